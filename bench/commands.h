@@ -1,11 +1,11 @@
-// The commands of warpseal-bench, which `warpseal bench` runs under the same names.
+// Commands of warpseal-bench, which `warpseal bench` runs under the same names.
 #pragma once
 
 #include "command.h"
 
 namespace warpseal::papers {
 
-// The whole program; returns its exit code.
+// Runs the whole program and returns its exit code.
 int run_program(int argument_count, char** arguments);
 
 void add_papers(CLI::App& program, cli::Session& session);

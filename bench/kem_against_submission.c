@@ -1,11 +1,11 @@
-/* NTRU by this library and by the submission's own, from the same coins, in turn;
+/* Runs NTRU of this library and of the submission in turn, from the same coins.
  * bench/kem_against_submission builds and runs it.
  *
  *   PROGRAM SUBMISSION.so|- SET BATCH SECONDS DEVICE:THREADS[+1]...
  *
- * One JSON object a line: who did which operation, and so many a second in each of seven
- * repetitions. With +1 another engine of that kind works beside it, with which it has nothing in
- * common: what the machine gives to both. */
+ * Prints one JSON object a line: implementation, operation, and operations per second in each of
+ * seven repetitions. With +1 a second, independent engine of the same kind runs at the same
+ * time, to show what the machine gives to both. */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ enum { repetitions = 7, operation_count = 3, most_subjects = 8 };
 static const char* const operation_names[operation_count] = {"keygen", "encapsulate",
                                                              "decapsulate"};
 
-/* The coins of the submission's next call: it draws them by this name. */
+/* Coins of the submission's next call, which draws them through randombytes. */
 static const unsigned char* next_coins;
 void randombytes(unsigned char* out, unsigned long long bytes);
 void randombytes(unsigned char* out, unsigned long long bytes) {
@@ -168,7 +168,7 @@ struct span {
     double seconds, rate;
 };
 
-/* For so long: all items, again and again. */
+/* Processes all items repeatedly for the given time. */
 static void* measure(void* span_) {
     struct span* const span = span_;
     const double start = now();
@@ -202,7 +202,8 @@ static int same(const struct values* a, const struct values* b) {
                   work.count * work.set.shared_secret_bytes) == 0;
 }
 
-/* From the same coins come the same bytes, and decapsulation finds the secrets that were sent. */
+/* Checks that equal coins give equal bytes, and that decapsulation returns the encapsulated
+ * secrets. */
 static void check(struct subject* subjects, int subject_count) {
     uint8_t* const sent = room(work.set.shared_secret_bytes);
     for (int s = 0; s < subject_count; ++s)

@@ -1,5 +1,5 @@
-// `warpseal-bench ladder`: the kernel studies one after the other, each checked against the product
-// before it has a figure.
+// `warpseal-bench ladder`: runs the kernel studies in turn and checks each against the product
+// before it reports a figure.
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
@@ -63,7 +63,7 @@ Chosen chosen_steps(const std::vector<std::string>& names) {
 constexpr const char* operation_names[kem_operation_count] = {"keypair", "encapsulate",
                                                               "decapsulate"};
 
-// What the two kinds of steps have apart.
+// Adds the fields that are specific to steps of ciphers or of KEMs.
 void add_kind(nlohmann::ordered_json& json, const ladder::Step& step) {
     json["cipher"] = step.cipher;
     json["mode"] = step.mode;
@@ -93,7 +93,7 @@ std::string remark(const ladder::Step& step) {
 }
 std::string remark(const ladder::KemStep&) { return ""; }
 
-// measured: null where it did not run.
+// `measured` is null if the step did not run.
 template <class AnyStep, class AnyMeasured>
 nlohmann::ordered_json json_row(const AnyStep& step, const AnyMeasured* measured,
                                 const std::string& not_run) {
@@ -107,7 +107,7 @@ nlohmann::ordered_json json_row(const AnyStep& step, const AnyMeasured* measured
     if (!measured) return json;
     add_figures(json, *measured);
     json["milliseconds"] = rounded(measured->milliseconds);
-    if (step.product) return json;  // nobody asks its kernels
+    if (step.product) return json;  // The product's kernel attributes are not queried.
     json["registers"] = measured->registers;
     json["local_bytes"] = measured->local_bytes;
     json["shared_bytes"] = measured->shared_bytes;
@@ -122,7 +122,7 @@ std::string kernel_text(bool product, const AnyMeasured& measured) {
                        measured.shared_bytes, measured.threads_per_block);
 }
 
-// Whether no output was wrong.
+// Returns true if every output was right.
 template <class AnyMeasured, class AnyStep, class AnyOptions>
 bool run_all(const std::vector<const AnyStep*>& steps, const AnyOptions& options, const char* unit,
              Report& report) {

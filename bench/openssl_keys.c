@@ -1,11 +1,11 @@
-/* Short messages through EVP, each under the key of the last one or under a new one, by OpenSSL's
- * provider and by ours, in turn; bench/openssl_keys builds and runs it.
+/* Measures short messages through EVP in OpenSSL's provider and in ours, in turn, each under the
+ * last key or a new one. bench/openssl_keys builds and runs it.
  *
  *   PROGRAM MODULE_FOLDER SECONDS BYTES CIPHER...
  *
- * One JSON object a line: of a cipher and a kind of key, the nanoseconds of this thread's CPU time
- * for a message, in each of seven repetitions of both. A message is an init with key and IV, its
- * text, its end, and the reading of its tag. */
+ * Prints one JSON object a line: for a cipher and a kind of key, nanoseconds of this thread's
+ * CPU time per message, in each of seven repetitions of both. A message is an init with key and
+ * IV, its text, its end, and reading its tag. */
 #include <openssl/evp.h>
 #include <openssl/provider.h>
 #include <stdint.h>
@@ -40,7 +40,7 @@ static int is_aead(const struct side* side) {
     return (EVP_CIPHER_get_flags(side->cipher) & EVP_CIPH_FLAG_AEAD_CIPHER) != 0;
 }
 
-/* The next number in the first bytes: no two keys, nor two IVs, are the same. */
+/* Increments the number in the first bytes, so that keys and IVs never repeat. */
 static void count_up(uint8_t* bytes) {
     uint64_t number;
     memcpy(&number, bytes, sizeof number);
@@ -60,7 +60,8 @@ static EVP_CIPHER_CTX* make_context(const struct side* side) {
     return context;
 }
 
-/* named: the cipher too, for which libcrypto frees what the context had and makes it anew. */
+/* `named` is the cipher, or null to keep it. Naming it makes libcrypto free and recreate the
+ * context's state. */
 static int seal(struct side* side, EVP_CIPHER_CTX* context, const EVP_CIPHER* named) {
     const int ccm = EVP_CIPHER_get_mode(side->cipher) == EVP_CIPH_CCM_MODE;
     int made = 0;

@@ -1,4 +1,4 @@
-// `warpseal-bench papers`: each published table with what was measured here beside it.
+// `warpseal-bench papers`: prints each published table with this machine's measurements beside it.
 #include <CLI/CLI.hpp>
 
 #include <algorithm>

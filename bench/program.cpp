@@ -1,5 +1,5 @@
-// What the program `warpseal-bench` does: the studies that are no part of the product, run by
-// `warpseal bench papers` and `warpseal bench ladder`.
+// Main function of `warpseal-bench`: the studies outside the product, run by `warpseal bench
+// papers` and `warpseal bench ladder`.
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
@@ -23,7 +23,7 @@ cli::ExitCode run(int argument_count, char** arguments) {
     add_ladder(program, session);
     try {
         program.parse(argument_count, arguments);
-    } catch (const CLI::Success& success) {  // --help, --version
+    } catch (const CLI::Success& success) {  // --help and --version
         std::ostringstream text;
         program.exit(success, text);
         cli::print_output(text.str());

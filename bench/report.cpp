@@ -1,4 +1,4 @@
-// Where a report of warpseal-bench goes.
+// Report of warpseal-bench.
 #include "report.h"
 
 #include <fmt/core.h>
@@ -8,8 +8,8 @@
 namespace warpseal::papers {
 
 Report::Report(const std::string& json, const std::string& gpu) : path_(json) {
-    if (!json.empty() &&
-        json != "-") {  // a file that cannot be written is told before the measuring
+    // Opens the file first, so that an error is reported before measuring.
+    if (!json.empty() && json != "-") {
         file_.open(json, std::ios::trunc);
         if (!file_) throw cli::Failure(cli::ExitCode::input_output, "cannot write " + json + ".");
     }

@@ -1,4 +1,4 @@
-// A report of warpseal-bench: text as it comes, and JSON {head, rows} in the end, the head as in
+// Report of warpseal-bench: text during the run, and finally JSON {head, rows} with the head of
 // `warpseal bench --json`.
 #pragma once
 
@@ -10,8 +10,8 @@ namespace warpseal::papers {
 
 class Report {
 public:
-    // json: a file, "-" for stdout (the text then goes to stderr), or empty. Throws cli::Failure if
-    // it cannot be written. gpu: "cuda:0", or empty if none is measured.
+    // `json`: a file, "-" for stdout (the text then goes to stderr), or empty. `gpu`: e.g.
+    // "cuda:0", or empty if no GPU is measured. Throws cli::Failure if the file is not writable.
     Report(const std::string& json, const std::string& gpu);
 
     void print(const std::string& text) const;
@@ -27,7 +27,7 @@ private:
     nlohmann::ordered_json report_;
 };
 
-// Four digits.
+// Rounds to four significant digits.
 nlohmann::ordered_json rounded(double value);
 
 }  // namespace warpseal::papers

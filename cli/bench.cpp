@@ -1,5 +1,5 @@
-// `warpseal bench`: our cores, our GPU and OpenSSL, measured in the same run and compared with each
-// other's output.
+// `warpseal bench`: measures our cores, our GPU and OpenSSL in the same run and compares their
+// outputs.
 #include "bench.h"
 
 #include <fmt/core.h>
@@ -15,7 +15,7 @@
 namespace warpseal::cli {
 namespace {
 
-// The devices to measure, by the names that an engine takes; empty: not measured.
+// Devices to measure, by the names that an engine takes; empty: not measured.
 struct Devices {
     std::string cores, gpu;
 };
@@ -30,7 +30,7 @@ std::vector<BenchCase> all_cases(const BenchOptions& options) {
     return cases;
 }
 
-// Of the suites those that are a file format of their own: bare Cobblestone messages.
+// Returns true for suites with a file format of their own: bare Cobblestone messages.
 bool seals_files(const BenchCase& what) {
     return what.name() == "aes-128-gcm" || what.name() == "aes-256-gcm";
 }
@@ -100,9 +100,8 @@ public:
                  options.against_openssl && options.place != "file"} {}
 
     ExitCode run() {
-        for (const std::string& device :
-             {devices_.cores,
-              devices_.gpu})  // a device that is not there is told before anything is measured
+        // Reports a missing device before anything is measured.
+        for (const std::string& device : {devices_.cores, devices_.gpu})
             if (!device.empty()) create_engine({device, 1}, session_);
         report_["head"] = json_head(devices_.gpu, options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
@@ -116,7 +115,7 @@ public:
     }
 
 private:
-    // What several GPUs hold, or so much that its answers are not computed whole.
+    // Returns true for jobs on several GPUs, or too large to compute the whole expected output.
     bool resident(uint64_t bytes) const {
         return devices_.gpu.find(',') != std::string::npos || bytes > 4096 * mebibyte;
     }
@@ -134,16 +133,16 @@ private:
         constexpr uint64_t whole = UINT64_MAX;
         std::vector<uint64_t> message_sizes{options_.message_bytes ? options_.message_bytes
                                                                    : whole};
-        // On large buffers GCM has two figures: the buffer as one message, and cut up into the
-        // chunks that files are made of.
+        // GCM has two figures on large buffers: the buffer as one message, and split into chunks of
+        // the size that files use.
         const bool chunks =
             what.mode == WARPSEAL_GCM && !options_.message_bytes && options_.place != "file";
         if (chunks) message_sizes.push_back(bench_chunk_bytes);
         for (uint64_t message_bytes : message_sizes) {
             const bool in_own_buffers = options_.place.empty() && !options_.messages;
             const std::string gpu_place = options_.place.empty() ? "device" : options_.place;
-            if (what.serial() && message_bytes == whole)
-                message_bytes = bench_serial_message_bytes;  // of large buffers
+            // for large buffers
+            if (what.serial() && message_bytes == whole) message_bytes = bench_serial_message_bytes;
             std::optional<BenchRow> cores, gpu;
             if (!devices_.cores.empty() && (!in_own_buffers || !chunks || message_bytes == whole))
                 cores = attempt(what, devices_.cores, [&]() -> BenchRow {

@@ -1,4 +1,4 @@
-// What measurements are made on, and the right answers.
+// Inputs of measurements and their expected outputs.
 #include "bench_answers.h"
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void fill_random(uint8_t* out, size_t bytes, uint64_t from) {
 
 std::vector<uint8_t> message_ivs(size_t iv_bytes, uint64_t count) {
     std::vector<uint8_t> ivs(iv_bytes * count);
-    // The message's number stands where neither a counter of blocks nor one of calls reaches.
+    // The message number is stored where neither the block counter nor the call counter reaches.
     const size_t at = iv_bytes == bench_nonce_bytes ? 8 : 0;
     for (uint64_t i = 0; iv_bytes != 0 && i < count; ++i) {
         const auto number = static_cast<uint32_t>(i);
@@ -100,7 +100,7 @@ Answers::Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t 
     tags.resize(messages * bench_tag_stride);
     in_pieces(bytes,
               [&](uint64_t begin, uint64_t end) { fill_random(text + begin, end - begin, begin); });
-    // What can be opened must have been sealed.
+    // Opening needs sealed input, so the input is sealed first.
     compute(what.tagged() ? what.as(true) : what, text, other, device, oracle);
     if (what.aead() && !what.encrypt) std::swap(in, out);
 }
@@ -117,8 +117,9 @@ void Answers::compute(const BenchCase& what, const uint8_t* from, uint8_t* to,
         checked_against = made->name();
         return made;
     };
-    reference();  // what is wrong with it is thrown here, not in a thread
-    if (count() == 1 && !what.serial() && !what.tagged()) {  // slices of whole blocks or units
+    reference();  // Throws errors of the reference here instead of in a thread.
+    // Slices consist of whole blocks or units.
+    if (count() == 1 && !what.serial() && !what.tagged()) {
         const uint64_t block = what.cipher.block_bytes,
                        step = what.mode == WARPSEAL_XTS ? what.unit_bytes : block;
         in_slices((bytes + step - 1) / step, [&](uint64_t first, uint64_t last) {

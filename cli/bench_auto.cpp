@@ -1,5 +1,5 @@
-// `warpseal bench auto`: whether what `auto` does is as fast as the best of all that it could do,
-// at points of cipher, size and place.
+// `warpseal bench auto`: compares `auto` with the fastest of all its choices, for points of cipher,
+// size and memory kind.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,7 +15,8 @@ namespace warpseal::cli {
 namespace {
 
 constexpr double good_ratio = 0.9;
-constexpr int attempts = 3;  // others use the machine too: only a point that is never good is bad
+// Other processes use the machine too, so a point fails only if every attempt is slow.
+constexpr int attempts = 3;
 
 const char* const default_cases[] = {"aes-256-ctr", "aes-256-gcm", "aria-256-ctr",
                                      "camellia-256-gcm", "des-ede3-ctr"};
@@ -45,7 +46,7 @@ struct Point {
 
     double ratio() const { return rate / best_rate; }
     bool good() const { return ratio() >= good_ratio; }
-    // Of a race whose last candidate is `auto`.
+    // Takes the rates of a race whose last candidate is `auto`.
     void take(const std::vector<Candidate>& candidates) {
         rates.clear();
         for (const Candidate& candidate : candidates)
@@ -82,7 +83,7 @@ public:
         has_gpu_ = warpseal_device_at(0, &gpu) == WARPSEAL_OK;
         for (const warpseal_target_info& target : all_targets())
             if (target.usable) names_.emplace_back(target.name);
-        names_.emplace_back("auto");  // the last
+        names_.emplace_back("auto");  // must be last
     }
 
     ExitCode run() {
@@ -162,15 +163,15 @@ private:
         EngineHandle& engine = engines_[name];
         if (!engine) {
             engine = create_engine({name, 0}, session_);
-            // Opening a GPU takes half a second, which `auto` counts: here it is open, as after the
-            // first call that was worth it.
+            // Opening a GPU takes half a second, which `auto` takes into account. Opening it here
+            // gives the state after the first call that was large enough.
             if (name == "auto" && has_gpu_)
                 require_ok(warpseal_device_synchronize(engine.get(), nullptr), "opening the GPU");
         }
         return {name, engine.get(), make_bench_key(engine.get(), what), name == "auto"};
     }
 
-    // What others answer with WARPSEAL_NO_DEVICE is no choice that `auto` has.
+    // Targets that return WARPSEAL_NO_DEVICE are not a choice of `auto`.
     static bool takes_device_memory(const std::string& name) {
         return name == "cuda" || name == "auto";
     }

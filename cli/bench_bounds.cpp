@@ -1,4 +1,4 @@
-// Bounds of a GPU's figures.
+// Upper bounds of a GPU's figures.
 #include "bench_bounds.h"
 
 #include <fmt/core.h>
@@ -8,11 +8,11 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr double banks = 32;  // of shared memory: one look-up each in a clock
-constexpr double logic_lanes =
-    64;  // a clock and multiprocessor, of compute capability 7.5 to 12.0: LOP3, PRMT, SHF
-// Each word of a 32 by 32 transposition passes five stages, one instruction each at least, and a
-// 64-bit block is two of them.
+constexpr double banks = 32;  // shared memory banks; each serves one lookup per clock
+// LOP3, PRMT and SHF results per clock and multiprocessor, for compute capability 7.5 to 12.0.
+constexpr double logic_lanes = 64;
+// A 32 by 32 transposition passes each word through five stages of at least one instruction. A
+// 64-bit block needs two transpositions.
 constexpr double transposition = 2 * 5 * 32;
 
 double number(const nlohmann::ordered_json& object, const char* name) {
@@ -20,8 +20,8 @@ double number(const nlohmann::ordered_json& object, const char* name) {
     return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
 
-// Of the unit that the cipher's form keeps busiest; `clocks` are those of all multiprocessors in a
-// second.
+// Returns the bound of the busiest unit in the cipher's representation. `clocks` is the sum over
+// all multiprocessors per second.
 std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode, bool serial,
                                 double clocks) {
     const bool counts = mode == "ctr" || mode == "gcm" || mode == "ccm";

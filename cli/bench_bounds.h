@@ -1,4 +1,5 @@
-// Bounds of a GPU's figures, from what its units can do in a clock: docs/tuning.md derives them.
+// Upper bounds of a GPU's figures, computed from the throughput of its units; docs/tuning.md
+// derives them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,11 +10,11 @@ namespace warpseal::cli {
 
 struct Bound {
     double gigabytes_per_second;
-    std::string binds;  // "160 look-ups a block, 32 a clock and multiprocessor"
+    std::string binds;  // limiting unit, e.g. "160 look-ups a block, 32 a clock and multiprocessor"
 };
 
-// Of a row of a report, on the GPU that the report's head describes; none where the head lacks the
-// facts, or the cipher has no counts.
+// Returns the bound of a report's row on the GPU of the report's head. Returns nothing if the head
+// lacks the GPU's data or the cipher has no operation counts.
 std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head,
                                const nlohmann::ordered_json& row);
 

@@ -1,5 +1,5 @@
-// One call on a large buffer: from host memory to host memory by the clock on the wall, or within
-// GPU memory by the GPU's own events.
+// Measures one call on a large buffer: from host memory to host memory by wall clock, or within GPU
+// memory by GPU events.
 #include "bench_bulk.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace warpseal::cli {
 namespace {
 
-// Calls on the first `bytes` of the answers' input.
+// Calls on the first `bytes` bytes of the answers' input.
 class BulkSide {
 public:
     BulkSide(const BenchCase& what, warpseal_engine* engine, bool on_device, const Answers& answers,
@@ -29,8 +29,8 @@ public:
           statuses_(engine, on_device) {
         if (on_device) device_in.put(answers.in, bytes);
         in_ = on_device ? device_in.data() : answers.in;
-        // What is checked later must come from the calls: nothing there is right beforehand but the
-        // tags of what is to be opened.
+        // Checked output must come from the measured calls, so no buffer holds it beforehand. The
+        // exception is the tags for opening.
         out_.put(answers.in, answers.out ? bytes : 0);
         ivs_.put(answers.ivs.data(), answers.ivs.size());
         keys_.put(answers.keys.data(), answers.keys.size());
@@ -40,12 +40,12 @@ public:
         statuses_.put(std::vector<int32_t>(messages_, -1).data(), messages_ * sizeof(int32_t));
     }
 
-    // Of so many calls one after the other.
+    // Returns the time of `calls` consecutive calls.
     double seconds(uint64_t calls = 1) {
         return on_device_ ? device_seconds(calls) : host_seconds(calls);
     }
 
-    // The same bytes in and out, copied and no more.
+    // Copies the same bytes in and out without encrypting them.
     bool has_link() const { return !on_device_ && answers_.out != nullptr; }
     double link_seconds() {
         float milliseconds = 0;
@@ -179,17 +179,17 @@ BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uin
                                message_bytes);
     if (theirs.rate) measured.openssl_threads = options_.threads;
     measured.openssl_yardstick = theirs.yardstick;
-    side.seconds();  // warms up
+    side.seconds();  // warm-up
     for (int i = 0; i < bench_repetitions; ++i) {
         if (theirs.rate) {
             measured.figures.openssl.push_back(theirs.rate());
-            side.seconds();  // the GPU was idle meanwhile
+            side.seconds();  // warm-up: the GPU was idle meanwhile
         }
         measured.figures.ours.push_back(static_cast<double>(bytes) / side.seconds() / 1e9);
         if (one_gpu() && side.has_link())
             measured.link.push_back(static_cast<double>(bytes) / side.link_seconds() / 1e9);
     }
-    side.seconds();  // over what the copies left
+    side.seconds();  // overwrites the output of the copies
     side.check();
     return measured;
 }
@@ -207,7 +207,7 @@ BenchRow BulkMeter::measure_prefix(const BenchCase& what, const std::string& pla
                   on_device ? device_out_ : out_);
     BenchRow measured = row(what, place, bytes, answers);
     side.seconds();
-    // The clock on the wall wants a millisecond; the GPU's events are exact for one call.
+    // Wall clock timing needs about a millisecond; GPU events are exact for one call.
     const double one = side.seconds();
     const uint64_t calls =
         on_device ? 1 : std::clamp<uint64_t>(static_cast<uint64_t>(1e-3 / one), 1, 10'000);

@@ -1,5 +1,4 @@
-// Calls on large buffers on one device, whose engine and memory stay from one measurement to the
-// next.
+// Measures calls on large buffers on one device; engine and memory are reused between measurements.
 #pragma once
 
 #include "bench_answers.h"
@@ -9,21 +8,23 @@ namespace warpseal::cli {
 
 class BulkMeter {
 public:
-    // `device` as an engine takes it. `options` must outlive this.
+    // `device` is a name that an engine takes. `options` must outlive this object.
     BulkMeter(const BenchOptions& options, const std::string& device, Session& session,
               Oracle oracle = Oracle::openssl);
 
-    // From host memory to host memory ("host"), or within GPU memory ("device"). Throws BenchWrong.
+    // Measures from host memory to host memory ("host") or within GPU memory ("device"). Throws
+    // BenchWrong.
     BenchRow measure(const BenchCase& what, const std::string& place, uint64_t bytes,
                      uint64_t message_bytes);
 
-    // Takes the memory for so many bytes at once, where otherwise it would grow with them.
+    // Allocates memory for `bytes` bytes now. Without this call, memory grows with the
+    // measurements.
     void reserve(const std::string& place, uint64_t bytes);
-    // One message of `bytes` bytes in this meter's memory. They stand until the next measurement or
-    // the next answers.
+    // Computes the expected output for `bytes` bytes in this meter's memory. It stays valid until
+    // the next call of measure or answers.
     Answers answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes);
-    // The first `bytes` of these answers' one message, in a mode that has no tag. No OpenSSL beside
-    // it. Repetitions end when `seconds` are over, though not before the third.
+    // Measures the first `bytes` bytes of the single message of `answers`, in a mode without a tag
+    // and without OpenSSL. Repetitions stop after `seconds`, but not before the third.
     BenchRow measure_prefix(const BenchCase& what, const std::string& place, uint64_t bytes,
                             const Answers& answers, double seconds);
 

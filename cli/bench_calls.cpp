@@ -1,4 +1,4 @@
-// The library's calls, one for each mode and place, as measurements make them.
+// Library calls of the measurements, one for each mode and memory kind.
 #include "bench_answers.h"
 
 namespace warpseal::cli {

@@ -1,4 +1,4 @@
-// A GPU's clocks, asked of the driver itself: the library has no use for them.
+// Queries a GPU's clocks from the CUDA driver directly, because the library does not need them.
 #include "bench_clocks.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 namespace warpseal::cli {
 namespace {
 
-// CUDA's driver interface, CUdevice_attribute.
+// CUdevice_attribute values of the CUDA driver API.
 constexpr int clock_kilohertz = 13, memory_kilohertz = 36, memory_bits = 37;
 
 template <class Function>
@@ -34,7 +34,7 @@ std::optional<GpuClocks> gpu_clocks(size_t index) {
         attribute(&memory_clock, memory_kilohertz, device) != 0 ||
         attribute(&width, memory_bits, device) != 0)
         return std::nullopt;
-    // The memory transfers twice in a clock.
+    // The memory transfers twice per clock.
     return GpuClocks{
         static_cast<uint32_t>(clock / 1000),
         uint64_t{2000} * static_cast<uint64_t>(memory_clock) * static_cast<uint64_t>(width / 8)};

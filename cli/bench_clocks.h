@@ -1,4 +1,4 @@
-// A GPU's clocks, which the bounds of `warpseal bench --html` rest on.
+// Clock rates of a GPU, used by the bounds of `warpseal bench --html`.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,11 @@
 namespace warpseal::cli {
 
 struct GpuClocks {
-    uint32_t megahertz;                // the multiprocessors' highest
-    uint64_t memory_bytes_per_second;  // what the memory's clock and width come to, reading and
-                                       // writing together
+    uint32_t megahertz;                // highest clock of the multiprocessors
+    uint64_t memory_bytes_per_second;  // Memory clock times bus width, reads and writes together.
 };
 
-// Of the GPU with that number, as the driver tells; none where there is no driver.
+// Returns the clocks of GPU `index` as the driver reports them, or nothing if there is no driver.
 std::optional<GpuClocks> gpu_clocks(size_t index);
 
 }  // namespace warpseal::cli

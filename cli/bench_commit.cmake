@@ -1,4 +1,5 @@
-# Writes OUTPUT, a header with the commit that is being built; rewrites it only when that changes. SOURCE is the checkout.
+# Writes OUTPUT, a header with the commit of the checkout SOURCE. Rewrites it only if the commit
+# changes.
 execute_process(COMMAND git -C ${SOURCE} rev-parse --short=12 HEAD OUTPUT_VARIABLE commit ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE
   RESULT_VARIABLE failed)
 if(failed)

@@ -1,4 +1,4 @@
-// The cores' figure: threads that each call on a buffer of their own, ours and OpenSSL's in turn.
+// Measures the cores: each thread calls on its own buffer, with our engine and OpenSSL in turn.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -13,8 +13,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A thread's buffers. In place, but for opening: what was opened in place is not there to be opened
-// again.
+// Buffers of one thread. Calls work in place, except opening, which would destroy its own input.
 struct Buffers {
     std::vector<uint8_t> in, out, iv, keys, tags;
     uint64_t message_bytes;
@@ -27,7 +26,7 @@ struct Buffers {
     uint64_t length(uint64_t i) const {
         return std::min(message_bytes, in.size() - i * message_bytes);
     }
-    // A fresh IV for each call that seals: the first eight bytes count the calls, the last four the
+    // Sets a fresh IV for each sealing call. The first eight bytes count calls, the last four count
     // messages.
     void next_iv() {
         for (size_t at = 0; at < iv.size(); at += bench_nonce_bytes) {
@@ -68,7 +67,7 @@ Buffers::Buffers(const BenchCase& what, const std::string& device, uint64_t byte
         throw BenchWrong("the reference failed");
 }
 
-// One side of one thread: something to call, again and again.
+// One side of one thread, ours or OpenSSL's; call() can be repeated.
 class Side {
 public:
     virtual ~Side() = default;
@@ -106,7 +105,7 @@ public:
         const bool one = buffers_.count() == 1 && !what_.key_per_message;
         return (one ? call_one() : call_batch()) == WARPSEAL_OK;
     }
-    // One more call, on whatever the calls before it left, against the reference.
+    // Makes one more call on the current buffer content and compares it with the reference.
     void compare() {
         const std::vector<uint8_t> before = buffers_.in;
         std::vector<uint8_t> expected(before.size()), expected_tags = buffers_.tags;
@@ -157,8 +156,8 @@ private:
     std::vector<uint64_t> lengths_;
 };
 
-// Gigabytes a second of all threads together over one window of time, each thread's rate taken over
-// the calls it finished.
+// Returns the GB/s of all threads together in one time window. Each thread's rate is based on the
+// calls that it finished.
 double rate(const std::vector<Side*>& sides, double seconds, uint64_t bytes) {
     std::atomic<size_t> ready{0};
     std::atomic<bool> go{false}, stop{false}, failed{false};
@@ -170,7 +169,8 @@ double rate(const std::vector<Side*>& sides, double seconds, uint64_t bytes) {
             ++ready;
             while (!go) std::this_thread::yield();
             const auto begin = Clock::now();
-            // The clock is read by the waiting thread alone; small calls see only a flag.
+            // Only the waiting thread reads the clock, so that small calls cost no more than a flag
+            // check.
             uint64_t calls = 0;
             do {
                 if (!sides[t]->call()) failed = true;

@@ -1,5 +1,5 @@
-// File to file: a Cobblestone message sealed and opened in unnamed files of a directory, and each
-// of its chunks opened again by OpenSSL.
+// Measures file to file: seals and opens a Cobblestone message in unnamed files. OpenSSL opens each
+// chunk again as a check.
 #include <fcntl.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -23,7 +23,7 @@
 namespace warpseal::cli {
 namespace {
 
-// c2sp.org/chunked-encryption
+// Constants of c2sp.org/chunked-encryption.
 constexpr size_t salt_bytes = 24, commitment_bytes = 32, chunk_bytes = 16384;
 constexpr size_t sealed_chunk_bytes = chunk_bytes + bench_tag_stride;
 
@@ -31,7 +31,7 @@ constexpr size_t sealed_chunk_bytes = chunk_bytes + bench_tag_stride;
     throw Failure(ExitCode::input_output, what + ": " + std::strerror(errno) + ".");
 }
 
-// A new file without a name: whatever ends the program leaves nothing of it.
+// Creates a file without a name, which vanishes however the program ends.
 Descriptor unnamed_file(const std::string& directory) {
     std::string path = directory + "/warpseal-bench-XXXXXX";
     Descriptor file(mkostemp(path.data(), O_CLOEXEC));
@@ -43,7 +43,7 @@ void rewind(const Descriptor& file) {
     if (lseek(file.get(), 0, SEEK_SET) != 0) fail("cannot rewind a file");
 }
 
-// A whole file's bytes, to look at.
+// Maps a whole file for reading.
 class Mapping {
 public:
     explicit Mapping(const Descriptor& file) {
@@ -71,7 +71,8 @@ void write_random(const Descriptor& file, uint64_t bytes) {
     for (uint64_t done = 0; done < bytes;) {
         const size_t length = std::min<uint64_t>(piece.size(), bytes - done);
         fill_random(piece.data(), length);
-        std::memcpy(piece.data(), &done, std::min(sizeof done, length));  // no two pieces are alike
+        // makes each piece distinct
+        std::memcpy(piece.data(), &done, std::min(sizeof done, length));
         const ssize_t wrote = ::write(file.get(), piece.data(), length);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote <= 0) fail("cannot write a file");
@@ -122,7 +123,7 @@ private:
         const Descriptor& in = what.encrypt ? plain_ : sealed_;
         Descriptor& out = what.encrypt ? sealed_ : opened_;
         rewind(in);
-        out = Descriptor();  // the time of a call is that of writing a new file
+        out = Descriptor();  // A new output file makes the timed call include its creation.
         const auto begin = std::chrono::steady_clock::now();
         out = unnamed_file(directory_);
         const warpseal_status status = (what.encrypt ? warpseal_file_seal : warpseal_file_open)(
@@ -133,7 +134,7 @@ private:
         return took.count();
     }
 
-    // HKDF-Expand (RFC 5869 2.3) of the key, with what the specification puts into `info`.
+    // HKDF-Expand (RFC 5869 2.3) of the key with the specification's `info`.
     std::vector<uint8_t> derive(const uint8_t* salt, size_t bytes) const {
         std::string info = "c2sp.org/chunked-encryption@v1+";
         info += key_.size() == 32 ? "AEAD_AES_256_GCM" : "AEAD_AES_128_GCM";
@@ -212,7 +213,7 @@ BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const 
                       uint64_t bytes, Session& session) {
     const EngineHandle engine = create_engine({device, options.threads}, session);
     FileSide side(what, engine.get(), options.directory, bytes);
-    side.seconds();  // warms up: the first write of a file in memory also finds the memory
+    side.seconds();  // Warm-up. The first write to a file in memory also allocates its pages.
     BenchRow row;
     row.what = what;
     row.place = "file";

@@ -1,4 +1,4 @@
-// `warpseal bench --html`: the page of a run, or of recorded reports.
+// `warpseal bench --html`: writes the page of a run or of recorded reports.
 #include <fmt/core.h>
 
 #include <cerrno>
@@ -29,8 +29,8 @@ void add_recorded(PageData& data, const std::string& path) {
     }
 }
 
-// The studies take none of our options but how long to measure and where, and are of the ciphers
-// that they are of. The papers' longest rows would take as long as all the rest.
+// Adds the studies. They have fixed ciphers and take only our options for time and device. The size
+// is limited, because the papers' longest rows would double the total time.
 bool add_studies(PageData& data, const BenchOptions& options) {
     if (!options.what.empty()) {
         data.studies_absent = "the run was of chosen ciphers";
@@ -38,8 +38,8 @@ bool add_studies(PageData& data, const BenchOptions& options) {
     }
     const bool gpu = options.device == "auto" || options.device.rfind("cuda", 0) == 0;
     const std::string seconds = fmt::format("{:g}", options.seconds);
-    const std::string device =
-        options.device.substr(0, options.device.find(','));  // they are of one GPU
+    // The studies use one GPU.
+    const std::string device = options.device.substr(0, options.device.find(','));
     const size_t number = device.find(':');
     try {
         data.add(study_report(
@@ -51,7 +51,7 @@ bool add_studies(PageData& data, const BenchOptions& options) {
     } catch (const Failure& failure) {
         complain(failure.what());
         data.studies_absent = failure.what();
-        return failure.code == ExitCode::unsupported;  // a program without its studies is whole
+        return failure.code == ExitCode::unsupported;  // A missing study program is no error.
     }
     return true;
 }

@@ -1,4 +1,4 @@
-// Large buffers of measurements.
+// Large buffers for measurements.
 #include "bench_memory.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Large buffers of measurements, in host or GPU memory: they grow, and stay from one measurement to
-// the next.
+// Large buffers for measurements in host or GPU memory; they grow and are reused between
+// measurements.
 #pragma once
 
 #include <cstdint>
@@ -9,16 +9,16 @@
 
 namespace warpseal::cli {
 
-// Filled and compared on all cores. Whatever fails throws BenchWrong.
+// Filled and compared on all cores. Every failure throws BenchWrong.
 class BulkMemory {
 public:
-    // On the host: pinned if the engine has a GPU. `engine` must outlive this.
+    // Host memory is pinned if the engine has a GPU. `engine` must outlive this object.
     BulkMemory(warpseal_engine* engine, bool on_device) : engine_(engine), on_device_(on_device) {}
     ~BulkMemory() { release(); }
     BulkMemory(const BulkMemory&) = delete;
     BulkMemory& operator=(const BulkMemory&) = delete;
 
-    // What it held is gone if it has to grow.
+    // Grows to at least `bytes` bytes; growing discards the content.
     uint8_t* at_least(size_t bytes);
     uint8_t* data() const { return static_cast<uint8_t*>(memory_); }
     void put(const void* from, size_t bytes);

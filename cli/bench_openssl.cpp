@@ -13,8 +13,8 @@
 namespace warpseal::cli {
 namespace {
 
-// Providers stay loaded for the life of the process. The legacy one may be absent: then its ciphers
-// are.
+// Loads the providers for the life of the process. The legacy provider and its ciphers may be
+// missing.
 void load_providers() {
     static const bool loaded = OSSL_PROVIDER_load(nullptr, "default") != nullptr &&
                                (OSSL_PROVIDER_try_load(nullptr, "legacy", 1), true);
@@ -24,9 +24,9 @@ void load_providers() {
             "OpenSSL's default provider does not load: there is nothing to compare with.");
 }
 
-// What OpenSSL may call a cipher of ours, by rule and not by list: as we do, without the key's
-// length (one length: it is left out), or without the digit that counts keys (two is what goes
-// without saying).
+// Returns OpenSSL's possible names of our cipher, by rule instead of a list. They are our name,
+// without the key length (for ciphers with one length), or without the number of keys (two is
+// OpenSSL's default).
 std::vector<std::string> family_names(const std::string& ours) {
     std::vector<std::string> names{ours};
     const size_t dash = ours.rfind('-');
@@ -40,7 +40,7 @@ std::vector<std::string> family_names(const std::string& ours) {
 
 using Cipher = std::unique_ptr<EVP_CIPHER, void (*)(EVP_CIPHER*)>;
 
-// CMAC names the cipher by its CBC mode.
+// OpenSSL's CMAC names the cipher by its CBC mode.
 Cipher fetch(const BenchCase& what, std::string& name) {
     load_providers();
     for (const std::string& family : family_names(what.cipher.name)) {
@@ -118,7 +118,7 @@ bool OpenSsl::run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t byt
 
 bool OpenSsl::run_message(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
                           uint8_t* tag) {
-    constexpr size_t largest_update = size_t{1} << 30;  // lengths are int
+    constexpr size_t largest_update = size_t{1} << 30;  // OpenSSL's lengths have type int.
     const bool ccm = what_.mode == WARPSEAL_CCM, opens = what_.aead() && !what_.encrypt;
     const int tag_bytes = static_cast<int>(what_.tag_bytes());
     int wrote = 0;
@@ -141,8 +141,8 @@ bool OpenSsl::run_message(const uint8_t* iv, const uint8_t* in, uint8_t* out, si
     }
     if (!what_.aead()) return true;
     uint8_t none[16];
-    if (!(ccm && opens) && EVP_CipherFinal_ex(cipher_, none, &wrote) != 1)
-        return false;  // CCM's update has checked the tag
+    // CCM's update has already checked the tag.
+    if (!(ccm && opens) && EVP_CipherFinal_ex(cipher_, none, &wrote) != 1) return false;
     return opens || EVP_CIPHER_CTX_ctrl(cipher_, EVP_CTRL_AEAD_GET_TAG, tag_bytes, tag) == 1;
 }
 

@@ -1,5 +1,5 @@
-// OpenSSL's side of a measurement: the same cipher, mode and direction through EVP, its key set up
-// beforehand.
+// OpenSSL's side of a measurement: the same cipher, mode and direction through EVP, with the key
+// schedule done beforehand.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@ struct evp_mac_ctx_st;
 
 namespace warpseal::cli {
 
-// Uses OpenSSL's default and legacy providers and its own choice of instructions.
+// Uses OpenSSL's default and legacy providers. OpenSSL chooses the instruction set.
 class OpenSsl : public Reference {
 public:
-    // Null where this OpenSSL has no such cipher and mode.
+    // Returns null if this OpenSSL lacks the cipher or the mode.
     static std::unique_ptr<OpenSsl> find(const BenchCase& what, const std::vector<uint8_t>& key);
     ~OpenSsl() override;
 
@@ -23,7 +23,7 @@ public:
     bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
              uint8_t* tag) override;
     std::string name() const override { return "openssl " + name_; }
-    const std::string& cipher_name() const { return name_; }  // OpenSSL's
+    const std::string& cipher_name() const { return name_; }  // OpenSSL's name
 
 private:
     OpenSsl(const BenchCase& what, std::string name);
@@ -36,7 +36,7 @@ private:
     evp_mac_ctx_st* mac_ = nullptr;
 };
 
-// OpenSSL's ECB of the cipher in that direction; null where it has none.
+// Returns OpenSSL's ECB of the cipher in that direction, or null if OpenSSL lacks it.
 std::unique_ptr<OpenSsl> find_openssl_ecb(const BenchCase& what, const std::vector<uint8_t>& key,
                                           bool encrypt);
 

@@ -1,4 +1,4 @@
-// The page of `warpseal bench --html`: facts of the machine, and bars of every cipher.
+// Page of `warpseal bench --html`: facts of the machine and bars for every cipher.
 #include "bench_page.h"
 
 #include <fmt/core.h>
@@ -28,7 +28,7 @@ double number_of(const Json& object, const char* name) {
 
 bool on_gpu(const Json& row) { return text_of(row, "device").rfind("cuda", 0) == 0; }
 
-// What makes two rows figures of the same thing.
+// Returns a string that is equal for rows that measure the same thing.
 std::string identity(const Json& row) {
     std::string all;
     for (const char* name :
@@ -48,7 +48,7 @@ void put(Rows& rows, Json row, const std::string& name) {
         rows.push_back(std::move(row));
 }
 
-// ---- facts
+// ---- machine
 
 std::string fact(const char* name, const std::string& value) {
     return value.empty() ? ""
@@ -95,7 +95,7 @@ struct Group {
     std::vector<const Json*> rows;
 };
 
-// In the order of first appearance.
+// Groups rows by name in order of first appearance.
 template <class Name>
 std::vector<Group> grouped(const std::vector<const Json*>& rows, const Name& name) {
     std::vector<Group> groups;
@@ -134,7 +134,7 @@ std::string what(const Json& row) {
     return text;
 }
 
-// The line across a bar: the GPU's bound, or what OpenSSL does on the same cores.
+// Returns the marker across a bar: the GPU's bound, or OpenSSL's rate on the same cores.
 double mark_of(const Json& row) {
     return number_of(row,
                      on_gpu(row) ? "bound_gigabytes_per_second" : "openssl_gigabytes_per_second");
@@ -199,7 +199,7 @@ std::string bars_section(const Group& place, bool folded) {
     return "<section>" + text + "</section>\n";
 }
 
-// GPU first, then the widest use of the cores; what is left is folded away.
+// Shows the GPU first, then the configuration with most threads. All others are collapsed.
 std::string all_bars(const Rows& bars) {
     std::vector<const Json*> rows;
     for (const Json& row : bars) rows.push_back(&row);

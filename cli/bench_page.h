@@ -1,5 +1,5 @@
-// The page of `warpseal bench --html`: one file with its style and pictures inside, no script,
-// nothing to load.
+// Page of `warpseal bench --html`: one file with embedded style and pictures, without scripts or
+// external resources.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,36 +11,39 @@ namespace warpseal::cli {
 
 using Rows = std::vector<nlohmann::ordered_json>;
 
-// What a page shows, from one run or from several recorded ones: rows as `--json` writes them.
+// Content of a page, from one run or from several recorded ones; rows have the form that `--json`
+// writes.
 struct PageData {
     Rows heads;  // one for each machine and commit
-    Rows bars;   // `rows` of warpseal bench; with "bound" and "bound_gigabytes_per_second" where
-                 // there is a bound
-    Rows sizes;  // `sizes`: the same call on more and more data
-    Rows ladder, papers;         // of warpseal-bench
-    std::string studies_absent;  // why there is nothing of warpseal-bench
+    // `rows` of warpseal bench, with "bound" and "bound_gigabytes_per_second" where a bound is
+    // known.
+    Rows bars;
+    Rows sizes;                  // `sizes`: figures of the same call for growing sizes
+    Rows ladder, papers;         // reports of warpseal-bench
+    std::string studies_absent;  // reason why there are no warpseal-bench reports
 
-    // Adds a report, whatever it is of. Of the same thing measured twice the later one counts.
-    // Throws nlohmann::json::exception if a row lacks what its kind has.
+    // Adds a report of any kind. If two reports measure the same thing, the later one counts.
+    // Throws nlohmann::json::exception if a row lacks a field of its kind.
     void add(const nlohmann::ordered_json& report);
 };
 
 std::string html_page(const PageData& data);
 
-// ---- the parts
+// ---- sections and charts
 
-// As text or an attribute's value.
+// Escapes `text` for use in HTML text or an attribute value.
 std::string escaped(std::string_view text);
-// Three digits or fewer: "894", "48.1", "0.033".
+// Returns at most three digits: "894", "48.1", "0.033".
 std::string figure_text(double value);
 
-// A bar on a scale that ends at `end`, with a line across it where `mark` is (0: none). `label` is
-// what a reader who sees no pictures gets.
+// Returns a bar on a scale that ends at `end`, with a marker at `mark` (0: none). `label` is the
+// text for screen readers.
 std::string bar(double value, double mark, double end, const std::string& label);
-// The numbers above bars on that scale.
+// Returns the numbers above bars of that scale.
 std::string bar_axis(double end, const char* unit);
 
-// Figure against size, a line for each place, one chart for each cipher; and the same as tables.
+// Returns one chart for each cipher, with a line of figure against size for each place, and the
+// same data as tables.
 std::string size_charts(const Rows& sizes);
 std::string ladder_section(const PageData& data);
 std::string papers_section(const PageData& data);

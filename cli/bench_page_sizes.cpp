@@ -1,4 +1,4 @@
-// The page's charts of throughput against size: both axes logarithmic, a line for each place.
+// Charts of throughput against size, with logarithmic axes and one line for each place.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ Named& named(std::vector<Named>& all, const std::string& name) {
     return all.back();
 }
 
-// Places on the picture, in units of its view box.
+// Converts values to coordinates of the view box.
 class Scales {
 public:
     static constexpr double width = 560, height = 340, left = 48, right = 12, top = 10, bottom = 38;
@@ -86,7 +86,7 @@ private:
     double first_ = 64, last_ = 0, low_ = 9, high_ = -9;
 };
 
-// Shapes beside colours, for eyes and printers that do not tell colours apart.
+// Marker shapes supplement colors, for readers and printers that cannot distinguish them.
 std::string marker(size_t shape, double x, double y) {
     switch (shape % 4) {
         case 0: return fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"4\"/>", x, y);

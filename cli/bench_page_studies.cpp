@@ -1,4 +1,4 @@
-// The page's part of warpseal-bench: the ladder of kernels, and the papers' tables.
+// Sections of warpseal-bench's reports: the ladder of kernels and the papers' tables.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// For a cell: a figure, a text, or a dash.
+// Returns a cell's content: a figure, a text or a dash.
 std::string cell(const Json& row, const char* name) {
     const auto found = row.find(name);
     if (found == row.end() || found->is_null()) return "–";
@@ -31,7 +31,7 @@ std::string absent(const PageData& data, const char* command) {
         command);
 }
 
-// Steps of ciphers count bytes, those of NTRU operations.
+// Steps of ciphers count bytes; steps of NTRU count operations.
 struct Unit {
     const char *key, *name;
     double one;
@@ -64,7 +64,7 @@ std::string ladder_row(const Json& row, const Unit& unit, double end) {
     return text + fmt::format("<td>{}</td></tr>\n", about);
 }
 
-// A figure, and in small print of what.
+// Returns a figure with its subject in small print.
 std::string measured(const Json& row, const char* figure, const char* what) {
     const std::string text = string_of(row, what);
     return fmt::format("<td class=\"number\">{}{}</td>", cell(row, figure),
@@ -86,7 +86,7 @@ std::string paper_row(const Json& row) {
            fmt::format("<td class=\"number\">{}</td></tr>\n", cell(row, "ratio"));
 }
 
-// Of the steps that have that unit.
+// Returns the table of all steps that have `unit`.
 std::string ladder_table(const Rows& rows, const Unit& unit) {
     double end = 0;
     std::string lines;

@@ -1,5 +1,4 @@
-// The style sheet of the page of `warpseal bench --html`, for screens light and dark, and for
-// paper.
+// Style sheet of the page of `warpseal bench --html`, for light and dark screens and for print.
 #pragma once
 
 namespace warpseal::cli {

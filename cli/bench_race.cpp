@@ -1,4 +1,4 @@
-// The race and its ground: see bench_race.h.
+// Implementation of bench_race.h.
 #include "bench_race.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ constexpr int learning_calls = 16;
 constexpr double seconds_each = 0.12;
 constexpr size_t least_calls = 5, most_calls = 51;
 constexpr uint64_t most_bytes_in_caches = uint64_t{32} << 20;
-constexpr double out_of_the_race = 3;  // times slower than the best: one call says enough
+// A candidate this many times slower than the best is called once only.
+constexpr double out_of_the_race = 3;
 
 double seconds_of(const Candidate& candidate, const BenchCase& what, const Ground& ground) {
     const auto begin = Clock::now();
@@ -24,7 +25,7 @@ double seconds_of(const Candidate& candidate, const BenchCase& what, const Groun
     return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// What no candidate had a hand in, where it does not take too long.
+// Compares with an independent reference, if that does not take too long.
 constexpr uint64_t most_compared_bytes = uint64_t{4} << 20;
 
 void check_against_reference(const BenchCase& what, const Ground& ground,
@@ -143,8 +144,8 @@ double Candidate::gigabytes_per_second(uint64_t bytes) const {
     return static_cast<double>(bytes) / median(seconds) / 1e9;
 }
 
-// All in turn, in another order each time, so that whatever else the machine does, and what one
-// leaves to the next, falls on all of them; who is far behind is asked no more.
+// Runs the candidates in turn, in a different order each time. This spreads other load, and effects
+// of one call on the next, over all of them. Candidates that are far behind drop out.
 void race(std::vector<Candidate>& candidates, const BenchCase& what, const Ground& ground) {
     double best = 0;
     for (Candidate& candidate : candidates) {
@@ -166,8 +167,8 @@ void race(std::vector<Candidate>& candidates, const BenchCase& what, const Groun
     for (size_t round = 0; round < rounds; ++round) {
         std::shuffle(order.begin(), order.end(), random);
         for (Candidate* candidate : order) {
-            if (ground.bytes() <= most_bytes_in_caches)
-                candidate->call(what, ground);  // finds the caches as it leaves them
+            // Fills the caches with the candidate's own data.
+            if (ground.bytes() <= most_bytes_in_caches) candidate->call(what, ground);
             candidate->seconds.push_back(seconds_of(*candidate, what, ground));
         }
     }

@@ -1,16 +1,16 @@
-// A point of `bench auto`: ways to do one call, timed in turn on the same memory, whose outputs
-// must be the same.
+// Races of `bench auto`: candidates do one call in turn on the same memory, and their outputs must
+// match.
 #pragma once
 
 #include "bench_answers.h"
 
 namespace warpseal::cli {
 
-// Input and output of a point in "host", "pinned" or "device" memory, and what little else a call
-// writes.
+// Input and output of a point in "host", "pinned" or "device" memory, with the IV, tag and status
+// of a call.
 class Ground {
 public:
-    // engine: whose memory it is, unless it is the host's own.
+    // `engine` allocates the memory, except for "host".
     Ground(warpseal_engine* engine, const std::string& place, uint64_t bytes);
     ~Ground();
     Ground(const Ground&) = delete;
@@ -26,8 +26,8 @@ public:
     int32_t* status() const { return reinterpret_cast<int32_t*>(small_ + status_at); }
 
     std::vector<uint8_t> input() const;
-    std::vector<uint8_t> output() const;  // as it is now, then the tag
-    void spoil();                         // the output's first and last bytes
+    std::vector<uint8_t> output() const;  // Returns the current output followed by the tag.
+    void spoil();                         // Overwrites the output's first and last bytes.
 
 private:
     static constexpr size_t small_bytes = 256, tag_at = 64, status_at = 128;
@@ -48,19 +48,21 @@ struct Candidate {
     std::string name;
     warpseal_engine* engine;
     BenchKey key;
-    bool learns =
-        false;  // from its first calls what to do; it is timed to the end however slow it is
+    // True if the first calls choose the method. Such a candidate is timed to the end even if it is
+    // slow.
+    bool learns = false;
     std::vector<double> seconds{};
     bool racing = true;
 
     void call(const BenchCase& what, const Ground& ground) const;
-    double gigabytes_per_second(uint64_t bytes) const;  // the median
+    double gigabytes_per_second(uint64_t bytes) const;  // Returns the rate of the median time.
 };
 
-// Fills the candidates' seconds.
+// Times the candidates and fills their `seconds`.
 void race(std::vector<Candidate>& candidates, const BenchCase& what, const Ground& ground);
 
-// The first candidate's output is right, and each other's is the same. Throws BenchWrong.
+// Checks that the first candidate's output is right and that all others are equal. Throws
+// BenchWrong.
 void check_outputs(const std::vector<Candidate>& candidates, const BenchCase& what, Ground& ground);
 
 }  // namespace warpseal::cli

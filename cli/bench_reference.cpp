@@ -1,5 +1,5 @@
-// Slow and plain: CTR, XTS, GCM and CCM over OpenSSL's ECB where it has the cipher but not the
-// mode, and our own targets where it has neither.
+// Slow, simple references: CTR, XTS, GCM and CCM over OpenSSL's ECB, for modes that OpenSSL lacks.
+// Our own targets serve if OpenSSL lacks the cipher.
 #include "bench_reference.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t at_once =
-    4096;  // bytes of keystream or of a data unit that OpenSSL gets in one call
+// Bytes of keystream or of a data unit in one call of OpenSSL.
+constexpr size_t at_once = 4096;
 
 void add_big_endian(uint8_t* counter, size_t bytes, uint64_t count) {
     for (size_t i = bytes; i-- > 0 && count != 0; count >>= 8) {
@@ -26,13 +26,14 @@ void mix(uint8_t* out, const uint8_t* in, const uint8_t* stream, size_t bytes) {
     for (size_t i = 0; i < bytes; ++i) out[i] = in[i] ^ stream[i];
 }
 
-// ---- GHASH (SP 800-38D 6.4) by a table of 256 multiples for each byte of a block
+// ---- GHASH (SP 800-38D 6.4) with a table of 256 multiples for each byte of a block
 
 class Ghash {
 public:
     explicit Ghash(const uint8_t h[16]) : tables_(16 * 256) {
         Number power{load(h), load(h + 8)};
-        for (size_t bit = 0; bit < 128; ++bit) {  // bit 0 of GCM is the highest of the first byte
+        // Bit 0 of GCM is the highest bit of the first byte.
+        for (size_t bit = 0; bit < 128; ++bit) {
             Number* table = tables_.data() + bit / 8 * 256;
             const size_t value = size_t{0x80} >> bit % 8;
             for (size_t other = 0; other < 256; ++other)
@@ -43,7 +44,7 @@ public:
                      power.low >> 1 ^ power.high << 63};
         }
     }
-    // Zeros fill the last block.
+    // Pads the last block with zeros.
     void add(const uint8_t* data, size_t bytes) {
         for (size_t done = 0; done < bytes; done += 16) {
             mix(sum_, sum_, data + done, std::min<size_t>(16, bytes - done));
@@ -134,7 +135,7 @@ private:
         return true;
     }
 
-    // IEEE 1619 5.3; the bench's units are whole blocks.
+    // IEEE 1619 5.3; the bench's units consist of whole blocks.
     bool xts(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes) {
         uint8_t unit[16];
         std::copy_n(iv, sizeof unit, unit);
@@ -177,7 +178,7 @@ private:
         return settle(mask, tag);
     }
 
-    // SP 800-38C 6 and A.2, without associated data: 12-byte nonces leave 3 bytes for lengths and
+    // SP 800-38C 6 and A.2 without associated data. A 12-byte nonce leaves 3 bytes for lengths and
     // counters.
     bool ccm(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag) {
         constexpr uint8_t length_bytes = 15 - bench_nonce_bytes;
@@ -217,7 +218,7 @@ private:
 
 class AnotherTarget : public Reference {
 public:
-    // The first of them that works.
+    // Uses the first target that works.
     AnotherTarget(const BenchCase& what, const std::vector<uint8_t>& key,
                   const std::vector<std::string>& targets)
         : what_(what) {
@@ -284,7 +285,7 @@ std::unique_ptr<Reference> make_reference(const BenchCase& what, const std::vect
 std::unique_ptr<Reference> make_quick_reference(const BenchCase& what,
                                                 const std::vector<uint8_t>& key) {
     std::vector<std::string> targets = core_targets_but("");
-    std::reverse(targets.begin(), targets.end());  // they are listed from the slowest on
+    std::reverse(targets.begin(), targets.end());  // The list starts with the slowest target.
     return std::make_unique<AnotherTarget>(what, key, targets);
 }
 

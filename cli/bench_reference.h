@@ -1,5 +1,5 @@
-// What a measured output is compared with: OpenSSL's mode, or its block cipher through a slow mode
-// of ours, or another of our targets.
+// References for measured outputs: OpenSSL's mode, a slow mode of ours over OpenSSL's block cipher,
+// or another of our targets.
 #pragma once
 
 #include <memory>
@@ -13,27 +13,27 @@ namespace warpseal::cli {
 constexpr size_t bench_tag_stride = 16;
 constexpr size_t bench_nonce_bytes = 12;
 
-// The IV of a mode as the bench uses it: 12 bytes for GCM and CCM, the number of a data unit for
-// XTS, block_bytes else, 0 for ECB and CMAC.
+// Returns the IV length of a mode in the bench: 12 for GCM and CCM, 16 for XTS, 0 for ECB and CMAC,
+// otherwise block_bytes.
 size_t bench_iv_bytes(const BenchCase& what);
 
 class Reference {
 public:
     virtual ~Reference() = default;
     virtual bool set_key(const uint8_t* key) = 0;
-    // One message. With a tag: writes it when sealing, checks it when opening. False: it failed, or
-    // the tag is wrong.
+    // Processes one message. In modes with a tag, sealing writes it and opening checks it. Returns
+    // false on failure or a wrong tag.
     virtual bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
                      uint8_t* tag) = 0;
-    virtual std::string name()
-        const = 0;  // "openssl aria-128-ctr", "openssl aria-128-ecb, block by block", "portable"
+    // Returns e.g. "openssl aria-128-ctr", "openssl aria-128-ecb, block by block" or "portable".
+    virtual std::string name() const = 0;
 };
 
-// The first of the three that can be had. `device` is what is measured: the third is another target
-// than that, if there is one. Throws BenchWrong.
+// Returns the first reference of the three that is available. `device` is the measured device; the
+// third reference avoids it if it can. Throws BenchWrong.
 std::unique_ptr<Reference> make_reference(const BenchCase& what, const std::vector<uint8_t>& key,
                                           const std::string& device);
-// The cores' best target: for a GPU's outputs that are too long to ask OpenSSL for. Throws
+// Returns the cores' fastest target, for GPU outputs that are too long for OpenSSL. Throws
 // BenchWrong.
 std::unique_ptr<Reference> make_quick_reference(const BenchCase& what,
                                                 const std::vector<uint8_t>& key);

@@ -1,4 +1,4 @@
-// What a bench says: the table for people and the JSON for programs.
+// Output of the bench: a table for people and JSON for programs.
 #include <fmt/core.h>
 #include <sched.h>
 #include <sys/utsname.h>
@@ -90,9 +90,8 @@ nlohmann::ordered_json json_head(const std::string& gpu_device, std::optional<do
     if (seconds) head["seconds"] = *seconds;
     warpseal_device_info gpu{};
     const size_t colon = gpu_device.find(':');
-    const size_t index = colon == std::string::npos
-                             ? 0
-                             : std::stoul(gpu_device.substr(colon + 1));  // the first of several
+    // first of several GPUs
+    const size_t index = colon == std::string::npos ? 0 : std::stoul(gpu_device.substr(colon + 1));
     if (!gpu_device.empty() && warpseal_device_at(index, &gpu) == WARPSEAL_OK) {
         head["gpu"] = gpu.name;
         head["driver"] = gpu.driver;

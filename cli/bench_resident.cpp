@@ -1,5 +1,5 @@
-// A job that lies on the GPUs that do it: one message, of which each GPU holds a part with the IV
-// of its first block, or whole messages.
+// Measures a job that lies on the GPUs that run it. Each GPU holds a shard of one message, with the
+// IV of its first block, or whole messages.
 #include <algorithm>
 #include <cstring>
 
@@ -10,14 +10,14 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr uint64_t tile_bytes = 64 * mebibyte;  // the text is this, over and over
+constexpr uint64_t tile_bytes = 64 * mebibyte;  // The text repeats this many bytes.
 constexpr uint64_t usual_message_bytes = 1024 * mebibyte;
-// Looked at of each part, the first and the last among them: messages, or mebibytes of the one
-// message.
+// Limits of the samples that are checked in each shard, always including first and last. A sample
+// is a message, or a mebibyte of the single message.
 constexpr uint64_t most_samples = 32, usual_sampled_bytes = 64 * mebibyte;
-constexpr uint64_t openssl_bytes = 16 * mebibyte;  // longer samples take it too long
+constexpr uint64_t openssl_bytes = 16 * mebibyte;  // OpenSSL takes too long for longer samples.
 
-// "cuda:0,1" as "cuda:0" and "cuda:1".
+// Splits "cuda:0,1" into "cuda:0" and "cuda:1".
 std::vector<std::string> each_gpu(const std::string& device) {
     const size_t colon = device.find(':');
     if (colon == std::string::npos) return {device};
@@ -29,20 +29,20 @@ std::vector<std::string> each_gpu(const std::string& device) {
     return all;
 }
 
-// The parts begin at whole ones of these.
+// Returns the granularity of shards: each begins at a multiple of it.
 uint64_t grain_of(const BenchCase& what, uint64_t message_bytes) {
     if (message_bytes != 0) return message_bytes;
     return std::max(mebibyte, what.mode == WARPSEAL_XTS ? what.unit_bytes : 1);
 }
 
-// What one GPU has of the job, in its memory.
+// Shard of one GPU, in its memory.
 struct Part {
     Part(const std::string& device, Session& session, uint64_t first, uint64_t size)
         : engine(create_engine({device, 1}, session)), begin(first), bytes(size) {}
 
     EngineHandle engine;
-    const uint64_t begin, bytes;  // of the job
-    std::vector<uint8_t> iv;      // of the one message, where it begins
+    const uint64_t begin, bytes;  // offset and length within the job
+    std::vector<uint8_t> iv;      // IV at the start of the shard, if the job is one message
     BulkMemory in{engine.get(), true}, out{engine.get(), true};
     BulkMemory ivs{engine.get(), true}, keys{engine.get(), true}, tags{engine.get(), true},
         statuses{engine.get(), true};
@@ -50,7 +50,7 @@ struct Part {
 
 class Resident {
 public:
-    // message_bytes: 0 for one message.
+    // `message_bytes` is 0 for one message.
     Resident(const BenchOptions& options, const BenchCase& what, const std::string& device,
              uint64_t bytes, uint64_t message_bytes, Session& session)
         : what_(what),
@@ -75,7 +75,7 @@ public:
     size_t gpus() const { return parts_.size(); }
     uint64_t first_bytes() const { return parts_[0]->bytes; }
 
-    // All parts at once, or the first alone.
+    // Returns the time of all shards in parallel, or of the first alone.
     double seconds(bool first_alone) {
         struct Call {
             Resident& self;
@@ -94,7 +94,7 @@ public:
     }
 
     std::string check(const std::string& device) const {
-        // What can be opened must have been sealed.
+        // Opening needs sealed input, so the input is sealed first.
         const BenchCase sealing = what_.tagged() ? what_.as(true) : what_;
         const std::unique_ptr<Reference> reference =
             sample_bytes() <= openssl_bytes ? make_reference(sealing, bench_key(what_), device)
@@ -112,11 +112,10 @@ public:
 
 private:
     uint64_t sample_bytes() const { return message_bytes_ != 0 ? message_bytes_ : mebibyte; }
-    size_t number(uint64_t at) const {
-        return message_bytes_ == 0 ? 0 : at / message_bytes_;
-    }  // of the message there
+    // Returns the index of the message at that offset.
+    size_t number(uint64_t at) const { return message_bytes_ == 0 ? 0 : at / message_bytes_; }
 
-    // Where they begin within the part.
+    // Returns the offsets of the samples within the shard.
     std::vector<uint64_t> samples(const Part& part) const {
         const uint64_t spots = part.bytes / sample_bytes();
         const uint64_t count = std::min(
@@ -127,7 +126,7 @@ private:
         return all;
     }
 
-    // [at, at + bytes) of the job's text.
+    // Returns bytes [at, at + bytes) of the job's text.
     std::vector<uint8_t> text(uint64_t at, uint64_t bytes) const {
         std::vector<uint8_t> some(bytes);
         for (uint64_t done = 0, n; done < bytes; done += n) {
@@ -149,7 +148,7 @@ private:
     }
 
     void prepare(Part& part) {
-        const bool sealed = what_.aead() && !what_.encrypt;  // the text is what comes out
+        const bool sealed = what_.aead() && !what_.encrypt;  // The known text is then the output.
         part.in.at_least(part.bytes);
         if (!what_.mac()) part.out.at_least(part.bytes);
         const BulkMemory& first = sealed ? part.out : part.in;
@@ -178,8 +177,8 @@ private:
                        "sealing on the GPU");
         }
         if (what_.mac()) return;
-        const std::vector<uint8_t> other(sample_bytes(),
-                                         0xa5);  // what is looked at must come from the calls
+        // Overwrites the samples, so that checked output must come from the measured calls.
+        const std::vector<uint8_t> other(sample_bytes(), 0xa5);
         for (const uint64_t at : samples(part))
             require_ok(warpseal_device_upload(part.engine.get(), part.out.data() + at, other.data(),
                                               other.size()),
@@ -260,7 +259,7 @@ BenchRow measure_resident(const BenchOptions& options, const BenchCase& what,
     row.bytes = bytes;
     row.message_bytes = message_bytes == 0 ? bytes : message_bytes;
     row.gpus = static_cast<unsigned>(job.gpus());
-    job.seconds(false);  // warms up
+    job.seconds(false);  // warm-up
     for (int i = 0; i < bench_repetitions; ++i) {
         row.figures.ours.push_back(static_cast<double>(bytes) / job.seconds(false) / 1e9);
         if (job.gpus() > 1)

@@ -1,5 +1,5 @@
-// `warpseal bench papers` and `warpseal bench ladder`: the program warpseal-bench, run in the place
-// of this one, or for a report.
+// `warpseal bench papers` and `warpseal bench ladder`: run the program warpseal-bench in place of
+// this one, or for a report.
 #include <fmt/core.h>
 #include <spawn.h>
 #include <sys/mman.h>
@@ -18,7 +18,7 @@ namespace warpseal::cli {
 
 nlohmann::ordered_json study_report(const std::string& study, std::vector<std::string> arguments) {
     const std::string program = find_companion("warpseal-bench").string();
-    const Descriptor report(memfd_create("warpseal-bench", 0));  // the study inherits it
+    const Descriptor report(memfd_create("warpseal-bench", 0));  // inherited by the study
     const std::string path = fmt::format("/proc/self/fd/{}", report.get());
     arguments.insert(arguments.begin(), {program, study, "--json", path});
     posix_spawn_file_actions_t actions;

@@ -1,4 +1,4 @@
-// What the page of `warpseal bench --html` shows.
+// Measurements for the page of `warpseal bench --html`.
 #include "bench_survey.h"
 
 #include <algorithm>
@@ -12,10 +12,10 @@ namespace warpseal::cli {
 namespace {
 
 constexpr uint64_t gibibyte = uint64_t{1} << 30;
-constexpr uint64_t serial_bytes =
-    gibibyte / 4;  // of modes that are serial in a message: what they are checked against is slow
+// Smaller for serial modes, because their reference is slow.
+constexpr uint64_t serial_bytes = gibibyte / 4;
 constexpr uint64_t smallest_size = 1024;
-constexpr double longest_call = 2;  // seconds: larger sizes than that are left out
+constexpr double longest_call = 2;  // Seconds; larger sizes are omitted.
 
 bool is_shown(const BenchCase& what) {
     switch (what.mode) {
@@ -30,8 +30,8 @@ bool is_shown(const BenchCase& what) {
     }
 }
 
-// Of each family ("aes", "des") the shortest key, of the two best known also the longest, unless
-// ciphers were named.
+// Returns, unless ciphers were named, the shortest key of each family ("aes", "des"), and the
+// longest of the two best known families.
 std::vector<BenchCase> shown_cases(const BenchOptions& options) {
     std::vector<BenchCase> cases = chosen_cases(options);
     cases.erase(std::remove_if(cases.begin(), cases.end(),
@@ -58,8 +58,8 @@ std::vector<BenchCase> shown_cases(const BenchOptions& options) {
     return cases;
 }
 
-// Counter mode of a cipher that cores have instructions for, and of one that they have not; or of
-// the first two that were named.
+// Returns counter mode of one cipher with CPU instructions and of one without, or of the first two
+// that were named.
 std::vector<BenchCase> sized_cases(const BenchOptions& options,
                                    const std::vector<BenchCase>& cases) {
     std::vector<BenchCase> chosen;
@@ -72,7 +72,7 @@ std::vector<BenchCase> sized_cases(const BenchOptions& options,
     return chosen;
 }
 
-// Of the host: what is free, within what a control group leaves.
+// Returns the free memory of the host, within the limit of its control group.
 uint64_t free_memory() {
     uint64_t bytes = 0;
     std::ifstream file("/proc/meminfo");
@@ -93,8 +93,8 @@ public:
         const bool cores_alone = options.device != "auto" && options.device.rfind("cuda", 0) != 0;
         if (!cores_alone && warpseal_device_at(0, &gpu) == WARPSEAL_OK)
             gpu_ = options.device == "auto" ? "cuda" : options.device;
-        if (options.device.rfind("cuda", 0) == 0)
-            gpu_ = options.device;  // and says so where there is none
+        // reports an error if there is no GPU
+        if (options.device.rfind("cuda", 0) == 0) gpu_ = options.device;
         cores_ = cores_alone ? options.device : "cpu";
         gpu_memory_ = gpu.memory_bytes;
         report_["head"] = json_head(gpu_, options_.seconds);
@@ -106,9 +106,8 @@ public:
     nlohmann::ordered_json run() {
         const std::vector<BenchCase> cases = shown_cases(options_);
         const BenchTable table{true, !gpu_.empty(), options_.against_openssl};
-        if (!gpu_.empty())
-            create_engine({gpu_, 1},
-                          session_);  // one that is not there is told before anything is measured
+        // Reports a missing GPU before anything is measured.
+        if (!gpu_.empty()) create_engine({gpu_, 1}, session_);
         print_output(table.title(options_, report_["head"]));
         measure_gpu(cases, table);
         for (const BenchCase& what : cases) measure_on_cores(what, table);
@@ -144,7 +143,7 @@ private:
 
     void measure_gpu(const std::vector<BenchCase>& cases, const BenchTable& table) {
         if (gpu_.empty()) return;
-        BenchOptions plain = options_;  // OpenSSL stands beside the cores alone
+        BenchOptions plain = options_;  // OpenSSL is measured beside the cores only.
         plain.against_openssl = false;
         BulkMeter parallel(plain, gpu_, session_, Oracle::cores), serial(plain, gpu_, session_);
         const uint64_t bytes = std::min(gibibyte, options_.max_size);
@@ -165,7 +164,8 @@ private:
             if (what.mode == WARPSEAL_CTR) one(what, "host", bytes);
     }
 
-    // The input, its right output, and an output for each engine.
+    // Returns the largest size that fits. The divisor covers the input, the expected output and one
+    // output for each engine.
     uint64_t largest_size() const {
         uint64_t bytes = std::min(options_.max_size, free_memory() / 5);
         if (!gpu_.empty()) bytes = std::min(bytes, gpu_memory_ / 4);

@@ -1,12 +1,13 @@
-// What the page of `warpseal bench --html` shows, measured in about a minute: every cipher where it
-// is at its best, and two at every size.
+// Measurements for the page of `warpseal bench --html`: every cipher at its best size, and two
+// ciphers at every size. Takes about a minute.
 #pragma once
 
 #include "bench.h"
 
 namespace warpseal::cli {
 
-// {head, rows, sizes}, rows as `--json` has them. `wrong`: an output was wrong and has no figure.
+// Returns {head, rows, sizes}; rows have the form of `--json`. Sets `wrong` if an output was wrong;
+// that row has no figure.
 nlohmann::ordered_json survey(const BenchOptions& options, Session& session, bool& wrong);
 
 }  // namespace warpseal::cli

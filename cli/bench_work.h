@@ -1,5 +1,5 @@
-// What one block of each cipher costs a GPU at least: the counts behind the bounds of
-// docs/tuning.md. bench/work takes them from src/ciphers.
+// Minimum operations of a GPU for one block of each cipher, for the bounds of docs/tuning.md.
+// bench/work counts them in src/ciphers.
 #pragma once
 
 #include <string>
@@ -9,15 +9,19 @@ namespace warpseal::cli {
 struct CipherWork {
     const char* cipher;
     unsigned block_bytes;
-    unsigned lookups;           // in table form, of a block on its own; 0: no such form
-    unsigned pair_lookups;      // of a block in a sweep, which goes two at a time
-    unsigned counting_lookups;  // of those, what counter mode cannot take over from other blocks
-    unsigned plane_gates;  // in plane form, for 32 blocks, without transpositions and additions of
-                           // a key alone; 0: no such form
-    unsigned logic;        // in word form: exclusive-ors and rotations; 0: no such form
+    // Table lookups of a single block; 0: no table-based representation.
+    unsigned lookups;
+    unsigned pair_lookups;  // Lookups of a block in a sweep, which processes two at a time.
+    // The part of `pair_lookups` that counter mode cannot reuse between blocks.
+    unsigned counting_lookups;
+    // Gates of the bitsliced representation for 32 blocks, without transpositions and key
+    // additions; 0: not bitsliced.
+    unsigned plane_gates;
+    // XORs and rotations of the word-sliced representation; 0: no such representation.
+    unsigned logic;
 };
 
-// Null: no such cipher.
+// Returns null if there is no such cipher.
 const CipherWork* cipher_work(const std::string& cipher);
 
 }  // namespace warpseal::cli

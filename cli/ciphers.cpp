@@ -1,5 +1,4 @@
-// The ciphers of the library as the commands name them, asked from the library: a new cipher needs
-// no change here.
+// Lists the library's ciphers by asking the library, so that a new cipher needs no change here.
 #include "ciphers.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// The ciphers of the library as the commands name them.
+// Ciphers, targets, modes and suites of the library, as the commands name them.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ std::vector<warpseal_cipher_info> all_ciphers();
 std::vector<warpseal_target_info> all_targets();
 std::vector<warpseal_mode> modes_of(const warpseal_cipher_info& cipher);
 
-// As the standards and vector files write it: "cfb128" or "cfb64" by the block, else
-// warpseal_mode_name.
+// Returns the mode name used by standards and vector files: "cfb128" or "cfb64" by block size,
+// otherwise warpseal_mode_name.
 std::string full_mode_name(const warpseal_cipher_info& cipher, warpseal_mode mode);
 
-// "aes-256-gcm" and its like, the default first: the suites of docs/file-format.md whose ciphers
-// the library has.
+// Returns names such as "aes-256-gcm", the default first: the suites of docs/file-format.md whose
+// ciphers the library has.
 std::vector<std::string> file_suites();
 
 }  // namespace warpseal::cli

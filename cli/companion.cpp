@@ -1,4 +1,4 @@
-// The programs beside `warpseal`: where they lie, and becoming one.
+// Finds the companion programs of `warpseal` and replaces this process with one.
 #include "companion.h"
 
 #include <fmt/core.h>
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Returns only by throwing.
+// Replaces the process; returns only by throwing.
 [[noreturn]] void become(const std::string& companion, const std::string& command,
                          std::vector<std::string> arguments) {
     const std::string program = find_companion(companion).string();
@@ -46,7 +46,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
 void add_companion_command(CLI::App& program, Session& session, const char* name, const char* about,
                            const char* companion) {
     CLI::App* command = program.add_subcommand(name, about);
-    command->fallthrough(false);  // its options, --help among them, are not ours
+    command->fallthrough(false);  // All options, including --help, belong to the companion.
     command->set_help_flag();
     command->allow_extras();
     command->prefix_command();

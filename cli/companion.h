@@ -1,5 +1,5 @@
-// The programs that lie beside `warpseal` and are run in its place: what has no place in the
-// product's own program, or links otherwise.
+// Companion programs beside `warpseal` that implement some of its commands, because they are no
+// part of the product or link other libraries.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,15 @@
 
 namespace warpseal::cli {
 
-// Beside this program, as the build leaves it, or where it is installed. Throws Failure
+// Returns the path of a companion, in the build tree or where it is installed. Throws Failure
 // (unsupported).
 std::filesystem::path find_companion(const std::string& name);
 
-// What exec(3) takes: pointers into `arguments` and a null.
+// Returns an argument vector for exec(3): pointers into `arguments` and a terminating null.
 std::vector<char*> pointers_to(std::vector<std::string>& arguments);
 
-// Registers a command of `program` whose arguments, --help among them, all belong to the command of
-// that name of the companion.
+// Registers a command of `program` that passes all its arguments, including --help, to the command
+// of that name of the companion.
 void add_companion_command(CLI::App& program, Session& session, const char* name, const char* about,
                            const char* companion);
 

@@ -1,4 +1,5 @@
-// warpseal decrypt and verify: open a sealed file or stream, with or without writing what it holds.
+// `warpseal decrypt` and `warpseal verify`: open a sealed file or stream and write or discard the
+// plaintext.
 #include <CLI/CLI.hpp>
 
 #include "file_command.h"

@@ -1,4 +1,4 @@
-// A file descriptor that closes itself.
+// File descriptor that closes itself.
 #pragma once
 
 #include <unistd.h>
@@ -17,12 +17,12 @@ public:
         return *this;
     }
     ~Descriptor() {
-        if (descriptor_ > 2) ::close(descriptor_);  // standard streams are the process's
+        if (descriptor_ > 2) ::close(descriptor_);  // The process owns the standard streams.
     }
 
     int get() const { return descriptor_; }
     explicit operator bool() const { return descriptor_ >= 0; }
-    // Whether the last close(2) said that all is well; false with errno set.
+    // Returns true if close(2) succeeds; otherwise false with errno set.
     bool close() {
         const int descriptor = std::exchange(descriptor_, -1);
         return descriptor < 0 || ::close(descriptor) == 0;

@@ -1,4 +1,4 @@
-// `warpseal doctor`: its options and its report.
+// `warpseal doctor`: options and report.
 #include "doctor.h"
 
 #include <fmt/core.h>

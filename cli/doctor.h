@@ -1,4 +1,4 @@
-// `warpseal doctor`: what was looked at, what was found, and what to do about it.
+// Findings of `warpseal doctor`: each subject with its result and advice.
 #pragma once
 
 #include <string>
@@ -11,23 +11,22 @@ enum class CheckResult { ok, note, warning, problem };
 struct Finding {
     std::string subject;
     CheckResult result = CheckResult::ok;
-    std::string found;   // what is, and why it matters where it is not well
-    std::string advice;  // what to do; empty where there is nothing to do
+    std::string found;   // State of the subject, and why it matters if it is not well.
+    std::string advice;  // Next step; empty if none is needed.
 };
 using Findings = std::vector<Finding>;
 
-// Each target that this machine has computes in every mode of every cipher, and so passes its
-// self-tests or does not.
+// Computes on each target of this machine in every mode of every cipher, which runs the self-tests.
 void examine_targets(Findings& findings);
 void examine_gpus(Findings& findings);
-// Locked memory, descriptors, file sizes, the system's random source.
+// Checks locked memory, descriptors, file sizes and the system's random source.
 void examine_limits(Findings& findings);
 
 struct OpensslChoice {
-    std::string program;  // empty: `openssl` of PATH
-    std::string config;   // empty: the openssl.cnf that programs would take
-    bool required =
-        false;  // the provider is wanted: that it is not set up is a problem, not a note
+    std::string program;  // empty: `openssl` from PATH
+    std::string config;   // empty: the openssl.cnf that programs use by default
+    // True if the user wants the provider: a missing setup is then a problem instead of a note.
+    bool required = false;
 };
 void examine_openssl(const OpensslChoice& choice, Findings& findings);
 

@@ -1,4 +1,4 @@
-// `warpseal doctor` on the machine: targets by their self-tests, GPUs, limits of the process.
+// `warpseal doctor`, machine part: self-tests of all targets, GPUs and limits of the process.
 #include <fmt/core.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -25,8 +25,8 @@ struct DoctorKeyDelete {
 };
 using DoctorKey = std::unique_ptr<warpseal_key, DoctorKeyDelete>;
 
-// There and back again over two blocks. The first use of a path is its self-test, whose verdict is
-// the status.
+// Encrypts and decrypts two blocks. The first use of a path runs its self-test, whose result is the
+// status.
 warpseal_status try_mode(const warpseal_key* key, const warpseal_cipher_info& cipher,
                          warpseal_mode mode) {
     const std::array<uint8_t, 32> text{1, 2, 3};
@@ -70,8 +70,8 @@ warpseal_status try_mode(const warpseal_key* key, const warpseal_cipher_info& ci
 DoctorKey make_key(warpseal_engine* engine, const warpseal_cipher_info& cipher, warpseal_mode mode,
                    warpseal_status& status) {
     std::array<uint8_t, 128> bytes{};
-    for (size_t i = 0; i < bytes.size(); ++i)
-        bytes[i] = static_cast<uint8_t>(37 * i + 11);  // nobody's key: weak for no cipher
+    // fixed key that is not weak for any cipher
+    for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<uint8_t>(37 * i + 11);
     warpseal_key* key = nullptr;
     status =
         mode == WARPSEAL_XTS
@@ -80,7 +80,7 @@ DoctorKey make_key(warpseal_engine* engine, const warpseal_cipher_info& cipher, 
     return DoctorKey(key);
 }
 
-// One pair, one ciphertext, and its secret at both ends.
+// Generates one key pair and one ciphertext and compares both secrets.
 warpseal_status try_set(warpseal_engine* engine, const warpseal_kem_info& set) {
     std::vector<uint8_t> public_key(set.public_key_bytes), secret_key(set.secret_key_bytes),
         ciphertext(set.ciphertext_bytes), ours(set.shared_secret_bytes),
@@ -99,7 +99,7 @@ warpseal_status try_set(warpseal_engine* engine, const warpseal_kem_info& set) {
     return status == WARPSEAL_OK && ours != theirs ? WARPSEAL_SELF_TEST_FAILED : status;
 }
 
-// What of the engine's paths fails, or "".
+// Returns a list of the engine's failing paths, or "".
 std::string failures_of(warpseal_engine* engine, size_t& tried) {
     std::string failures;
     const auto take = [&](const std::string& what, warpseal_status status) {
@@ -178,7 +178,7 @@ void examine_limit(Findings& findings, const char* subject, int resource, rlim_t
 
 void examine_targets(Findings& findings) {
     for (const warpseal_target_info& target : all_targets()) {
-        if (std::strcmp(target.name, "cuda") == 0) continue;  // GPUs have a line of their own
+        if (std::strcmp(target.name, "cuda") == 0) continue;  // GPUs have their own line.
         findings.push_back(target.usable
                                ? examine_target(target.name)
                                : Finding{target.name, CheckResult::note, target.reason, ""});

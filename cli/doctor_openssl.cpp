@@ -1,5 +1,5 @@
-// `warpseal doctor` on OpenSSL: which it is, whether the module lies where it looks, what
-// openssl.cnf activates, and what OpenSSL says itself.
+// `warpseal doctor`, OpenSSL part: its version, the location of the module, the settings of
+// openssl.cnf and OpenSSL's own answers.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,12 +25,12 @@ struct Openssl {
     long major = 0, minor = 0;
 };
 
-// What openssl.cnf does to one provider.
+// Effect of openssl.cnf on one provider.
 struct Provider {
-    std::string name;  // what libcrypto looks for
+    std::string name;  // name that libcrypto searches for
     std::string section, module;
     bool found = false, activated = false;
-    std::string activate;  // as it is written
+    std::string activate;  // value in the file
 };
 
 bool is_one_of(std::string text, std::initializer_list<const char*> words) {
@@ -63,7 +63,7 @@ private:
              const std::string& advice = "") {
         findings_.push_back({subject, result, found, advice});
     }
-    // What hinders nobody who does not want the provider.
+    // Result for findings that do not matter to users without the provider.
     CheckResult wanted() const {
         return choice_.required || mentioned_ ? CheckResult::problem : CheckResult::note;
     }
@@ -125,7 +125,7 @@ private:
         }
         return read_well;
     }
-    // A file that was asked for must be there.
+    // A file that was named explicitly must exist.
     CheckResult wanted_file() const {
         return choice_.required || !choice_.config.empty() || std::getenv("OPENSSL_CONF") != nullptr
                    ? CheckResult::problem
@@ -142,7 +142,8 @@ private:
         return false;
     }
 
-    // The section that `name` of `section` leads to; "" with a finding if the way ends there.
+    // Returns the section that `name` in `section` refers to. Returns "" and adds a finding if
+    // there is none.
     std::string follow(const OpensslConfig& config, const std::string& section, const char* name) {
         const std::string where =
             section == "default" ? "the part before the first section" : "[" + section + "]";
@@ -167,7 +168,7 @@ private:
     Provider provider(const OpensslConfig& config, const OpensslConfig::Setting& listed) const {
         Provider one;
         one.section = listed.value;
-        // "mine.warpseal = …": what stands before a point only tells names apart.
+        // In "mine.warpseal = …", the part before the dot only makes names distinct.
         one.name = config.value(one.section, "identity")
                        .value_or(listed.name.substr(listed.name.rfind('.') + 1));
         one.module = config.value(one.section, "module").value_or("");
@@ -175,7 +176,7 @@ private:
         const std::optional<std::string> activate = config.value(one.section, "activate");
         one.activate = activate.value_or("");
         const bool off = is_one_of(one.activate, {"0", "no", "false", "off"});
-        // Before 3.2 that the setting is there was enough, whatever its value.
+        // Before version 3.2, the presence of the setting is enough, whatever its value.
         one.activated = activate && (before_3_2() || !off);
         return one;
     }
@@ -206,8 +207,7 @@ private:
                 "Write it before the first section.");
     }
 
-    // OpenSSL's issue 16249: the default provider is there by itself only as long as nothing else
-    // is.
+    // OpenSSL issue 16249: the default provider is loaded implicitly only if no other provider is.
     void judge_activation(const std::vector<Provider>& providers, const std::string& list) {
         std::string others;
         bool has_default = false;
@@ -274,7 +274,7 @@ private:
                 fmt::format("{} activates warpseal", openssl_.config));
     }
 
-    // Not what the file means, but what came of it.
+    // Checks the providers that OpenSSL loads, independent of the file.
     void ask_providers() {
         const OpensslAnswer answer =
             ask_openssl(openssl_.program, {"list", "-providers"}, openssl_.config);
@@ -304,8 +304,8 @@ private:
                 fmt::format("Both default and warpseal are needed. {}", manual));
     }
 
-    // What openssl.cnf activates and does not load is left out without a word; on the command line
-    // it is not. The provider's settings go along by the environment.
+    // OpenSSL silently skips a provider of openssl.cnf that does not load; on the command line it
+    // reports the error. The environment carries the provider's settings.
     std::string why_not_loaded() {
         if (module_.empty()) return "";
         const OpensslAnswer answer =
@@ -320,10 +320,10 @@ private:
     Findings& findings_;
     Openssl openssl_;
     bool installed_ = false, mentioned_ = false;
-    std::string beside_;  // the module of this program's folder
-    fs::path module_;     // the one that openssl.cnf names, if it is there
-    std::vector<std::string>
-        settings_;  // of the provider's section, as it takes them from the environment
+    std::string beside_;  // module in this program's folder
+    fs::path module_;     // module that openssl.cnf names, if it exists
+    // Settings of the provider's section, in the form of environment variables.
+    std::vector<std::string> settings_;
 };
 
 }  // namespace

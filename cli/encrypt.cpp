@@ -1,4 +1,4 @@
-// warpseal encrypt: seal a file or a stream.
+// `warpseal encrypt`: seals a file or a stream.
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 

@@ -1,5 +1,5 @@
-// The exit codes of the program: a stable promise, told in docs/exit-codes.md and in --help; an
-// unknown code is a failure.
+// Exit codes of the program. They are stable and documented in docs/exit-codes.md and --help.
+// Callers must treat an unknown code as a failure.
 #pragma once
 
 #include "warpseal/warpseal.h"

@@ -1,5 +1,5 @@
-// Encrypt, decrypt and verify: one course for all three, from checked options to a named output or
-// an exit code.
+// Common sequence of encrypt, decrypt and verify, from checked options to a named output or an exit
+// code.
 #include "file_command.h"
 
 #include <fmt/core.h>
@@ -35,8 +35,7 @@ warpseal_format format_named(const std::string& name) {
                   fmt::format("there is no format '{}': use warpseal or cobblestone.", name));
 }
 
-// Without a named secret the terminal is asked, as age does, if the file can be opened with a
-// passphrase.
+// Asks at the terminal, as age does, if no secret was named and a passphrase can open the file.
 void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
                           SecretChoice& secrets) {
     if (secrets.any()) return;
@@ -53,7 +52,7 @@ void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
         const warpseal_status status = warpseal_file_info_read(input, &info, &result);
         if (lseek(input, position, SEEK_SET) != position)
             throw Failure(ExitCode::input_output, "cannot rewind the input.");
-        bool passphrase = status != WARPSEAL_OK;  // then opening says what is wrong with it
+        bool passphrase = status != WARPSEAL_OK;  // On an error, the later open reports the cause.
         const uint32_t slots = std::min<uint32_t>(info.slot_count, WARPSEAL_MAX_SLOTS);
         for (uint32_t i = 0; i < slots; ++i)
             passphrase |= info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE;
@@ -86,8 +85,8 @@ const char* next_step(FileTask task, warpseal_status status, const FileChoice& c
 }
 
 ExitCode exit_code_for(FileTask task, warpseal_status status) {
-    // Whatever else went wrong: Ctrl-C also ends the other programs of a pipe, and what they sent
-    // is cut.
+    // An interrupt takes precedence over other errors. Ctrl-C also ends the other programs of a
+    // pipe, and their output is cut off.
     if (const int signal_number = interrupted_by()) return ExitCode(128 + signal_number);
     const bool damage = status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_TRUNCATED;
     return task == FileTask::verify && damage ? ExitCode::damage_found : exit_code_of(status);
@@ -115,7 +114,7 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
                        : " What went to " + output->shown() + " is not the whole file.");
 }
 
-// `secrets` are wiped as soon as the call needs them no more.
+// `secrets` are zeroized as soon as the call no longer needs them.
 warpseal_file_options file_options(const FileChoice& choice, const SealChoice& seal,
                                    Secrets& secrets, const std::vector<uint8_t>& context,
                                    Progress& progress) {
@@ -136,8 +135,8 @@ warpseal_file_options file_options(const FileChoice& choice, const SealChoice& s
     return options;
 }
 
-// A file opens with either copy of its header: damage to one would go unnoticed until the other has
-// it too.
+// A file opens with either copy of its header. Without this remark, damage to one copy would stay
+// unnoticed until the other is damaged too.
 void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result) {
     if (result.header_copies_differ == 0) return;
     complain(fmt::format(
@@ -163,7 +162,7 @@ void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
     static const std::map<std::string, Progress::Style> styles{{"auto", Progress::Style::automatic},
                                                                {"none", Progress::Style::none},
                                                                {"json", Progress::Style::json}};
-    // First: what is wrong with another option is told as it says.
+    // Registered first, so that errors of other options are reported in the chosen style.
     command
         .add_option_function<std::string>(
             "--progress",
@@ -250,8 +249,8 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     const std::vector<uint8_t> context = from_hexadecimal(choice.context, "--context");
     Progress progress(choice.progress, session);
     warpseal_file_options options = file_options(choice, seal, secrets, context, progress);
-    options.any_order =
-        output && !output->is_stream() ? 1 : 0;  // a file that is not whole is discarded
+    // An incomplete file is discarded.
+    options.any_order = output && !output->is_stream() ? 1 : 0;
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
     const int out = output ? output->descriptor() : -1;

@@ -1,5 +1,5 @@
-// What encrypt, decrypt and verify have in common: input, secrets, format, device, progress, and
-// the words for a failure.
+// Code shared by encrypt, decrypt and verify: input, secrets, format, device, progress and error
+// texts.
 #pragma once
 
 #include <sys/types.h>
@@ -31,20 +31,20 @@ struct OutputChoice {
 };
 void add_output_options(CLI::App& command, OutputChoice& choice);
 
-// Throws Failure: usage for options that do not go together, input_output for a descriptor that is
-// not there.
+// Throws Failure: usage for options that exclude each other, input_output for a descriptor that is
+// not open.
 void check_file_choice(const FileChoice& choice);
 
 enum class FileTask { encrypt, decrypt, verify };
 
-// The sealing options of a call, on top of what FileChoice says.
+// Sealing options of a call in addition to FileChoice.
 struct SealChoice {
     std::string suite;  // empty: the default
     uint32_t argon2_memory_mib = 0;
     uint32_t argon2_passes = 0;
 };
 
-// Does the work, commits the output (null: verify), and says what was done. Throws Failure.
+// Does the work, commits the output (null for verify) and prints a summary. Throws Failure.
 ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal,
                        const OutputChoice* output, Session& session);
 

@@ -1,4 +1,4 @@
-// warpseal info: what a sealed file's header says, read without a key.
+// `warpseal info`: prints the header of a sealed file, which needs no key.
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 

@@ -1,5 +1,5 @@
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT: a thread that waits for them with sigwait(3), so that no
-// code runs in a signal handler.
+// Handling of SIGINT, SIGTERM, SIGHUP and SIGQUIT. A thread waits for them with sigwait(3), so that
+// no code runs in a signal handler.
 #include "interrupt.h"
 
 #include <fmt/core.h>
@@ -22,7 +22,8 @@
 namespace warpseal::cli {
 namespace {
 
-// Key derivation and a read from a silent pipe cannot be asked to stop: they get this long.
+// Grace period for work that cannot be asked to stop, such as key derivation and a read from a
+// silent pipe.
 constexpr std::chrono::seconds grace{2};
 
 std::atomic<int> received{0};
@@ -36,7 +37,7 @@ struct Undo {
     termios settings{};
     int shields = 0;
 };
-// Never destroyed: the watcher may use it while the process exits.
+// Never destroyed, because the watcher thread may use it while the process exits.
 Undo& undo() {
     static Undo* const all = new Undo;
     return *all;
@@ -60,7 +61,7 @@ void watch(sigset_t set) {
     while (write(event, &one, sizeof one) < 0 && errno == EINTR) {
     }
     timespec wait{grace.count(), 0};
-    sigtimedwait(&set, nullptr, &wait);  // a second signal ends the grace
+    sigtimedwait(&set, nullptr, &wait);  // A second signal ends the grace period.
     end_now(signal_number);
 }
 
@@ -79,8 +80,8 @@ void watch_interrupts() {
     pthread_sigmask(SIG_BLOCK, &set, nullptr);
     try {
         std::thread(watch, set).detach();
-    } catch (const std::system_error&
-                 error) {  // unwatched, a signal would leave behind what is not whole
+        // Without the watcher, a signal would leave incomplete files.
+    } catch (const std::system_error& error) {
         complain(
             fmt::format("cannot start a thread: {}. See `ulimit -u`.", error.code().message()));
         _exit(static_cast<int>(ExitCode::error));

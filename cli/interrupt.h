@@ -1,5 +1,5 @@
-// SIGINT, SIGTERM, SIGHUP and SIGQUIT: work is asked to stop, and ended after a grace period if it
-// does not; nothing is left behind either way.
+// Handling of SIGINT, SIGTERM, SIGHUP and SIGQUIT. Work is asked to stop, and ended after a grace
+// period if it does not. No partial output remains.
 #pragma once
 
 #include <termios.h>
@@ -8,15 +8,15 @@
 
 namespace warpseal::cli {
 
-// Once, before any other thread starts: blocks the signals in every thread and watches for them in
-// one of its own. A signal that was ignored when the program started (nohup, a shell's background
-// job) stays ignored. Ends the program with `error` where no thread can be had.
+// Blocks the signals in every thread and waits for them in a separate thread. Call it once, before
+// any other thread starts. A signal that was ignored at the start (nohup, background jobs of a
+// shell) stays ignored. Exits with `error` if the thread cannot be created.
 void watch_interrupts();
 
-// Readable once a signal came: for waits in poll(2).
+// Returns a descriptor for poll(2) that becomes readable after a signal.
 int interrupt_descriptor();
 
-// While one lives, the path is removed if the program is ended by a signal.
+// Removes the path if a signal ends the program during this object's lifetime.
 class TemporaryName {
 public:
     explicit TemporaryName(const std::string& path);
@@ -28,8 +28,8 @@ private:
     const std::string path_;
 };
 
-// While one lives, the terminal gets `settings` back if the program is ended by a signal. One at a
-// time.
+// Restores the terminal's `settings` if a signal ends the program during this object's lifetime. At
+// most one object may exist.
 class TerminalSettings {
 public:
     TerminalSettings(int terminal, const termios& settings);
@@ -38,8 +38,8 @@ public:
     TerminalSettings& operator=(const TerminalSettings&) = delete;
 };
 
-// While one lives, a signal does not end the program: the few system calls that give an output its
-// name are not torn apart.
+// Prevents signals from ending the program during this object's lifetime. Protects the few system
+// calls that give an output its name.
 class Uninterrupted {
 public:
     Uninterrupted();

@@ -1,4 +1,4 @@
-// `warpseal kem`: key encapsulation on files, and the sets of parameters that there are.
+// `warpseal kem`: key encapsulation on files, and a list of the parameter sets.
 #include "kem.h"
 
 #include <fmt/format.h>
@@ -10,7 +10,7 @@
 namespace warpseal::cli {
 namespace {
 
-// What a command does with a kind of file; the name of its option, and the words for it.
+// A kind of file that a command reads or writes, with its option's name and help text.
 struct FileOption {
     const char* name;
     std::string KemChoice::*path;

@@ -1,4 +1,4 @@
-// `warpseal kem`: what its commands share.
+// Declarations shared by the commands of `warpseal kem`.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 namespace warpseal::cli {
 
 std::vector<warpseal_kem_info> all_kem_sets();
-// Throws Failure (unsupported) for a name that is no set.
+// Throws Failure (unsupported) for an unknown parameter set.
 warpseal_kem_info kem_set(const std::string& name);
 
-// Files of the commands that compute; a name that a command does not take is empty.
+// Options of the commands that compute; a name that a command does not use is empty.
 struct KemChoice {
     std::string set, public_key, secret_key, ciphertext, shared_secret;
     uint64_t count = 1;

@@ -1,5 +1,4 @@
-// A batch of NTRU operations in one piece of memory, and the comparison of what was sent with what
-// arrived.
+// A batch of NTRU operations in one allocation, and the comparison of both secrets.
 #include "kem_batch.h"
 
 #include <fmt/core.h>

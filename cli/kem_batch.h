@@ -1,5 +1,5 @@
-// A batch of NTRU operations to measure or to test: each item has a key pair, a ciphertext and two
-// secrets of its own.
+// A batch of NTRU operations to measure or test; each item has its own key pair, ciphertext and two
+// shared secrets.
 #pragma once
 
 #include <array>
@@ -16,25 +16,25 @@ const char* kem_operation_name(KemOperation operation);
 
 using KemSecret = std::array<uint8_t, 32>;
 
-// Whatever fails throws BenchWrong.
+// Every failure throws BenchWrong.
 class KemBatch {
 public:
-    // In the memory of the engine's GPU, or in the host's: the library wipes both when they are
+    // Uses memory of the engine's GPU or of the host. The library zeroizes both when they are
     // freed.
     KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count, bool on_device);
     KemBatch(const KemBatch&) = delete;
     KemBatch& operator=(const KemBatch&) = delete;
 
-    // The first `count` items, with coins that the library draws; returns when it is done.
-    // Decapsulation is of what was encapsulated, under the keys that were generated.
+    // Runs the first `count` items with coins that the library draws, and waits for completion.
+    // Decapsulation uses the keys and ciphertexts of the operations before it.
     void run(KemOperation operation, uint64_t count);
 
-    // After one operation of each: how many of the first `count` items have no result, or another
-    // secret than was sent.
+    // Returns how many of the first `count` items failed or have two different secrets. Run each
+    // operation once before.
     uint64_t mismatches(uint64_t count);
-    // The secret that `mismatches` saw sent.
+    // Returns the encapsulated secret that `mismatches` read.
     KemSecret secret(uint64_t item) const;
-    // So that the next look is at results of the next operations.
+    // Overwrites the results, so that the next check reads results of the next operations.
     void spoil_results();
 
 private:
@@ -49,7 +49,8 @@ private:
     const uint64_t count_;
     const bool on_device_;
     const size_t secrets_at_, ciphertexts_at_, results_at_, bytes_;
-    BulkMemory memory_, copy_;    // all of it; a GPU's results, as the host sees them
+    // `memory_` holds all arrays; `copy_` holds a GPU's results in host memory.
+    BulkMemory memory_, copy_;
     uint8_t* results_ = nullptr;  // in host memory
 };
 

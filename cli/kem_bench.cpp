@@ -1,5 +1,5 @@
-// `warpseal kem bench`: key pairs, encapsulations and decapsulations a second, how long a batch
-// takes, and very many round trips.
+// `warpseal kem bench`: measures operations per second and latency of batches, or runs many round
+// trips.
 #include "kem_bench.h"
 
 #include <fmt/core.h>
@@ -26,7 +26,7 @@ double seconds_since(Clock::time_point start) {
 
 nlohmann::ordered_json rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
-// What one operation took: items a second in each repetition, and each call's seconds.
+// Figures of one operation: items per second of each repetition and seconds of each call.
 struct Figures {
     std::vector<double> rates, calls;
 
@@ -41,7 +41,7 @@ struct Figures {
         rates.push_back(static_cast<double>(count * (calls.size() - before)) /
                         seconds_since(start));
     }
-    // The time that `part` of all calls stayed within.
+    // Returns the time that the fraction `part` of all calls did not exceed.
     double percentile(double part) const {
         std::vector<double> sorted = calls;
         std::sort(sorted.begin(), sorted.end());
@@ -50,9 +50,9 @@ struct Figures {
     }
 };
 
-// The first eight bytes of every secret, to see that no two are the same: of 10^8 that are, a pair
-// is expected to agree in these once in 3700 times. By their first byte in parts, which threads
-// sort.
+// Collects the first eight bytes of every secret to detect duplicates. Among 10^8 distinct secrets,
+// a pair with the same eight bytes is expected once in 3700 runs. Threads sort the values in parts,
+// by first byte.
 class Seen {
 public:
     explicit Seen(uint64_t items) {
@@ -77,7 +77,8 @@ public:
     uint64_t distinct() {
         std::atomic<size_t> next{0};
         std::atomic<uint64_t> count{0};
-        std::vector<std::jthread> threads;  // joined also where no more can be had
+        // std::jthread joins even if a later thread cannot be created.
+        std::vector<std::jthread> threads;
         for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
             threads.emplace_back([&] {
                 for (size_t part; (part = next++) < parts_.size();) {
@@ -95,12 +96,13 @@ private:
     std::array<std::vector<uint64_t>, 256> parts_;
 };
 
-// An engine that says when it gave work back: what a device was asked to do and the cores did is no
-// figure of the device.
+// An engine that counts its notices. A notice means that cores did work intended for the device, so
+// the result is not the device's.
 class Device {
 public:
     Device(const std::string& device, unsigned threads, Session& session) : name(device) {
-        create_engine({device, threads}, session);  // says in words why it cannot be used
+        // Throws with the reason if the device is not usable.
+        create_engine({device, threads}, session);
         warpseal_engine_options options{};
         options.struct_bytes = sizeof options;
         options.threads = threads;
@@ -131,7 +133,8 @@ public:
 
 private:
     std::atomic<unsigned> notices_{0};
-    EngineHandle engine_;  // ends before what it notifies
+    // Declared last: the engine must end before the members that it notifies.
+    EngineHandle engine_;
 };
 
 class KemBench {
@@ -177,7 +180,7 @@ public:
     }
 
 private:
-    // In the GPU's memory, without anything to or from the host.
+    // Returns true if the batch lies in GPU memory, without transfers from or to the host.
     bool on_device(const Device& device) const {
         return device.is_gpu() && options_.place != "host";
     }
@@ -205,7 +208,7 @@ private:
             checked([&] { measure(set, device, count); });
     }
 
-    // All secrets have arrived, and no two are the same.
+    // Checks that both secrets of each item are equal and that no two items have the same secret.
     static void check(KemBatch& batch, uint64_t count, const Device& device) {
         if (const uint64_t wrong = batch.mismatches(count))
             throw BenchWrong(fmt::format("{} of {} secrets did not arrive", wrong, count));
@@ -234,8 +237,8 @@ private:
 
     void add_row(const warpseal_kem_info& set, const Device& device, uint64_t count,
                  const char* operation, const Figures& figures) {
-        constexpr size_t enough_calls =
-            100;  // for the time that all but one in a hundred stay within
+        // minimum number of calls for a 99th percentile
+        constexpr size_t enough_calls = 100;
         const double rate = median(figures.rates), p50 = figures.percentile(0.5),
                      p99 = figures.percentile(0.99);
         const bool has_p99 = figures.calls.size() >= enough_calls;
@@ -257,7 +260,7 @@ private:
         report_["rows"].push_back(row);
     }
 
-    // Key pair, ciphertext and secret there and back, from coins that are drawn for each item.
+    // Runs key generation, encapsulation and decapsulation with fresh coins for each item.
     void round_trips(const warpseal_kem_info& set, const Device& device) {
         const uint64_t usual = on_device(device) ? 131072 : 4096, total = options_.round_trips;
         const uint64_t most =
@@ -295,7 +298,7 @@ private:
     const KemBenchOptions& options_;
     ReportFile report_file_;
     std::vector<warpseal_kem_info> sets_;
-    std::vector<std::unique_ptr<Device>> devices_;  // a GPU last
+    std::vector<std::unique_ptr<Device>> devices_;  // A GPU comes last.
     nlohmann::ordered_json report_;
     bool wrong_ = false;
 };

@@ -1,4 +1,4 @@
-// `warpseal kem bench`: what is measured, or tried many times.
+// Options of `warpseal kem bench`, which measures operations or runs many round trips.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace warpseal::cli {
 
 struct KemBenchOptions {
     std::vector<std::string> sets;  // empty: all
-    std::vector<uint64_t> batches;  // empty: the usual ones
+    std::vector<uint64_t> batches;  // empty: the default sizes
     EngineChoice engine{"auto", 1};
-    std::string place;  // "device", "host"; empty: GPU memory on a GPU
+    std::string place;  // "device" or "host"; empty: GPU memory on a GPU
     double seconds = 1;
     uint64_t round_trips = 0;  // 0: measure
     std::string json;

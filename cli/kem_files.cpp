@@ -17,7 +17,7 @@ namespace {
 
 constexpr mode_t mode_secret = 0600;
 constexpr mode_t mode_public = 0666;
-// Of one call: between two an interrupt is heeded.
+// Items of one call. Interrupts are handled between calls.
 constexpr uint64_t piece_items = 4096;
 
 std::string named(const char* what, const std::string& path) {
@@ -25,8 +25,7 @@ std::string named(const char* what, const std::string& path) {
                        : fmt::format("{} '{}'", what, path);
 }
 
-// Of paths that are read and written together: none names what another does, and one at most is a
-// standard stream.
+// Throws Failure if two paths name the same file, or if more than one is a standard stream.
 void refuse_same(const std::vector<std::string>& paths, const char* stream) {
     std::vector<std::filesystem::path> seen;
     bool stream_seen = false;
@@ -38,7 +37,7 @@ void refuse_same(const std::vector<std::string>& paths, const char* stream) {
         if (path == "-" || std::filesystem::is_character_file(path, error)) continue;
         std::filesystem::path whole =
             std::filesystem::weakly_canonical(std::filesystem::absolute(path, error), error);
-        if (error) continue;  // opening it says what is wrong
+        if (error) continue;  // Opening the path reports the error.
         if (std::find(seen.begin(), seen.end(), whole) != seen.end())
             throw Failure(
                 ExitCode::usage,
@@ -47,7 +46,7 @@ void refuse_same(const std::vector<std::string>& paths, const char* stream) {
     }
 }
 
-// Where values of one kind go.
+// Output for values of one kind.
 class KemOutput {
 public:
     KemOutput(const std::string& path, mode_t mode, bool force)
@@ -60,9 +59,9 @@ public:
     void write(const uint8_t* data, size_t bytes) { written_.write(data, bytes); }
     void commit() { output_.commit(); }
     void refuse_same_file(const std::string& input) { output_.refuse_same_file(input); }
-    // But for the command's inputs, which refuse_same_file was told of.
+    // Removes abandoned temporary files, except files passed to refuse_same_file.
     void remove_abandoned(const Session& session) const { output_.remove_abandoned(session); }
-    // A pipe has other names than "-" (/dev/stdout): opened, they are the same.
+    // Detects a pipe under two names, such as "-" and /dev/stdout, by comparing open descriptors.
     static void refuse_same_stream(const KemOutput& one, const KemOutput& other) {
         struct stat a, b;
         const bool known = one.output_.is_stream() && other.output_.is_stream() &&
@@ -73,9 +72,9 @@ public:
                           fmt::format("{} and {} are the same: name a file for one.",
                                       one.output_.shown(), other.output_.shown()));
     }
-    // Both files or none, also where `force` replaces: the second takes the first along when it
-    // fails. What was said to a stream is said, so that comes last; and of two files the secret, so
-    // that the old one is there as long as anything may fail.
+    // Commits both files or none, even with `force`: if the second fails, the first is taken back.
+    // A stream comes last, because it cannot be taken back. Of two files the secret comes last, so
+    // that the old one exists until nothing can fail.
     static void commit(KemOutput& secret, KemOutput& other) {
         secret.output_.sync();
         other.output_.sync();
@@ -98,7 +97,7 @@ private:
     RawOutput written_;
 };
 
-// Values of one kind, side by side in a file that is read whole.
+// Values of one kind, concatenated in a file that is read as a whole.
 class KemInput {
 public:
     KemInput(Descriptor file, const char* what, const std::string& path, const RawOutput& output)
@@ -106,7 +105,8 @@ public:
 
     uint8_t* at(uint64_t item, uint64_t each) const { return bytes_.data() + item * each; }
     size_t bytes() const { return bytes_.size(); }
-    // Throws Failure with `code` unless it is one value or several, each of so many bytes.
+    // Returns the number of values of `each` bytes. Throws Failure with `code` unless the size is a
+    // positive multiple of `each`.
     uint64_t count(const warpseal_kem_info& set, uint32_t each, ExitCode code) const {
         if (bytes() == 0 || bytes() % each != 0)
             throw Failure(
@@ -115,7 +115,7 @@ public:
                             shown_, bytes(), set.name, each));
         return bytes() / each;
     }
-    // That of --set, or the one whose keys have this length. Throws Failure.
+    // Returns the set of --set, or the set whose keys have this length. Throws Failure.
     warpseal_kem_info set(const KemChoice& choice, uint32_t warpseal_kem_info::*each) const {
         if (!choice.set.empty()) return kem_set(choice.set);
         for (const warpseal_kem_info& one : all_kem_sets())
@@ -132,14 +132,14 @@ private:
     const WholeInput bytes_;
 };
 
-// Memory for what a call writes; wiped in the end.
+// Memory for a call's output; zeroized on destruction.
 SecretBytes capacity_for(uint64_t items, uint64_t each) {
     return SecretBytes(std::max<uint64_t>(items * each, 1));
 }
 
 using KemCall = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
 
-// Makes a piece. Throws Failure in words for a call that did not succeed.
+// Processes one chunk. Throws Failure with a text if the call fails.
 void call(KemCall operation, const char* task, warpseal_engine* engine,
           const warpseal_kem_info& set, uint64_t first, warpseal_kem_batch& batch) {
     std::vector<int32_t> statuses(batch.count, WARPSEAL_OK);

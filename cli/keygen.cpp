@@ -1,4 +1,4 @@
-// warpseal keygen: 32 random bytes in a private file.
+// `warpseal keygen`: writes 32 random bytes to a private file.
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>

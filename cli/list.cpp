@@ -1,4 +1,5 @@
-// warpseal list and devices: what the library has, what of it this machine can run, and how.
+// `warpseal list` and `warpseal devices`: contents of the library, and the parts that this machine
+// can run.
 #include <fmt/format.h>
 #include <sched.h>
 #include <CLI/CLI.hpp>
@@ -19,7 +20,7 @@ std::vector<std::string> mode_names(const warpseal_cipher_info& cipher) {
     return names;
 }
 
-// What `ask` says of the cipher on each target that this machine can use: its form, or its side
+// Returns the result of `ask` for the cipher on each usable target: its representation or its side
 // channels.
 nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher,
                                  const char* (*ask)(const char* cipher, const char* target)) {
@@ -31,7 +32,7 @@ nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher,
     return told;
 }
 
-// In a column's width; what stands behind an exception is told where the targets are.
+// Fits a column; the table of targets gives the details of each exception.
 std::string side_channels_as_text(const warpseal_cipher_info& cipher) {
     std::string text = "constant time", but = "; tables: ";
     const nlohmann::ordered_json told = by_target(cipher, warpseal_internal_side_channels);
@@ -109,7 +110,7 @@ ExitCode list(bool json) {
     return ExitCode::ok;
 }
 
-// Processors that this process may run on; a cgroup quota may allow less of their time.
+// Number of processors that this process may run on; a cgroup quota may allow less CPU time.
 int allowed_processors() {
     cpu_set_t set;
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;

@@ -1,5 +1,5 @@
-// Reading openssl.cnf as libcrypto does. That its own reader is not asked: it reports the first
-// error alone, and does not say what was unreachable.
+// Reads openssl.cnf as libcrypto does. libcrypto's own reader reports only the first error and does
+// not say what was unreachable.
 #include "openssl_config.h"
 
 #include <fmt/core.h>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int deepest = 16;  // of files within files: one that includes itself ends there
+constexpr int deepest = 16;  // Nesting limit of .include; ends a file that includes itself.
 
 std::string_view trimmed(std::string_view text) {
     constexpr const char* blanks = " \t\r\n";
@@ -28,7 +28,7 @@ std::string_view trimmed(std::string_view text) {
                : text.substr(begin, text.find_last_not_of(blanks) - begin + 1);
 }
 
-// A # ends a line but within quotes or after a backslash.
+// A # starts a comment, except within quotes or after a backslash.
 std::string_view without_comment(std::string_view line) {
     char quote = 0;
     for (size_t i = 0; i < line.size(); ++i) {
@@ -134,8 +134,7 @@ void OpensslConfig::read_line(std::string_view line, const std::string& where, i
     const std::string value = expand(trimmed(line.substr(equals + 1)), where);
     if (directive(".pragma")) {
         const std::string_view pragma = trimmed(name.substr(7));
-        // The other forms of it, `.pragma = name:value`, and what they change besides, are told by
-        // libcrypto itself.
+        // libcrypto itself reports other forms (`.pragma = name:value`) and other effects.
         if (pragma == "includedir") include_directory_ = value;
         if (pragma.empty() && value.starts_with("includedir:"))
             include_directory_ = value.substr(11);
@@ -176,7 +175,8 @@ void OpensslConfig::include(const std::string& named, const std::string& where, 
     for (const std::string& file : files) read_file(file, depth + 1);
 }
 
-// `at` stands behind the $: of name, section::name, ENV::name, also in braces or parentheses.
+// Expands a variable; `at` is the position after the $. Forms are name, section::name and
+// ENV::name, also in braces or parentheses.
 std::string OpensslConfig::variable(std::string_view text, size_t& at, const std::string& where) {
     const char open = at < text.size() ? text[at] : '\0', close = open == '{'   ? '}'
                                                                   : open == '(' ? ')'

@@ -1,4 +1,5 @@
-// What an openssl.cnf says to libcrypto: sections, .include, variables (config(5) of OpenSSL 3).
+// Parser for openssl.cnf as libcrypto reads it: sections, .include and variables (config(5) of
+// OpenSSL 3).
 #pragma once
 
 #include <map>
@@ -11,20 +12,21 @@ namespace warpseal::cli {
 
 class OpensslConfig {
 public:
-    // What cannot be read is among the complaints; the rest counts, as libcrypto has it with a
-    // missing .include.
+    // Reads the file. Unreadable parts become complaints and the rest counts, as libcrypto does for
+    // a missing .include.
     static OpensslConfig read(const std::string& path);
 
     struct Setting {
         std::string name, value;
     };
-    // Null: no such section. Names as they came; a name's last value counts.
+    // Returns settings in file order, or null if there is no such section. If a name occurs twice,
+    // the last value counts.
     const std::vector<Setting>* section(const std::string& name) const;
     std::optional<std::string> value(const std::string& section, std::string_view name) const;
     const std::map<std::string, std::vector<Setting>>& sections() const { return sections_; }
 
     struct Complaint {
-        bool whole_file;  // libcrypto takes nothing of the file for it
+        bool whole_file;  // true: libcrypto rejects the whole file
         std::string text;
     };
     const std::vector<Complaint>& complaints() const { return complaints_; }

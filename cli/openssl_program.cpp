@@ -1,4 +1,4 @@
-// Running `openssl`, and what it says.
+// Runs `openssl` and parses its output.
 #include "openssl_program.h"
 
 #include <fcntl.h>
@@ -33,7 +33,7 @@ std::string text_of(const Descriptor& file) {
     return text.str();
 }
 
-// Null: it was stopped, as it gave no answer in time.
+// Returns the exit status, or nothing if the child was stopped after a timeout.
 std::optional<int> wait_for(pid_t child) {
     const auto end = std::chrono::steady_clock::now() + longest_answer;
     for (int status = 0;;) {

@@ -1,4 +1,4 @@
-// The program `openssl`, asked as somebody at a terminal would.
+// Runs the program `openssl` as a user at a terminal would.
 #pragma once
 
 #include <string>
@@ -11,18 +11,19 @@ struct OpensslAnswer {
     std::string out, err;
 };
 
-// No shell is between. `config`: what it has for OPENSSL_CONF; empty: what we have. `more`: further
-// settings of its environment.
+// Runs `program` without a shell. `config` sets OPENSSL_CONF; if empty, the variable is inherited.
+// `more` holds further environment settings.
 OpensslAnswer ask_openssl(const std::string& program, std::vector<std::string> arguments,
                           const std::string& config, std::vector<std::string> more = {});
 
-// `MODULESDIR: "/usr/lib/ossl-modules"` and its like; empty: it is not said.
+// Returns the quoted value after `name`, as in `MODULESDIR: "/usr/lib/ossl-modules"`; empty if
+// there is none.
 std::string quoted_after(const std::string& text, const std::string& name);
 
 std::string first_line(const std::string& text);
 
-// The line of an error stack that says what it was about: libcrypto's last, the first to be raised,
-// is the cause.
+// Returns the line of an error stack that holds the cause. It is libcrypto's last line, because
+// that error was raised first.
 std::string reason_in(const std::string& errors);
 
 }  // namespace warpseal::cli

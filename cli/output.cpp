@@ -1,5 +1,5 @@
-// Where a command writes: an unnamed file (O_TMPFILE) that gets its name by linkat(2) when whole
-// and synced, or a stream.
+// Output of a command: a stream, or an unnamed file (O_TMPFILE) that linkat(2) names when it is
+// complete and synced.
 #include "output.h"
 
 #include <fcntl.h>
@@ -61,8 +61,8 @@ Output::Output(const std::string& path, bool force, mode_t mode)
         open_standard_output(path.empty());
         return;
     }
-    // The file behind a symbolic link is the output, as with a shell's redirection; a link to
-    // nothing is a name like any other.
+    // The target of a symbolic link is the output, as with a shell's redirection. A dangling link
+    // is an ordinary existing name.
     const LinksEnd end = behind_links(path, shown_);
     struct stat seen;
     stream_ = is_stream_path(path, seen);
@@ -91,14 +91,14 @@ void Output::open_standard_output(bool refuse_terminal) {
             "refused to write binary data to the terminal: name a file with -o, use a pipe, or say -o -.");
 }
 
-// Also refuses, before any work, what cannot be or must not be written.
+// Also refuses, before any work, paths that cannot or must not be written.
 bool Output::is_stream_path(const std::string& path, struct stat& about) const {
     if (lstat(path.c_str(), &about) != 0) {
         if (errno != ENOENT) fail("cannot use", errno);
         return false;
     }
-    if (S_ISLNK(about.st_mode) && stat(path.c_str(), &about) != 0 && !force_)
-        fail_exists();  // a link to nothing
+    // dangling link
+    if (S_ISLNK(about.st_mode) && stat(path.c_str(), &about) != 0 && !force_) fail_exists();
     if (S_ISDIR(about.st_mode))
         throw Failure(
             ExitCode::input_output,
@@ -124,15 +124,16 @@ void Output::open_unnamed(const std::string& path) {
         Descriptor(openat(directory_descriptor_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
     if (file_ && access(process_path(file_.get()).c_str(), F_OK) == 0)
         return keep_from_removal(file_.get());
-    const int error =
-        file_ ? EOPNOTSUPP : errno;  // without /proc an unnamed file cannot get a name
-    // Kernels and file systems without O_TMPFILE say so in these ways (open(2)).
+    // Without /proc, an unnamed file cannot get a name.
+    const int error = file_ ? EOPNOTSUPP : errno;
+    // Errors of kernels and file systems without O_TMPFILE (open(2)).
     if (error != EOPNOTSUPP && error != EISDIR && error != EINVAL && error != ENOSYS)
         fail("cannot create", error);
     open_temporary();
 }
 
-// A path such as /dev/stdout or /proc/self/fd/N: what the descriptor is, was chosen before.
+// Paths such as /dev/stdout and /proc/self/fd/N. The descriptor's file was chosen before this
+// program started.
 void Output::open_descriptor(const std::string& path) {
     file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
     if (!file_) fail("cannot open", errno);
@@ -146,7 +147,8 @@ void Output::open_temporary() {
     if (!file_) fail("cannot create", errno);
     keep_from_removal(file_.get());
     temporary_ = name;
-    // Under --quiet too: who kills the program must know where what it wrote lies.
+    // Printed under --quiet too, because a user who kills the program must know the location of the
+    // file.
     complain(fmt::format(
         "this file system has no unnamed files: until it is whole, {} is kept as '{}'; if the program is killed (signal "
         "9), remove that file, or let a later run into the same directory remove it.",
@@ -165,7 +167,7 @@ void Output::refuse_same_file(const std::string& input) {
 
 void Output::refuse_same_file(const struct stat& input) {
     read_.push_back({input.st_dev, input.st_ino});
-    struct stat output;  // a stream, or the old file that would be replaced
+    struct stat output;  // The stream, or the old file that would be replaced.
     const int found =
         stream_ ? fstat(file_.get(), &output)
                 : fstatat(directory_descriptor_.get(), name_.c_str(), &output, AT_SYMLINK_NOFOLLOW);
@@ -193,9 +195,9 @@ void Output::commit() {
 
 void Output::sync() {
     keep_old_permissions();
-    // A regular file behind standard output is as precious as one named with -o; pipes and devices
-    // have nothing to sync. A failed fsync is never tried again: the kernel may have dropped the
-    // pages that it could not write.
+    // A regular file on standard output is synced like a file of -o; pipes and devices have nothing
+    // to sync. fsync is never retried after a failure, because the kernel may have dropped the
+    // pages.
     const bool failed = fsync(file_.get()) != 0;
     if (failed && !(stream_ && (errno == EINVAL || errno == EROFS || errno == ENOTSUP)))
         fail("cannot sync", errno);
@@ -258,7 +260,8 @@ void Output::name_unnamed() {
     replace_by_unnamed();
 }
 
-// linkat(2) cannot replace: the whole, synced file is named twice for the time of two system calls.
+// linkat(2) cannot replace a file. The complete, synced file therefore has a second name for the
+// time of two system calls.
 void Output::replace_by_unnamed() {
     const std::string name = temporary_name();
     const TemporaryName removal(directory_ + "/" + name);
@@ -276,7 +279,7 @@ void Output::rename_temporary() {
     if (!is_new_ && force_) return replace_by_temporary();
     if (!is_new_) {
         if (errno == EEXIST) fail_exists();
-        // File systems without RENAME_NOREPLACE: a hard link does not replace either.
+        // For file systems without RENAME_NOREPLACE: a hard link does not replace a file either.
         is_new_ = linkat(directory, temporary_.c_str(), directory, name_.c_str(), 0) == 0;
         if (!is_new_ && errno == EEXIST) fail_exists();
         if (!is_new_)
@@ -288,8 +291,9 @@ void Output::rename_temporary() {
 
 void Output::replace_by_temporary() {
     const int directory = directory_descriptor_.get();
-    if (keep_replaced_) {  // what it changes places with may come back: no later run takes it for a
-                           // temporary
+    // The replaced file may be restored, so its name must not look like a temporary file to a later
+    // run.
+    if (keep_replaced_) {
         const std::string old = temporary_name(".old");
         if (renameat2(directory, temporary_.c_str(), directory, old.c_str(), RENAME_NOREPLACE) == 0)
             temporary_ = old;
@@ -308,8 +312,8 @@ void Output::replace_by_temporary() {
     temporary_.clear();
 }
 
-// What replaces a file is open to nobody whom the old one kept out. Before the sync, which then is
-// of the mode as well.
+// A file that replaces another is not readable by anyone whom the old one excluded. Runs before the
+// sync, which then includes the mode.
 void Output::keep_old_permissions() {
     constexpr mode_t permissions = 0777;
     struct stat old, made;
@@ -319,8 +323,8 @@ void Output::keep_old_permissions() {
     if (!S_ISREG(old.st_mode)) return;
     if (fstat(file_.get(), &made) != 0) fail("cannot read the permissions of", errno);
     mode_t wanted = made.st_mode & old.st_mode & permissions;
-    // The group's bits say nothing of who had access where the group is another one or there is an
-    // access control list.
+    // If the group differs or there is an access control list, the group bits do not describe the
+    // old access.
     const std::string path = directory_ + "/" + name_;
     if (old.st_gid != made.st_gid ||
         lgetxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0)
@@ -330,12 +334,12 @@ void Output::keep_old_permissions() {
 }
 
 void Output::sync_directory() {
-    if (fsync(directory_descriptor_.get()) == 0 || errno == EINVAL)
-        return;  // EINVAL: a file system without directory sync
+    // EINVAL: the file system has no directory sync.
+    if (fsync(directory_descriptor_.get()) == 0 || errno == EINVAL) return;
     const int error = errno;
     const bool gone = !is_new_ && replaced_.empty();
-    const std::string now =
-        take_back();  // what may not outlast a power cut is not announced as done
+    // Success is not reported for a file that a power failure may undo.
+    const std::string now = take_back();
     fail("cannot sync the directory of", error,
          now + (gone ? " A loss of power may still undo that." : ""));
 }

@@ -1,5 +1,5 @@
-// Links and pipes that are used as the kernel does with fs.protected_symlinks and
-// fs.protected_fifos, and temporaries that are locked while they live.
+// Follows links and opens pipes as the kernel does with fs.protected_symlinks and
+// fs.protected_fifos. Temporary files are locked while in use.
 #include "output_directory.h"
 
 #include <dirent.h>
@@ -24,7 +24,7 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr int most_links = 40;  // as many as the kernel follows (path_resolution(7))
+constexpr int most_links = 40;  // limit of the kernel (path_resolution(7))
 constexpr char temporary_front[] = ".warpseal-", temporary_ending[] = ".tmp";
 constexpr size_t temporary_digits = 16;
 constexpr time_t abandoned_after = 60;  // seconds
@@ -34,8 +34,8 @@ std::string folder_of(const std::string& path) {
     return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
 }
 
-// Neither the caller's nor the directory's owner's, in a sticky directory that everybody may write
-// to.
+// Returns true if the file, in a sticky directory that everybody may write to, belongs neither to
+// the caller nor to the directory's owner.
 bool is_planted(const struct stat& file, const struct stat& folder) {
     constexpr mode_t open_to_all = S_ISVTX | S_IWOTH;
     return (folder.st_mode & open_to_all) == open_to_all && file.st_uid != geteuid() &&
@@ -69,7 +69,7 @@ bool is_same(const struct stat& one, const struct stat& other) {
            (one.st_mode & S_IFMT) == (other.st_mode & S_IFMT) && one.st_uid == other.st_uid;
 }
 
-// A link of procfs is more than its text, which may name no file.
+// The text of a procfs link may name no file.
 bool on_procfs(const std::string& folder) {
     struct statfs about;
     return statfs(folder.c_str(), &about) == 0 && about.f_type == PROC_SUPER_MAGIC;
@@ -98,7 +98,7 @@ bool remove_if_abandoned(int directory, const char* name, const std::vector<File
         return other.device == file.st_dev && other.inode == file.st_ino;
     };
     if (std::any_of(spared.begin(), spared.end(), is_it)) return false;
-    // The lock is of the file: by now the name may be another's.
+    // The lock belongs to the file; the name may by now refer to another.
     return fstatat(directory, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
            is_it({named.st_dev, named.st_ino}) && unlinkat(directory, name, 0) == 0;
 }

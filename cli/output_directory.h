@@ -1,5 +1,5 @@
-// The directory of an output: links and streams that others may have put there, names of
-// temporaries, and those that killed runs left behind.
+// Functions for an output's directory: links and streams that other users may have put there,
+// temporary names, and files of killed runs.
 #pragma once
 
 #include <sys/stat.h>
@@ -12,43 +12,45 @@
 
 namespace warpseal::cli {
 
-// Where the symbolic links at the end of a path lead.
+// End of a chain of symbolic links.
 struct LinksEnd {
     std::string path;
-    // One of them is procfs's: of a descriptor that is open. Its path may name another file.
+    // True if a link of procfs, for an open descriptor, was followed. Its path may name another
+    // file.
     bool through_procfs;
 };
 
-// The path behind the symbolic links at its end; the path itself where they lead to nothing. Throws
-// Failure (usage) for a link in a sticky directory that everybody may write to, unless it is the
-// caller's own or belongs to the directory's owner: what the kernel refuses with
-// fs.protected_symlinks = 1, whatever that is set to here. `shown`: the output's name for messages.
+// Follows the symbolic links at the end of `path`; returns `path` itself if they lead nowhere.
+// Throws Failure (usage) for a link in a sticky directory that everybody may write to. Links of the
+// caller or of the directory's owner are accepted. This is the rule of fs.protected_symlinks = 1,
+// regardless of the setting of this system. `shown` is the output's name for messages.
 LinksEnd behind_links(const std::string& path, const std::string& shown);
 
-// Opens a pipe or device for writing; no link is followed at the path's end. `seen`: what stat(2)
-// said of it. Throws Failure: usage for another user's in a directory as above
-// (fs.protected_fifos), input_output if it cannot be opened or is no longer what was seen.
+// Opens a pipe or device for writing without following a link at the end of the path. `seen` is the
+// earlier result of stat(2). Throws Failure (usage) for another user's file in a directory as above
+// (fs.protected_fifos). Throws Failure (input_output) if it cannot be opened or differs from
+// `seen`.
 Descriptor open_stream(const std::string& path, const struct stat& seen, const std::string& shown);
 
-// ".warpseal-<16 hexadecimal digits>.tmp" for what is not whole yet, ".old" for what was replaced
-// and may come back. Throws Failure.
+// Returns ".warpseal-<16 hexadecimal digits>" and the ending. ".tmp" marks an incomplete file,
+// ".old" a replaced file that may be restored. Throws Failure.
 std::string temporary_name(const char* ending = ".tmp");
-// Whether a file is named like that, with ".tmp".
+// Returns true if `name` has the form of temporary_name(".tmp").
 bool is_temporary_name(const char* name);
 
-// A file that a command reads or writes.
+// Identity of a file that a command reads or writes.
 struct FileIdentity {
     dev_t device;
     ino_t inode;
 };
 
-// Removes temporaries of runs that were killed, and returns their names: regular files of the
-// caller's with such a name and ".tmp", not written for a minute, and not locked by a run that is
-// at work (flock(2)). None of `spared` is removed. What cannot be removed is left.
+// Removes temporary files of killed runs and returns their names. These are regular files of the
+// caller with such a name and ".tmp", not written for a minute and not locked by flock(2). Files in
+// `spared` stay. Files that cannot be removed are skipped.
 std::vector<std::string> remove_abandoned(int directory, const std::vector<FileIdentity>& spared);
 
-// Until the last descriptor of the open file is closed, remove_abandoned leaves it alone. A file
-// system without locks is no failure: then remove_abandoned gets none either.
+// Protects the file from remove_abandoned until the last descriptor of its open file is closed. On
+// a file system without locks, this does nothing and remove_abandoned removes nothing.
 void keep_from_removal(int descriptor);
 
 }  // namespace warpseal::cli

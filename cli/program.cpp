@@ -1,5 +1,4 @@
-// What the program `warpseal` does: parses the command line, runs one command, and turns what it
-// says into an exit code.
+// Main function of `warpseal`: parses the command line, runs one command and returns its exit code.
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <signal.h>
@@ -20,9 +19,9 @@
 namespace warpseal::cli {
 namespace {
 
-// A closed standard descriptor would be reused by the next open, and a key file or an output take
-// its place. Opened the wrong way round, reading or writing it still fails; stderr alone swallows
-// what nobody will see.
+// Holds closed standard descriptors open, because the next open would reuse the number for a key
+// file or an output. They are opened in the wrong direction, so that reading or writing still
+// fails. stderr discards its output.
 void hold_standard_descriptors() {
     for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (fcntl(descriptor, F_GETFD) >= 0) continue;
@@ -35,13 +34,13 @@ void hold_standard_descriptors() {
 
 void prepare_process() {
     hold_standard_descriptors();
-    signal(SIGPIPE, SIG_IGN);  // a closed pipe and a file past the size limit are errors of
-                               // write(2), told and answered with 16
+    // A closed pipe and a file beyond the size limit become errors of write(2), with exit code 16.
+    signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
     const rlimit none{0, 0};
-    // Keys and plaintext stay out of core files, also where cores go to a pipe, which the limit
-    // does not keep them from (core(5)). Other processes of the same user cannot read the memory or
-    // attach (PR_SET_DUMPABLE, prctl(2)); root can.
+    // Keeps keys and plaintext out of core files. PR_SET_DUMPABLE also covers cores sent to a pipe,
+    // which the limit does not (core(5)). It prevents other processes of the user from reading the
+    // memory or attaching (prctl(2)). Root still can.
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
     watch_interrupts();
@@ -88,7 +87,7 @@ ExitCode run(int argument_count, char** arguments, Session& session) {
     add_commands(program, session);
     try {
         program.parse(argument_count, arguments);
-    } catch (const CLI::Success& success) {  // --help, --version
+    } catch (const CLI::Success& success) {  // --help and --version
         refuse_unknown_command(program);
         std::ostringstream text;
         program.exit(success, text);

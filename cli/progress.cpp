@@ -1,4 +1,4 @@
-// Progress of a file operation on stderr: drawn or printed at most twenty times a second.
+// Progress of a file operation on stderr, updated at most twenty times a second.
 #include "progress.h"
 
 #include <fmt/core.h>
@@ -19,7 +19,7 @@ size_t terminal_columns() {
 }
 
 void print_line(const nlohmann::ordered_json& line) {
-    // Paths may hold any bytes; JSON may not.
+    // Paths may hold arbitrary bytes; JSON must be valid UTF-8.
     print_error(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

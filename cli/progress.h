@@ -9,28 +9,29 @@
 
 namespace warpseal::cli {
 
-// The bar is our own few lines: no progress library is packaged by the distributions that we build
-// on. JSON, one object a line, lines in time order, `total_bytes` null while unknown, more fields
-// may come:
+// The bar is drawn here, because the distributions that we build on package no progress library.
+// JSON has one object per line in time order. `total_bytes` is null while unknown. Fields may be
+// added. The last line is `done` or `failed`.
 //   {"event":"progress","done_bytes":N,"total_bytes":N,"seconds":S}
-//   {"event":"done","plaintext_bytes":N,"file_bytes":N,"seconds":S,"target":"vaes512"}   or
+//   {"event":"done","plaintext_bytes":N,"file_bytes":N,"seconds":S,"target":"vaes512"}
 //   {"event":"failed","exit_code":N,"message":"…"}
 class Progress {
 public:
     enum class Style { automatic, none, json };
 
-    // automatic: a bar if stderr is a terminal and the session is not quiet.
+    // `automatic` shows a bar if stderr is a terminal and the session is not quiet.
     Progress(Style style, const Session& session);
     // Erases the bar.
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
 
-    // For warpseal_file_options: `progress` is a Progress*; non-zero once a signal came.
+    // Callback for warpseal_file_options; `progress` is a Progress*. Returns nonzero after a
+    // signal.
     static int callback(void* progress, uint64_t done_bytes, uint64_t total_bytes);
 
     double seconds() const;
-    // The last line of a success. After it the bar is gone.
+    // Erases the bar and prints the last line of a success.
     void done(const warpseal_file_result& result);
     bool is_json() const { return style_ == Style::json; }
 
@@ -47,7 +48,7 @@ private:
     Clock::time_point next_ = start_;
 };
 
-// The last line of a failure, told as JSON.
+// Prints the last line of a failure as JSON.
 void print_failed_event(ExitCode code, const std::string& message);
 
 }  // namespace warpseal::cli

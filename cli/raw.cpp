@@ -1,5 +1,5 @@
-// warpseal raw encrypt and decrypt: a cipher and mode under a given key and IV, for data that
-// another program wrote or will read.
+// `warpseal raw encrypt` and `warpseal raw decrypt`: a cipher and mode under a given key and IV,
+// for data exchanged with other programs.
 #include "raw.h"
 
 #include <fmt/core.h>
@@ -17,8 +17,8 @@
 namespace warpseal::cli {
 namespace {
 
-// SP 800-67 3.5 for TDEA; the birthday bound (sweet32.info) makes it right for any block of 64
-// bits. The bound is a key's: what other calls encrypted under the same key is not known here.
+// SP 800-67 3.5 for TDEA; the birthday bound (sweet32.info) applies to any 64-bit block. The limit
+// is for a key, but data of other calls under the same key is unknown here.
 constexpr uint64_t sweet32_blocks = uint64_t{1} << 20;
 constexpr size_t unit_number_bytes = 16;
 
@@ -77,8 +77,8 @@ void check_choice(const RawChoice& choice, const CipherMode& what) {
         throw Failure(ExitCode::usage, "--aad-file - and the input cannot both be standard input.");
 }
 
-// IVs are never padded or cut: whoever passes another length means another mode or has lost some of
-// it.
+// IVs are never padded or truncated. Another length means that the caller expects another mode or
+// has lost bytes.
 void check_iv(const RawJob& job) {
     const size_t bytes = job.iv.size();
     const auto want = [&](bool right, const std::string& what) {

@@ -1,5 +1,5 @@
-// Raw modes without a tag, piece by piece: what one piece leaves for the next is a counter, a block
-// of ciphertext or a unit's number.
+// Processes raw modes without a tag in chunks. Each chunk passes a counter, a ciphertext block or a
+// unit number to the next.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -15,13 +15,13 @@ constexpr size_t piece_bytes = size_t{16} << 20;
 constexpr size_t longest_block = 16;
 constexpr size_t xts_block_bytes = 16;
 
-// A block that may be keystream or plaintext: wiped when it goes.
+// Block that may hold keystream or plaintext; zeroized on destruction.
 struct SecretBlock {
     ~SecretBlock() { warpseal_wipe(bytes, sizeof bytes); }
     uint8_t bytes[longest_block] = {};
 };
 
-// Host memory of the engine: wiped when it goes, and pinned where there is a GPU.
+// Host memory of the engine: zeroized on release, pinned if there is a GPU.
 class Buffer {
 public:
     Buffer(warpseal_engine* engine, size_t bytes) : engine_(engine), bytes_(bytes) {
@@ -34,7 +34,7 @@ public:
     size_t capacity() const { return bytes_; }
     size_t size = 0;
 
-    // Reads until it is full or the input ends.
+    // Reads until the buffer is full or the input ends.
     void fill(int input, size_t most, const RawOutput& output) {
         for (size = 0; size < most;) {
             const size_t got = read_some(input, data() + size, most - size, "the input", output);
@@ -60,7 +60,8 @@ public:
         std::copy(job.iv.begin(), job.iv.end(), iv_.bytes);
     }
 
-    // In place; returns how many bytes to write. The buffer has room for a block more.
+    // Processes a chunk in place and returns the number of bytes to write. The buffer has room for
+    // one more block.
     size_t run(uint8_t* data, size_t bytes, bool last) {
         total_ += bytes;
         if (job_.encrypt) require_within_limit(job_, total_);
@@ -73,7 +74,7 @@ public:
             add_little_endian(bytes / job_.unit_bytes);
             return bytes;
         }
-        SecretBlock in_tail;  // in place: gone after the call
+        SecretBlock in_tail;  // Copied, because the call overwrites it in place.
         if (!last && carries_input()) memcpy(in_tail.bytes, data + bytes - block_, block_);
         require((job_.encrypt ? warpseal_encrypt : warpseal_decrypt)(key_, job_.mode, iv_.bytes,
                                                                      iv_bytes_, data, data, bytes));
@@ -82,8 +83,8 @@ public:
     }
 
 private:
-    // An interrupt comes first: it also ends the other programs of a pipe, and what they sent is
-    // cut.
+    // Checks for an interrupt first. It also ends the other programs of a pipe, and their output is
+    // cut off.
     void require(warpseal_status status) const {
         output_.heed_interrupt();
         require_raw(job_, status);
@@ -93,7 +94,7 @@ private:
         return job_.mode == WARPSEAL_OFB || (!job_.encrypt && job_.mode != WARPSEAL_CTR);
     }
 
-    // A piece before the last is whole blocks.
+    // Chunks before the last consist of whole blocks.
     void carry(const uint8_t* out, size_t bytes, const uint8_t* in_tail) {
         const uint8_t* out_tail = out + bytes - block_;
         switch (job_.mode) {
@@ -126,8 +127,8 @@ private:
         return wrote;
     }
 
-    // What the input's length must be: told here in the file's terms, as the library speaks of one
-    // call.
+    // Checks the length of the input. The text refers to the file, because the library's text
+    // refers to one call.
     void check_end(size_t bytes) const {
         const auto wrong = [&](const std::string& why) {
             throw Failure(job_.encrypt ? ExitCode::usage : ExitCode::truncated,
@@ -149,7 +150,7 @@ private:
     const RawJob& job_;
     const warpseal_key* key_;
     const RawOutput& output_;
-    SecretBlock iv_;  // of OFB: keystream, once a piece is done
+    SecretBlock iv_;  // for OFB, keystream after the first chunk
     const size_t iv_bytes_;
     const size_t block_;
     uint64_t total_ = 0;
@@ -162,7 +163,7 @@ void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_k
     const size_t step = job.unit_bytes
                             ? std::max<size_t>(1, piece_bytes / job.unit_bytes) * job.unit_bytes
                             : piece_bytes;
-    // One buffer is read ahead: only then is it known which piece is the last.
+    // One chunk is read ahead, because the last chunk must be known as such.
     Buffer first(engine, step + job.cipher.block_bytes),
         second(engine, step + job.cipher.block_bytes);
     Buffer *now = &first, *ahead = &second;

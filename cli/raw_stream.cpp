@@ -1,4 +1,4 @@
-// What `warpseal raw` reads and writes, and what it says when it is interrupted.
+// Input and output of `warpseal raw`, with the text for an interrupt.
 #include <fmt/core.h>
 #include <unistd.h>
 
@@ -27,7 +27,7 @@ void RawOutput::write(const uint8_t* data, size_t bytes) {
                           fmt::format("cannot write the output: {}.",
                                       std::strerror(wrote < 0 ? errno : EIO)));
         done += static_cast<size_t>(wrote);
-        gone_ = output_.is_stream();  // a file has no name before it is whole
+        gone_ = output_.is_stream();  // A file has no name until it is complete.
     }
 }
 

@@ -1,4 +1,4 @@
-// Raw modes with a tag: one call over the whole message, in private memory, where it lies.
+// Processes raw modes with a tag: one in-place call over the whole message in private memory.
 #include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -14,10 +14,11 @@ namespace warpseal::cli {
 namespace {
 
 constexpr size_t tag_bytes = 16;
-constexpr size_t read_bytes = size_t{1} << 20;  // a time: between two reads an interrupt is heeded
+// Bytes of one read. Interrupts are handled between reads.
+constexpr size_t read_bytes = size_t{1} << 20;
 
-// From the position to the end of a regular file; 0 where that is not known. Files of /proc say
-// that they are empty, and are not.
+// Returns the length from the position to the end of a regular file; 0 if unknown. Files of /proc
+// report 0 although they are not empty.
 uint64_t known_bytes(int descriptor, const std::string& shown) {
     struct stat about {};
     if (fstat(descriptor, &about) != 0)
@@ -37,8 +38,8 @@ WholeInput::WholeInput(int descriptor, const std::string& shown, size_t more,
     read(descriptor, shown, output);
 }
 
-// A byte more than may come tells whether more came. Where the length is not known only address
-// space is taken: pages come as they fill.
+// One extra byte detects input longer than expected. For unknown lengths this reserves address
+// space only; pages are allocated when written.
 WholeInput::WholeInput(uint64_t known, size_t more, const std::string& shown)
     : known_(known), capacity_((known != 0 ? known : held_most) + std::max<size_t>(more, 1)) {
     void* const memory =

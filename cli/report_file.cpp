@@ -1,4 +1,4 @@
-// Where a bench's report goes.
+// Destination of a bench report.
 #include "report_file.h"
 
 #include "raw.h"

@@ -1,4 +1,4 @@
-// Where a bench's report goes.
+// Destination of a bench report.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace warpseal::cli {
 
-// Nowhere (an empty path), standard output ("-"), or a file that is replaced when the report is
-// whole.
+// No report (empty path), standard output ("-"), or a file that is replaced when the report is
+// complete.
 class ReportFile {
 public:
-    // Throws Failure if it cannot be written: before anything is measured.
+    // Opens the destination before anything is measured. Throws Failure if it is not writable.
     ReportFile(const std::string& path);
-    // The whole report. Throws Failure.
+    // Writes the whole report. Throws Failure.
     void write(const std::string& text);
 
 private:

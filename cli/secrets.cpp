@@ -1,4 +1,4 @@
-// Key files and passphrases, read without leaving copies in buffered streams.
+// Reads key files and passphrases without leaving copies in stream buffers.
 #include "secrets.h"
 
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 namespace warpseal::cli {
 namespace {
 
-// To the end, or until the page is full. Throws Failure.
+// Reads to the end of input or until the page is full. Throws Failure.
 SecretBytes read_all(int descriptor, const std::string& shown) {
     SecretBytes secret;
     while (secret.size < SecretBytes::page_bytes) {
@@ -50,7 +50,7 @@ SecretBytes read_key_file(const std::string& path, warpseal_format format) {
             raw ? "16 or 32" : "32"));
 }
 
-// A passphrase is one line; a typed one cannot have more.
+// Checks that a passphrase is one line, as a typed one is.
 SecretBytes one_line(SecretBytes secret, const std::string& shown) {
     if (secret.size == SecretBytes::page_bytes)
         throw Failure(ExitCode::usage, fmt::format("{} is too long: at most {} bytes.", shown,
@@ -70,7 +70,7 @@ void write_terminal(int terminal, const char* text) {
         throw Failure(ExitCode::input_output, "cannot write to the terminal.");
 }
 
-// One line from the terminal, which is in canonical mode: a read returns a whole line.
+// Reads one line from the terminal. In canonical mode, read(2) returns a whole line.
 SecretBytes ask(int terminal, const char* prompt) {
     write_terminal(terminal, prompt);
     SecretBytes secret;
@@ -106,8 +106,8 @@ SecretBytes ask_passphrase(bool confirm) {
     termios hidden = shown;
     hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     hidden.c_lflag |= ICANON;
-    hidden.c_cc[VSUSP] =
-        _POSIX_VDISABLE;  // a stopped program would leave the terminal without echo
+    // A suspended program would leave the terminal without echo.
+    hidden.c_cc[VSUSP] = _POSIX_VDISABLE;
     const TerminalSettings restore(terminal.get(), shown);
     if (tcsetattr(terminal.get(), TCSAFLUSH, &hidden) != 0)
         throw Failure(ExitCode::input_output, "cannot turn the terminal's echo off.");
@@ -126,7 +126,7 @@ SecretBytes::SecretBytes(size_t capacity) : capacity_(capacity) {
         mmap(nullptr, capacity, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) throw std::bad_alloc();
     data_ = static_cast<uint8_t*>(memory);
-    // Precautions where the system grants them: a low RLIMIT_MEMLOCK is no reason to refuse work.
+    // Best effort: a low RLIMIT_MEMLOCK is not an error.
     (void)mlock(memory, capacity);
     (void)madvise(memory, capacity, MADV_DONTDUMP);
     (void)madvise(memory, capacity, MADV_WIPEONFORK);
@@ -181,7 +181,8 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
 
 void check_passphrase_descriptor(const SecretChoice& choice) {
     if (choice.passphrase_descriptor < 0) return;
-    // The program's own close on exec(2), so none that it was started with does.
+    // The program's own descriptors are close-on-exec; descriptors that it was started with are
+    // not.
     const int flags = fcntl(choice.passphrase_descriptor, F_GETFD);
     if (flags < 0 || (flags & FD_CLOEXEC) != 0)
         throw Failure(
@@ -200,7 +201,7 @@ void Secrets::wipe() {
 bool Secrets::has_short_passphrase() const {
     return std::any_of(list_.begin(), list_.end(), [](const warpseal_secret& secret) {
         const auto* const text = static_cast<const uint8_t*>(secret.bytes);
-        // UTF-8: all bytes but those that continue a character.
+        // Counts UTF-8 characters: all bytes except continuation bytes.
         const auto characters = std::count_if(text, text + secret.byte_count,
                                               [](uint8_t byte) { return (byte & 0xc0) != 0x80; });
         return secret.type == WARPSEAL_SECRET_PASSPHRASE &&

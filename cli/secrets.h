@@ -1,5 +1,5 @@
-// Key files and passphrases: where they come from, and memory that keeps them out of swap, core
-// files and forks, and wipes itself.
+// Key files and passphrases, and memory for them that is locked, excluded from core files and
+// forks, and zeroized.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace warpseal::cli {
 
-// Pages for secrets, one for one unless more are asked for. Movable, never copied.
+// Pages for secrets, one page by default. Movable, but not copyable.
 class SecretBytes {
 public:
     static constexpr size_t page_bytes = 4096;
@@ -30,7 +30,7 @@ private:
     uint8_t* data_ = nullptr;
 };
 
-// -k, -p, --passphrase-file and --passphrase-fd: never a secret by value in the arguments or the
+// -k, -p, --passphrase-file and --passphrase-fd. Secrets never appear by value in arguments or the
 // environment.
 struct SecretChoice {
     std::vector<std::string> key_files;
@@ -44,16 +44,16 @@ struct SecretChoice {
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
 
-// The secrets of a call, alive as long as this, or until they are wiped.
+// Secrets of a call. They live as long as this object or until wipe.
 class Secrets {
 public:
-    // Reads all that `choice` names; the terminal is asked last, twice if `confirm`. Throws
-    // Failure: input_missing, input_output, or usage for a key file of the wrong size or open to
-    // others.
+    // Reads all secrets that `choice` names. Asks at the terminal last, twice if `confirm` is set.
+    // Throws Failure: input_missing, input_output, or usage for a key file of wrong size or with
+    // open permissions.
     Secrets(const SecretChoice& choice, warpseal_format format, bool confirm);
     const std::vector<warpseal_secret>& list() const { return list_; }
     void wipe();
-    // A passphrase among them has fewer than short_characters characters.
+    // has_short_passphrase returns true if a passphrase has fewer than short_characters characters.
     static constexpr size_t short_characters = 8;
     bool has_short_passphrase() const;
 
@@ -63,16 +63,16 @@ private:
     std::vector<warpseal_secret> list_;
 };
 
-// Before anything is opened: throws Failure (input_output) for a descriptor of --passphrase-fd that
-// the program was not started with. Later its number may be that of a file of the program's own,
-// whose content would be taken for the passphrase.
+// Throws Failure (input_output) if the descriptor of --passphrase-fd was not open when the program
+// started. Call it before opening any file. Otherwise the number could belong to one of the
+// program's own files, and its content would be read as the passphrase.
 void check_passphrase_descriptor(const SecretChoice& choice);
 
-// A file that only its owner may read. `shown`: what it is, for messages. Throws Failure as Secrets
-// does.
+// Opens a file that only its owner may read. `shown` describes it in messages. Throws Failure as
+// Secrets does.
 Descriptor open_private(const std::string& path, const std::string& shown);
 
-// A key file of exactly that many raw bytes. Throws Failure as Secrets does.
+// Reads a key file of exactly `key_bytes` raw bytes. Throws Failure as Secrets does.
 SecretBytes read_raw_key(const std::string& path, size_t key_bytes);
 
 bool has_terminal();

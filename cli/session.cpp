@@ -1,4 +1,4 @@
-// What the commands share: the engine they ask for, and how they speak.
+// Functions shared by the commands: creating the engine and printing messages.
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
@@ -16,7 +16,7 @@ namespace {
 
 void pass_on_notice(void*, const char* text) { complain(text); }
 
-// "0", "0,1": each of at most three digits, and none twice.
+// Accepts "0" or "0,1": numbers of at most three digits without duplicates.
 bool is_number_list(const std::string& text) {
     std::set<int> seen;
     for (size_t at = 0; at <= text.size();) {
@@ -31,8 +31,8 @@ bool is_number_list(const std::string& text) {
     return true;
 }
 
-// "cuda:0" names "cuda"; anything that no target answers to is a slip of the pen, not a missing
-// device.
+// Accepts device names, including "cuda:0". A name that no target has is a usage error, not a
+// missing device.
 bool is_device_name(const std::string& device) {
     if (device == "auto" || device == "cpu" || device == "cuda") return true;
     if (device.rfind("cuda:", 0) == 0) return is_number_list(device.substr(5));
@@ -41,8 +41,8 @@ bool is_device_name(const std::string& device) {
     return false;
 }
 
-// Names may hold any bytes: none ends the line, and none is an order to a terminal (C0 and C1
-// controls of ECMA-48, these in UTF-8).
+// Escapes bytes of names that would end the line or control the terminal (C0 and C1 controls of
+// ECMA-48, C1 in UTF-8).
 std::string printable(const std::string& text) {
     std::string shown;
     for (size_t i = 0; i < text.size(); ++i) {
@@ -137,7 +137,7 @@ void remark(const Session& session, const std::string& text) {
 
 void print_output(const std::string& text) {
     errno = 0;
-    // An error of an earlier write stays in the stream, without its errno.
+    // The stream keeps the error of an earlier write, but not its errno.
     if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0 ||
         ferror(stdout) != 0)
         throw Failure(ExitCode::input_output, fmt::format("cannot write to standard output: {}.",

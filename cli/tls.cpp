@@ -1,5 +1,5 @@
-// `warpseal tls-bench`, `tls-serve` and `tls-connect`: the program warpseal-tls, which links the
-// system's OpenSSL where this one carries its own.
+// `warpseal tls-bench`, `tls-serve` and `tls-connect` run the program warpseal-tls. It links the
+// system's OpenSSL, whereas this program contains its own.
 #include "companion.h"
 
 namespace warpseal::cli {

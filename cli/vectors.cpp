@@ -1,5 +1,4 @@
-// `warpseal vectors`: published test vectors, checked by whoever wants to see our claims for
-// himself.
+// `warpseal vectors`: checks published test vectors, so that users can verify our claims.
 #include "vectors.h"
 
 #include <fmt/core.h>

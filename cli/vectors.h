@@ -1,5 +1,5 @@
-// Published test vectors against the engine: what a row, a verdict and the machine under test are.
-// Rows are data; one reader, one check each.
+// Checks of published test vectors against the engine: rows, results and the tested engine. Rows
+// are data; each kind has one check.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ namespace warpseal::cli {
 
 using Octets = std::vector<uint8_t>;
 
-constexpr size_t single_bytes = 8;  // of a DES key: of three of them is one of TDEA
+constexpr size_t single_bytes = 8;  // DES key length; a TDEA key has three.
 
-// A row's check ends in one of these, or returns: then the row passed.
+// A check throws one of these, or returns if the row passed.
 struct RowFailed : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -30,8 +30,8 @@ struct RowSkipped : std::runtime_error {
 
 struct Tally {
     uint64_t passed = 0, failed = 0, skipped = 0;
-    std::map<std::string, uint64_t> reasons;  // why rows were skipped
-    std::vector<std::string> failures;        // the first few, with the row's name
+    std::map<std::string, uint64_t> reasons;  // reasons of skipped rows, with their numbers
+    std::vector<std::string> failures;        // first few failures, each with the row's name
     void run(const std::string& row_name, const std::function<void()>& check);
     void add(const Tally& other);
 };
@@ -41,7 +41,7 @@ struct KeyDelete {
 };
 using KeyHandle = std::unique_ptr<warpseal_key, KeyDelete>;
 
-// What is tested: one engine, and its GPU's memory where the GPU was asked for by name.
+// Engine under test, with GPU memory if the user named the GPU.
 class Subject {
 public:
     Subject(warpseal_engine* engine, bool use_device_memory)
@@ -52,10 +52,11 @@ public:
 
     warpseal_engine* engine() const { return engine_; }
     bool has_device_memory() const { return use_device_memory_; }
-    uint8_t* device_memory(size_t bytes);  // at least that much; kept between calls
+    // Returns at least `bytes` bytes; the memory is kept between calls.
+    uint8_t* device_memory(size_t bytes);
     warpseal_cipher_info cipher(const std::string& name) const;  // throws RowSkipped
-    warpseal_mode mode(const warpseal_cipher_info& cipher,
-                       const std::string& name) const;  // throws RowSkipped
+    // throws RowSkipped
+    warpseal_mode mode(const warpseal_cipher_info& cipher, const std::string& name) const;
     KeyHandle key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const;
 
 private:
@@ -65,7 +66,7 @@ private:
     size_t device_bytes_ = 0;
 };
 
-// Fields of a row; a missing or ill-formed one makes the row malformed: RowSkipped.
+// Read fields of a row. A missing or malformed field throws RowSkipped.
 Octets from_hex(std::string_view text, const char* what);
 Octets hex_field(const nlohmann::json& row, const char* name);
 Octets hex_field_or_empty(const nlohmann::json& row, const char* name);
@@ -74,31 +75,30 @@ uint64_t number_field(const nlohmann::json& row, const char* name);
 
 void require(bool condition, const std::string& what);  // throws RowFailed
 void require_status(warpseal_status status, warpseal_status expected, const std::string& what);
-void require_refused(warpseal_status status,
-                     const std::string& what);  // for its arguments, whatever the data is
+// Requires an error about the arguments, independent of the data.
+void require_refused(warpseal_status status, const std::string& what);
 void require_equal(const uint8_t* got, const Octets& expected, const std::string& what);
 void require_wiped(const uint8_t* memory, size_t bytes, const std::string& what);
 
 std::string digest_hex(const char* algorithm, const uint8_t* data, size_t bytes);
-// Of a file, packed or not: above any file of vectors, and a bound on the memory that a hostile one
-// can take.
+// Maximum size of a vector file, packed or unpacked. Larger than any known file, and bounds the
+// memory that a hostile file can use.
 inline constexpr size_t vectors_bytes_most = size_t{64} << 20;
-// gzip or zlib. Throws std::runtime_error for what is damaged, Failure (limit_exceeded) for what
-// unpacks to more than vectors_bytes_most.
+// Unpacks gzip or zlib data. Throws std::runtime_error for damaged data, and Failure
+// (limit_exceeded) if the result exceeds vectors_bytes_most.
 Octets inflate_all(const uint8_t* data, size_t bytes);
 
-// A row's key. What policy refuses to encrypt with, the inner door takes; that the public calls do
-// refuse it is the row's to check.
+// Key of a row. Keys that policy refuses for encryption go through the internal interface. The row
+// checks that the public calls refuse them.
 class RowKey {
 public:
-    // Fails the row if the library's idea of a weak key is not the standards'.
+    // Fails the row if the library and the standards disagree about weak keys.
     RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode,
            const Octets& bytes);
-    bool rejected() const { return rejected_; }  // no key of this cipher at all: a wrong length
+    bool rejected() const { return rejected_; }  // true: the cipher accepts no key of this length
     bool weak() const { return internal_ != nullptr; }
-    const warpseal_key* open() const {
-        return public_.get();
-    }  // null where the public call refuses the key itself
+    // Returns null if the public call refuses the key itself.
+    const warpseal_key* open() const { return public_.get(); }
     const warpseal_key* encrypting() const { return weak() ? internal_.get() : public_.get(); }
     const warpseal_key* decrypting() const { return public_ ? public_.get() : internal_.get(); }
     const warpseal_key* for_direction(bool encrypt) const {
@@ -110,16 +110,16 @@ private:
     bool rejected_ = false;
 };
 
-// Known answer: one message, both directions, every kind of call.
+// Checks a known answer: one message, both directions, every kind of call.
 void check_message(Subject& subject, const nlohmann::json& row);
-// Monte Carlo chain: every round of the line.
+// Checks every round of a Monte Carlo chain.
 void check_chain(Subject& subject, const nlohmann::json& row);
-// A long message given by its seed and hashes.
+// Checks a long message given by its seed and hashes.
 void check_bulk(Subject& subject, const nlohmann::json& row);
-// A C2SP chunked-encryption message. `aead` is its group's.
+// Checks a C2SP chunked-encryption message. `aead` is the algorithm of its group.
 void check_cobblestone(Subject& subject, const std::string& aead, const nlohmann::json& row);
 
-// Reads a file, tells from its content what it holds, and checks every row.
+// Reads a file, detects its kind from its content and checks every row.
 Tally check_file(Subject& subject, const std::string& path);
 
 }  // namespace warpseal::cli

@@ -1,4 +1,4 @@
-// The buffers of one call under test.
+// Buffers of one call under test.
 #include "vectors_arena.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The buffers of one call under test: side by side in one block with poison between them, in this
-// process or on the GPU.
+// Buffers of one call under test, side by side in one block with poison between them, in host or
+// GPU memory.
 #pragma once
 
 #include "vectors.h"
@@ -8,7 +8,8 @@ namespace warpseal::cli {
 
 class Arena {
 public:
-    // The place of `bytes` bytes, `skew` past a 64-byte boundary, poison before and after.
+    // Adds a buffer that starts `skew` bytes past a 64-byte boundary, with poison around it.
+    // Returns its offset.
     size_t add(size_t bytes, size_t skew = 0);
     size_t add(const Octets& bytes, size_t skew = 0);
     template <class T>
@@ -19,9 +20,9 @@ public:
     }
     uint8_t* at(size_t place) { return memory_.data() + place; }
 
-    // Runs work(base, stream): place p is at base + p. With on_device, base is GPU memory: a copy
-    // goes there before and comes back after. Fails the row if a byte outside the places was
-    // written; bytes of a place that nothing wrote keep their poison.
+    // Runs work(base, stream); the buffer at offset p starts at base + p. With on_device, base is
+    // GPU memory, copied there before and back after. Fails the row if a byte outside the buffers
+    // was written. Bytes that nothing wrote keep their poison.
     using Work = std::function<warpseal_status(uint8_t* base, void* stream)>;
     warpseal_status run(Subject& subject, bool on_device, const Work& work);
 
@@ -29,7 +30,7 @@ public:
 
 private:
     Octets memory_;
-    std::vector<std::pair<size_t, size_t>> places_;  // begin, end
+    std::vector<std::pair<size_t, size_t>> places_;  // begin and end offsets
 };
 
 }  // namespace warpseal::cli

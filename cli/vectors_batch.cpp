@@ -1,5 +1,5 @@
-// Known answers in batches: the message three times, at odd distances; opening and verifying, the
-// middle one has a spoilt tag.
+// Known answers in batches of three messages at odd distances. For opening and verifying, the
+// middle one has a wrong tag.
 #include <algorithm>
 
 #include "vectors_message.h"
@@ -84,7 +84,7 @@ warpseal_batch BatchOfThree::batch_at(uint8_t* base) const {
     batch.tag_bytes = static_cast<uint32_t>(m_.tag.size());
     batch.message_count = count;
     batch.message_bytes = in_.size();
-    if (own_keys_) {  // and the lengths and places one by one
+    if (own_keys_) {  // Lengths and offsets are then given for each message.
         batch.keys = base + keys_;
         batch.lengths = reinterpret_cast<const uint64_t*>(base + lengths_);
         batch.in_offsets = reinterpret_cast<const uint64_t*>(base + in_offsets_);
@@ -145,9 +145,10 @@ void check_batch(Subject& subject, const Message& m, const RowKey& key, bool enc
                              (own_keys ? " with its own key" : "") +
                              (on_device ? " on the device" : "");
     BatchOfThree batch(m, encrypt, own_keys);
-    const bool encrypts =
-        encrypt || m.mode == WARPSEAL_CMAC;  // in the cipher's direction: where weak keys matter
-    // A call on the device returns before the tags are checked: the statuses alone tell.
+    // True if the cipher runs in its encrypting direction, where weak keys matter.
+    const bool encrypts = encrypt || m.mode == WARPSEAL_CMAC;
+    // A call on the device returns before the tags are checked, so only the statuses show the
+    // result.
     require_status(batch.run(subject, key.for_direction(encrypts), on_device),
                    batch.verifies() && !on_device ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK, what);
     batch.check(what);

@@ -6,7 +6,7 @@
 namespace warpseal::cli {
 namespace {
 
-// splitmix64's outputs, little-endian (constants as in Java's SplittableRandom).
+// Output of splitmix64, little-endian (constants of Java's SplittableRandom).
 Octets splitmix64_bytes(uint64_t state, size_t bytes) {
     Octets out(bytes);
     for (size_t i = 0; i < bytes; i += 8) {
@@ -24,7 +24,7 @@ Octets splitmix64_bytes(uint64_t state, size_t bytes) {
 struct Bulk {
     warpseal_mode mode;
     Octets iv, aad, tag;
-    uint64_t unit_bytes;  // XTS
+    uint64_t unit_bytes;  // XTS only
     bool aead() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
 };
 
@@ -69,8 +69,7 @@ warpseal_status call_on_device(const Bulk& bulk, const warpseal_key* key, bool e
         key, bulk.mode, bulk.iv.data(), bulk.iv.size(), data, data, bytes, stream);
 }
 
-// In place; `data` is the plaintext before and after. What is serial in a message is encrypted on
-// the host.
+// Works in place; `data` is the plaintext before and after. Serial modes are encrypted on the host.
 void check_bulk_on_device(Subject& subject, const Bulk& bulk, const warpseal_key* key,
                           const Octets& plaintext, const nlohmann::json& row) {
     Octets data = plaintext;

@@ -1,5 +1,5 @@
-// Monte Carlo chains: the Monte Carlo tests of NIST's AESAVS (section 6.4) and TMOVS (section 5),
-// the rounds of a line side by side.
+// Monte Carlo tests of NIST's AESAVS (section 6.4) and TMOVS (section 5). The rounds of a line run
+// side by side.
 #include <algorithm>
 #include <array>
 #include <exception>
@@ -12,31 +12,31 @@ namespace {
 
 constexpr size_t largest_block = 16;
 
-using Block = std::array<uint8_t, largest_block>;  // of a smaller block the front
+using Block = std::array<uint8_t, largest_block>;  // A smaller block uses the front.
 
 struct Round {
     std::string name;
     Octets key, iv, in, out;
 };
 
-// What a line asks for, in each of its rounds.
+// Parameters of a line, the same in each of its rounds.
 struct Chain {
     warpseal_cipher_info cipher{};
     warpseal_mode mode{};
     bool tmovs = false, encrypt = false;
     uint64_t steps = 0;
     size_t iv_bytes() const { return mode == WARPSEAL_ECB ? 0 : cipher.block_bytes; }
-    bool feeds_output() const {  // the next input is this output
+    bool feeds_output() const {  // True if the next input is this output.
         return mode == WARPSEAL_ECB || mode == WARPSEAL_CTR ||
                (tmovs && mode == WARPSEAL_CBC && !encrypt);
     }
 };
 
-// A round in progress: input and chaining value of the step to come, and what the rules still need
-// of those before.
+// State of a round: input and chaining value of the next step, and the earlier values that the
+// rules need.
 struct State {
     Block x, v, last_v;
-    Block y[3];  // the newest first
+    Block y[3];  // newest first
 };
 
 Block block_of(const Octets& bytes) {
@@ -56,16 +56,17 @@ void count_up(Block& counter, size_t bytes) {
     }
 }
 
-// From one step to the next; y[0] is what the step put out.
+// Advances to the next step; y[0] is the output of the current step.
 void advance(const Chain& chain, const Block& iv, State& s, bool first) {
-    const Block stream = exclusive_or(s.x, s.y[0]);  // of OFB, and E(V) of CFB
+    const Block stream = exclusive_or(s.x, s.y[0]);  // keystream of OFB, and E(V) of CFB
     s.last_v = s.v;
     if (chain.mode == WARPSEAL_CTR)
         count_up(s.v, chain.cipher.block_bytes);
     else if (chain.mode == WARPSEAL_OFB)
         s.v = stream;
+    // ciphertext
     else
-        s.v = chain.encrypt ? s.y[0] : s.x;  // the ciphertext
+        s.v = chain.encrypt ? s.y[0] : s.x;
     if (chain.feeds_output())
         s.x = s.y[0];
     else if (!chain.tmovs)
@@ -74,7 +75,7 @@ void advance(const Chain& chain, const Block& iv, State& s, bool first) {
         s.x = chain.mode == WARPSEAL_CFB && !chain.encrypt ? stream : s.last_v;
 }
 
-// ---- one step of some rounds, each under its own key
+// ---- one step of several rounds, each under its own key
 
 class Stepper {
 public:
@@ -94,7 +95,8 @@ private:
     const size_t block_, count_;
     std::vector<std::unique_ptr<RowKey>> keys_;
     Octets key_bytes_, staging_;
-    const warpseal_key* for_batch_ = nullptr;  // one that lets every round's key through
+    const warpseal_key* for_batch_ =
+        nullptr;  // key object that permits weak keys if a round has one
 };
 
 Stepper::Stepper(Subject& subject, const Chain& chain, const Round* rounds, size_t count)
@@ -123,8 +125,8 @@ void Stepper::step_on_host(std::vector<State>& states) const {
     }
 }
 
-// Inputs of all rounds, then their chaining values, keys, outputs, statuses: one copy there, one
-// call where the mode has batches, one back.
+// Layout: inputs of all rounds, then chaining values, keys, outputs and statuses. One copy to the
+// device, one call if the mode has batches, one copy back.
 void Stepper::step_on_device(std::vector<State>& states) {
     const size_t all = count_ * block_;
     staging_.resize(2 * all);
@@ -173,13 +175,13 @@ void Stepper::queue(uint8_t* memory, const std::vector<State>& states) const {
     require_status(call(for_batch_, chain_.mode, &batch, nullptr), WARPSEAL_OK, "a step");
 }
 
-// ---- the rules from one round to the next
+// ---- rules from one round to the next
 
 Octets front(const Block& block, size_t bytes) {
     return {block.begin(), block.begin() + static_cast<ptrdiff_t>(bytes)};
 }
 
-// AESAVS 6.4.1: the key xor the last key_bytes bytes of the last two outputs.
+// AESAVS 6.4.1: XORs the key with the last key_bytes bytes of the last two outputs.
 Octets next_key_aesavs(const Octets& key, const State& s, size_t block_bytes) {
     Octets two = front(s.y[1], block_bytes), last = front(s.y[0], block_bytes), next = key;
     two.insert(two.end(), last.begin(), last.end());
@@ -193,7 +195,7 @@ uint8_t odd_parity(uint8_t byte) {
     return static_cast<uint8_t>((byte & 0xfe) | (even ? 1 : 0));
 }
 
-// TMOVS 5: each key xor its output, counted from the last; keys that were equal stay equal.
+// TMOVS 5: XORs each key with its output, counted from the last. Equal keys stay equal.
 Octets next_key_tmovs(const Octets& key, const State& s) {
     Octets next = key;
     for (size_t i = 0; i < next.size(); ++i)
@@ -246,7 +248,7 @@ std::vector<State> run_rounds(Subject& subject, const Chain& chain, const Round*
     return states;
 }
 
-// On the host each round is work for a thread: a line may ask for millions of calls.
+// On the host, threads share the rounds, because a line may need millions of calls.
 std::vector<State> run_all(Subject& subject, const Chain& chain, const std::vector<Round>& rounds) {
     if (subject.has_device_memory())
         return run_rounds(subject, chain, rounds.data(), rounds.size());

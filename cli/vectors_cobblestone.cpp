@@ -1,5 +1,5 @@
-// C2SP chunked-encryption vectors (c2sp.org/chunked-encryption): through files, pipes and, chunk by
-// chunk, the batch calls.
+// C2SP chunked-encryption vectors (c2sp.org/chunked-encryption), through files, pipes and, for
+// single chunks, the batch calls.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -40,7 +40,7 @@ void write_all(int fd, const Octets& bytes) {
     for (size_t done = 0; done < bytes.size();) {
         const ssize_t wrote = ::write(fd, bytes.data() + done, bytes.size() - done);
         if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) return;  // the reader left: it has seen enough
+        if (wrote <= 0) return;  // The reader closed the pipe.
         done += static_cast<size_t>(wrote);
     }
 }
@@ -147,8 +147,8 @@ void require_message(const Opened& opened, const nlohmann::json& row, const std:
             what + ": the SHA-512");
 }
 
-// What a pipe got of a broken message must be whole chunks and a prefix of its longest valid
-// prefix.
+// Checks the output for a broken message on a pipe. It must be a prefix of the longest valid
+// prefix, in whole chunks.
 void require_prefix(const Octets& released, const nlohmann::json& row) {
     const uint64_t valid_bytes = row.contains("msgLength") ? number_field(row, "msgLength") : 0;
     require(released.size() <= valid_bytes, "more was released than is authentic");
@@ -158,7 +158,7 @@ void require_prefix(const Octets& released, const nlohmann::json& row) {
             "what was released is not the message");
 }
 
-// The chunks of a valid message as a batch under the row's derived key: opened, then sealed again
+// Opens the chunks of a valid message as a batch under the row's derived key, then seals them again
 // to the same bytes.
 void check_chunks(Subject& subject, const std::string& cipher_name, const nlohmann::json& row,
                   const Octets& message, const Octets& plaintext) {

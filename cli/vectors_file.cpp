@@ -1,5 +1,5 @@
-// Vector files: unpacked, told apart by content (JSON lines, a Cobblestone document, or NTRU's
-// answers), row by row.
+// Reads vector files: unpacks them, detects the kind (JSON lines, Cobblestone document or NTRU
+// answers) and checks each row.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -99,8 +99,7 @@ void check_lines(Subject& subject, std::string_view text, Tally& tally) {
     }
 }
 
-// JSON lines begin with a whole value on their first line; a document that is spread over lines
-// does not.
+// JSON lines have a complete value on the first line; a document that spans lines does not.
 void check_json(Subject& subject, std::string_view text, Tally& tally) {
     std::string_view rest = text;
     json first = json::parse(take_line(rest), nullptr, false);

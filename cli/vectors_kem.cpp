@@ -1,4 +1,4 @@
-// Vector files of NTRU: each count of an answer file, each chosen ciphertext and each line of
+// Vector files of NTRU. Each entry of an answer file, each chosen ciphertext and each line of
 // digests is a row.
 #include "vectors_kem.h"
 
@@ -12,7 +12,7 @@
 namespace warpseal::cli {
 namespace {
 
-// One block of an answer file.
+// One entry of an answer file.
 class Answer {
 public:
     void add(std::string_view line) {
@@ -54,7 +54,7 @@ private:
     bool broken_ = false;
 };
 
-// Keys, ciphertexts and secrets of so many items, side by side; poison where nothing is written.
+// Keys, ciphertexts and secrets of `count` items, side by side, initially poison.
 struct Items {
     static constexpr uint8_t poison = 0xa5;
     uint64_t count;
@@ -84,7 +84,7 @@ public:
         call(decapsulation, items, {}, 0);
     }
 
-    // A count of the classic file, from its seed to the secret on the other side.
+    // Checks an entry of the classic file, from its seed to the decapsulated secret.
     void check_answer(const Answer& answer) const {
         const Octets seed = answer.hex("seed");
         require(seed == kem_answer_seed(answer.count()), "the seed is not that of this count");
@@ -100,8 +100,8 @@ public:
         same(items.shared, answer.hex("ss"), "decapsulated secret");
     }
 
-    // The coins themselves are what the row claims; what comes of them is the classic file's row of
-    // the same count.
+    // Checks the coins that the row claims. The classic file's row of the same count covers the
+    // results.
     void check_coins(const Answer& answer) const {
         KemCoins given{answer.hex("keypair_coins"), answer.hex("enc_coins")};
         const Octets rejection_key = answer.hex("prf_key");
@@ -119,7 +119,7 @@ public:
         same(items.shared, sent, "decapsulated secret");
     }
 
-    // A ciphertext for the key of a count: whether it is accepted, and its secret.
+    // Checks a ciphertext for the key of an entry: its acceptance and its secret.
     void check_chosen(const Answer& answer) const {
         Items items(set_, 1);
         keypairs(items, kem_answer_coins(set_, kem_answer_seed(answer.count())).keypair);
@@ -136,7 +136,7 @@ public:
                 "it is not a case to " + result);
     }
 
-    // Digests of all that a batch makes.
+    // Checks digests of all outputs of a batch.
     void check_digests(uint64_t first, uint64_t count,
                        const std::vector<std::string>& digests) const {
         Octets keypair_coins, encapsulation_coins;
@@ -240,7 +240,7 @@ void check_answer_of_any_kind(const KemRows& rows, const Answer& answer) {
     throw RowSkipped("malformed row: of no known kind");
 }
 
-// "FIRST COUNT" and five digests.
+// Parses "FIRST COUNT" and five digests.
 void check_digest_line(const KemRows& rows, std::string_view line) {
     std::vector<std::string> fields;
     while (!line.empty()) {

@@ -1,4 +1,4 @@
-// Vector files of NTRU: the submission's answer files and digests of batches.
+// Vector files of NTRU: answer files of the submission, and digests of batches.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace warpseal::cli {
 
-// Whether a text is one of them: it begins with a line "# SET …", which no JSON does.
+// Returns true if the text begins with a line "# SET …", which no JSON file does.
 bool is_kem_text(std::string_view text);
-// Blocks of `name = value` (an answer file, explicit coins, chosen ciphertexts), or lines of
+// Checks blocks of `name = value` (answer file, explicit coins or chosen ciphertexts) or lines of
 // digests.
 void check_kem_text(Subject& subject, std::string_view text, Tally& tally);
 

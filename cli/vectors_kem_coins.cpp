@@ -1,5 +1,5 @@
-// AES-256-CTR-DRBG without derivation function (SP 800-90A 10.2.1), as NIST's answer files use it,
-// and hashes (FIPS 202), by libcrypto.
+// AES-256-CTR-DRBG without derivation function (SP 800-90A 10.2.1), as in NIST's answer files, and
+// hashes (FIPS 202), both by libcrypto.
 #include "vectors_kem_coins.h"
 
 #include <openssl/evp.h>

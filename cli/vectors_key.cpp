@@ -1,5 +1,5 @@
-// The key of a vector row, and which keys policy must refuse for encryption: said here from the
-// standards, not asked from the library.
+// Key of a vector row. The list of keys that policy must refuse comes from the standards, not from
+// the library under test.
 #include <algorithm>
 
 #include "vectors.h"
@@ -14,9 +14,9 @@ bool same_key(const uint8_t* a, const uint8_t* b) {
                       [](uint8_t x, uint8_t y) { return without_parity(x) == without_parity(y); });
 }
 
-// SP 800-67 3.3.2: the four weak and twelve semi-weak keys are those whose halves, after permuted
-// choice 1, are each all zeros, all ones or alternating: bytes 0 and 2, and 1 and 3, are one of the
-// four, and the other half of the key goes with them.
+// SP 800-67 3.3.2 lists four weak and twelve semi-weak keys. After permuted choice 1, each half is
+// all zeros, all ones or alternating. Bytes 0 and 2, and bytes 1 and 3, are each one of four
+// values, which determine bytes 4 to 7.
 bool is_weak(const uint8_t* key) {
     constexpr uint8_t front[] = {0x00, 0x1e, 0xe0, 0xfe}, back[] = {0x00, 0x0e, 0xf0, 0xfe};
     for (int even = 0; even < 4; ++even)
@@ -30,8 +30,8 @@ bool is_weak(const uint8_t* key) {
 
 enum class Policy { free, either, refused };
 
-// TDEA: two neighbours that are equal leave single DES. Whether a bundle may hold a single key that
-// is weak is left to the library.
+// A TDEA key with two equal neighbours is equivalent to single DES. The library decides about
+// bundles that contain a weak DES key.
 Policy policy_of(const warpseal_cipher_info& cipher, const Octets& key) {
     if (!cipher.legacy || cipher.block_bytes != 8 || key.size() % single_bytes != 0)
         return Policy::free;

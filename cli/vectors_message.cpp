@@ -1,4 +1,4 @@
-// Known answers: a row's fields, its key, and the checks that its family of modes asks for.
+// Known answers: fields of a row, its key, and the checks of its family of modes.
 #include "vectors_message.h"
 
 namespace warpseal::cli {
@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::string_view padding_suffix = "-pkcs7";
 
-// Takes the suffix off; true if it was there.
+// Removes the suffix; returns true if it was present.
 bool take_padding(std::string& mode) {
     if (mode.size() <= padding_suffix.size() ||
         mode.substr(mode.size() - padding_suffix.size()) != padding_suffix)

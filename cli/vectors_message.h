@@ -1,4 +1,4 @@
-// One known-answer row as the checks of its family of modes take it.
+// One known-answer row, as the checks of its family of modes take it.
 #pragma once
 
 #include "vectors_arena.h"
@@ -8,7 +8,7 @@ namespace warpseal::cli {
 struct Message {
     warpseal_cipher_info cipher{};
     warpseal_mode mode{};
-    Octets key, iv, aad, plaintext, ciphertext, tag;  // CMAC: plaintext is the message
+    Octets key, iv, aad, plaintext, ciphertext, tag;  // For CMAC, `plaintext` is the message.
     bool valid = true;
     bool aead() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
     bool tagged() const { return aead() || mode == WARPSEAL_CMAC; }
@@ -20,23 +20,24 @@ struct Way {
     bool on_device;
 };
 
-std::vector<Way> ways(const Subject& subject);  // device memory last, where the subject has it
+// Returns the combinations to test. Device memory comes last, if the engine under test has it.
+std::vector<Way> ways(const Subject& subject);
 std::vector<Way> host_ways();
 std::string describe(const char* operation, const Way& way);
 
-// Whether a call on device memory takes one message of this: what is serial in a message is a batch
+// Returns true if a call on device memory takes one message of this mode. Serial modes need a batch
 // there.
 bool has_device_call(warpseal_mode mode, bool encrypt);
 
-// Every call that takes the row, and what must be refused of it.
+// ---- Each check runs every call that takes the row, and the calls that must be refused.
 void check_plain(Subject& subject, const Message& m, const RowKey& key);  // ECB, CTR, CBC, CFB, OFB
 void check_padded(Subject& subject, const Message& m, const RowKey& key);  // CBC with PKCS#7
-void check_units(Subject& subject, const Message& m,
-                 const RowKey& key);  // XTS: the message is one data unit
+// XTS; the message is one data unit
+void check_units(Subject& subject, const Message& m, const RowKey& key);
 void check_aead(Subject& subject, const Message& m, const RowKey& key);  // GCM, CCM
 void check_mac(Subject& subject, const Message& m, const RowKey& key);   // CMAC
-// The message three times in a batch, under one key and under keys of its own. Opening and
-// verifying: the middle one with a spoilt tag.
+// Checks three copies of the message in a batch, under one key and under separate keys. For opening
+// and verifying, the middle copy has a wrong tag.
 void check_batches(Subject& subject, const Message& m, const RowKey& key, bool encrypt);
 
 }  // namespace warpseal::cli

@@ -1,4 +1,4 @@
-// Known answers of the modes without a tag: ECB, CTR, CBC, CFB, OFB, CBC with padding, and XTS.
+// Known answers of modes without a tag: ECB, CTR, CBC, CFB, OFB, CBC with padding, and XTS.
 #include <algorithm>
 
 #include "vectors_message.h"
@@ -12,7 +12,7 @@ const Octets& output(const Message& m, bool encrypt) {
 }
 const char* operation(bool encrypt) { return encrypt ? "encrypt" : "decrypt"; }
 
-// One call from a place to a place, in host memory or on the device.
+// One call in host memory or on the device.
 using Call =
     std::function<warpseal_status(const uint8_t* in, uint8_t* out, bool on_device, void* stream)>;
 
@@ -145,7 +145,7 @@ void check_units(Subject& subject, const Message& m, const RowKey& key) {
                            return call_units(m, key.for_direction(encrypt), bytes, encrypt, in, out,
                                              on_device, stream);
                        });
-    constexpr uint64_t largest_unit = uint64_t{16} << 20;  // 2^20 blocks: SP 800-38E
+    constexpr uint64_t largest_unit = uint64_t{16} << 20;  // limit of 2^20 blocks of SP 800-38E
     Octets out(bytes);
     for (const uint64_t unit : {uint64_t{0}, uint64_t{15}, largest_unit + 1})
         require_refused(call_units(m, key.encrypting(), unit, true, m.plaintext.data(), out.data(),

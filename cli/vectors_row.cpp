@@ -1,4 +1,4 @@
-// What the checks of vector rows share: fields, keys, comparisons and the count of verdicts.
+// Helpers for checks of vector rows: fields, keys, comparisons and counts of results.
 #include <openssl/evp.h>
 #include <zlib.h>
 
@@ -103,7 +103,8 @@ Octets hex_field_or_empty(const nlohmann::json& row, const char* name) {
 uint64_t number_field(const nlohmann::json& row, const char* name) {
     const auto field = row.find(name);
     if (field != row.end() && field->is_number_unsigned()) return field->get<uint64_t>();
-    uint64_t value = 0;  // 64-bit seeds stand as text, as JSON numbers lose bits in many readers
+    // 64-bit seeds are strings, because many JSON readers lose bits of large numbers.
+    uint64_t value = 0;
     if (field != row.end() && field->is_string()) {
         const auto& text = field->get_ref<const std::string&>();
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -150,7 +151,7 @@ std::string digest_hex(const char* algorithm, const uint8_t* data, size_t bytes)
 }
 
 Octets inflate_all(const uint8_t* data, size_t bytes) {
-    constexpr int any_header = 15 + 32;  // zlib's inflateInit2: gzip or zlib, told by the header
+    constexpr int any_header = 15 + 32;  // windowBits of inflateInit2 that detects gzip or zlib
     z_stream stream{};
     if (inflateInit2(&stream, any_header) != Z_OK) throw std::runtime_error("zlib does not start");
     const std::unique_ptr<z_stream, int (*)(z_stream*)> closer(&stream, inflateEnd);
@@ -171,9 +172,8 @@ Octets inflate_all(const uint8_t* data, size_t bytes) {
                                                         " that are read when unpacked.");
         if (code == Z_STREAM_END) {
             if (stream.avail_in == 0) return out;
-            if (inflateReset(&stream) != Z_OK)
-                throw std::runtime_error(
-                    "zlib does not restart");  // gzip members one after the other
+            // A gzip file may have several members.
+            if (inflateReset(&stream) != Z_OK) throw std::runtime_error("zlib does not restart");
         } else if (stream.avail_in == 0 && stream.avail_out != 0) {
             throw std::runtime_error("the compressed data ends too early");
         }

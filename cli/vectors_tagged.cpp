@@ -1,4 +1,4 @@
-// Known answers of the modes with a tag: GCM, CCM and CMAC, one message a call.
+// Known answers of modes with a tag: GCM, CCM and CMAC, one message per call.
 #include <algorithm>
 
 #include "vectors_message.h"
@@ -6,8 +6,8 @@
 namespace warpseal::cli {
 namespace {
 
-// GCM: the public calls take tags from 12 bytes on (SP 800-38D 5.2.1.2 allows 4 and 8 for some
-// uses: our policy does not).
+// The public GCM calls require tags of at least 12 bytes. SP 800-38D 5.2.1.2 permits 4 and 8 for
+// some uses, but our policy does not.
 constexpr size_t shortest_public_gcm_tag = 12;
 
 struct Seal {
@@ -18,15 +18,14 @@ struct Seal {
 constexpr Seal public_calls{warpseal_seal_unsafe_iv, warpseal_open};
 constexpr Seal internal_calls{warpseal_internal_seal, warpseal_internal_open};
 
-// Whether the mode has a message with such an IV and tag at all (SP 800-38D 5.2.1.1; SP 800-38C
-// A.1).
+// Returns true if the mode permits these IV and tag lengths (SP 800-38D 5.2.1.1, SP 800-38C A.1).
 bool has_such_message(const Message& m) {
     const size_t tag = m.tag.size(), iv = m.iv.size();
     if (m.mode == WARPSEAL_CCM) return tag >= 4 && tag <= 16 && tag % 2 == 0 && iv >= 7 && iv <= 13;
     return iv >= 1 && tag >= 1 && tag <= 16;
 }
 
-// An input that is never read: calls that must be refused get the ciphertext for either text.
+// Calls that must be refused never read their input, so the ciphertext serves as either text.
 warpseal_status call_seal(const Seal& calls, const Message& m, const warpseal_key* key,
                           const uint8_t* in, uint8_t* out, uint8_t* tag) {
     return calls.seal(key, m.mode, m.iv.data(), m.iv.size(), m.aad.data(), m.aad.size(), in, out,
@@ -121,14 +120,15 @@ void check_verify(Subject& subject, const Message& m, const RowKey& key, const W
 }  // namespace
 
 void check_aead(Subject& subject, const Message& m, const RowKey& key) {
-    if (!has_such_message(m)) {  // nothing to compute, only to refuse
+    if (!has_such_message(m)) {  // No output exists; only refusal is checked.
         require(!m.valid, "a valid row without an IV or with an impossible tag");
         return check_refused(m, key.open());
     }
     const bool by_policy = m.mode == WARPSEAL_GCM && m.tag.size() < shortest_public_gcm_tag;
     const Seal& calls = by_policy ? internal_calls : public_calls;
     if (by_policy) check_refused(m, key.open());
-    for (const Way& way : host_ways()) {  // on the device a message is a batch of one
+    // Device memory has batches only; check_batches covers them.
+    for (const Way& way : host_ways()) {
         check_open(subject, m, key.open(), calls, way, m.valid);
         if (!m.valid) continue;
         check_seal(subject, m, key.open(), calls, way);
@@ -157,7 +157,7 @@ void check_mac(Subject& subject, const Message& m, const RowKey& key) {
     require_refused(make_tag(key.encrypting(), 0), "a tag of no bytes");
     require_refused(make_tag(key.encrypting(), tag.size()), "a tag longer than a block");
     for (const Way& way : host_ways()) {
-        if (way.in_place) continue;  // there is no output in whose place the message could be
+        if (way.in_place) continue;  // A MAC has no output that could overlap the message.
         check_mac_call(subject, m, key, way);
         check_verify(subject, m, key, way, m.valid);
         if (m.valid) check_verify(subject, with_spoilt_tag(m, way), key, way, false);

@@ -1,5 +1,4 @@
-// What the provider offers: the tables that module.cpp hands to libcrypto, each ended by an entry
-// of nulls.
+// Algorithm tables that module.cpp hands to libcrypto, each ended by a null entry.
 #pragma once
 
 #include <openssl/core.h>
@@ -9,10 +8,10 @@ namespace warpseal::provider {
 
 class Context;
 
-// The properties of everything here; encoders and decoders have more.
+// Properties of all algorithms; encoders and decoders add more.
 inline constexpr char properties[] = "provider=warpseal";
-// Of ciphers only for data already under them: a query for warpseal.legacy!=yes leaves them out.
-// Names with a dot are ours to make.
+// Properties of legacy ciphers, which are only for existing data; the query warpseal.legacy!=yes
+// excludes them. Property names with a dot are free for providers to define.
 inline constexpr char legacy_properties[] = "provider=warpseal,warpseal.legacy=yes";
 
 const OSSL_ALGORITHM* cipher_algorithms();
@@ -20,10 +19,11 @@ const OSSL_ALGORITHM* key_algorithms();
 const OSSL_ALGORITHM* kem_algorithms();
 const OSSL_ALGORITHM* encoder_algorithms();
 const OSSL_ALGORITHM* decoder_algorithms();
-// The TLS-GROUP capability: one call for each group offered. Zero as soon as a call returns zero.
+// Implements the TLS-GROUP capability: calls `callback` once for each offered group. Stops and
+// returns 0 when a call returns 0.
 int tell_groups(const Context& context, OSSL_CALLBACK* callback, void* user);
 
-// A function for a table of OSSL_DISPATCH.
+// Returns an entry of an OSSL_DISPATCH table.
 template <class Function>
 OSSL_DISPATCH dispatch(int number, Function* function) {
     return {number, reinterpret_cast<void (*)()>(function)};

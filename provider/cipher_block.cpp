@@ -1,4 +1,4 @@
-// ECB and CBC as EVP has them (provider-cipher(7), EVP_EncryptInit(3)); records as libssl asks for
+// ECB and CBC for EVP (provider-cipher(7), EVP_EncryptInit(3)), and records as libssl requests
 // them.
 #include "provider/cipher_block.h"
 
@@ -13,7 +13,7 @@
 namespace warpseal::provider {
 namespace {
 
-// Up to here one call for a copy is cheaper than two without.
+// Up to this size, one call on a copy is cheaper than two calls without it.
 constexpr size_t joined_bytes = 4096;
 
 bool apart(const uint8_t* a, size_t a_bytes, const uint8_t* b, size_t b_bytes) {
@@ -62,13 +62,13 @@ bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t capacity, con
         held_bytes_ = all;
         return true;
     }
-    if (bytes == 0) {  // a block was held back for its padding, which has been switched off since
+    if (bytes == 0) {  // A block was held back for its padding, and padding was then switched off.
         if (!run(held_, out, whole)) return false;
         held_bytes_ = 0;
         *out_bytes = whole;
         return true;
     }
-    uint8_t rest[longest_block];  // before output overwrites it
+    uint8_t rest[longest_block];  // Saved, because the output may overwrite it.
     if (left != 0) std::memcpy(rest, in + bytes - left, left);
     if (!(held_bytes_ == 0 ? run(in, out, whole) : join(in, bytes, out, whole))) return false;
     if (left != 0) std::memcpy(held_, rest, left);
@@ -116,8 +116,8 @@ bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t capacity) {
     return good && (fits || fail(Reason::wrong_length, "no room for the output"));
 }
 
-// In constant time, though what follows tells: text whose padding is told of has to be
-// authenticated before.
+// Runs in constant time, although the result reveals if the padding is valid. Callers must
+// therefore authenticate the ciphertext first.
 bool BlockCipher::unpad(size_t* text_bytes) const {
     const size_t block = algorithm_.block_bytes, padding = held_[block - 1];
     size_t wrong = mask_below(padding, 1) | mask_below(block, padding);
@@ -138,8 +138,8 @@ bool BlockCipher::cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const
     return true;
 }
 
-// Each piece is a record: its text and MAC, before TLS 1.1 without an IV of its own, and in other
-// versions behind a block that only feeds the chain.
+// Processes one record per call: the text and its MAC. From TLS 1.1 on, an explicit IV block comes
+// first, which only feeds the chain.
 bool BlockCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                          size_t bytes) {
     const size_t block = algorithm_.block_bytes;
@@ -157,8 +157,8 @@ bool BlockCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const
     return true;
 }
 
-// A record with a MAC fails by its MAC alone, which then is random; one that libssl has
-// authenticated before, by its padding.
+// A record with a MAC never fails here: its MAC becomes random and the comparison fails. A record
+// that libssl has already authenticated fails by its padding.
 bool BlockCipher::close_record(uint8_t* record, size_t bytes, size_t* text_bytes) {
     const size_t iv_bytes = tls_version_ == TLS1_VERSION ? 0 : algorithm_.block_bytes;
     if (bytes < iv_bytes + tls_mac_bytes_ + 1) return fail(Reason::wrong_length, "of the record");
@@ -239,9 +239,8 @@ bool BlockCipher::set(const OSSL_PARAM params[]) {
             case DTLS1_VERSION:
             case DTLS1_2_VERSION: tls_version_ = static_cast<unsigned>(version); break;
             default:
-                return fail(
-                    Reason::unsupported,
-                    "this version of TLS");  // SSL 3 among them: its padding is not authenticated
+                // SSL 3 included: its padding is not authenticated.
+                return fail(Reason::unsupported, "this version of TLS");
         }
     }
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_TLS_MAC_SIZE)) {

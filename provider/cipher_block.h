@@ -1,4 +1,4 @@
-// ECB and CBC as EVP has them: pieces of any size, PKCS#7 padding, and records of TLS up to 1.2.
+// ECB and CBC for EVP: input of any size, PKCS#7 padding, and records up to TLS 1.2.
 #pragma once
 
 #include "provider/cipher_context.h"
@@ -13,12 +13,12 @@ public:
               size_t iv_bytes, const OSSL_PARAM params[]);
     bool update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
     bool final(uint8_t* out, size_t* out_bytes, size_t capacity);
-    // Whole blocks past all buffers.
+    // Processes whole blocks without buffering.
     bool cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
 
     bool get(OSSL_PARAM params[]);
     bool set(const OSSL_PARAM params[]);
-    // random_key: OSSL_CIPHER_PARAM_RANDOM_KEY is one of them.
+    // `random_key`: the list includes OSSL_CIPHER_PARAM_RANDOM_KEY.
     static const OSSL_PARAM* gettable(bool random_key);
     static const OSSL_PARAM* settable();
     void settle() { go_directly(passes()); }
@@ -26,23 +26,25 @@ public:
 private:
     static constexpr size_t longest_mac = 64;
 
-    // Whether whole blocks go through as they are: nothing is held, nor may be.
+    // Returns true if whole blocks can be processed directly: nothing is held back, and nothing
+    // must be.
     bool passes() const { return tls_version_ == 0 && held_bytes_ == 0 && !(decrypt_ && padding_); }
     bool ready() { return under_way_ || begin(iv_, algorithm_.iv_bytes()); }
-    // Any update.
+    // Common part of all updates.
     bool assemble(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                   size_t bytes);
-    // What is held, then the input, as one: `whole` bytes of it.
+    // Processes `whole` bytes of the held bytes followed by the input.
     bool join(const uint8_t* in, size_t bytes, uint8_t* out, size_t whole);
     bool unpad(size_t* text_bytes) const;
     bool record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
     bool close_record(uint8_t* record, size_t bytes, size_t* text_bytes);
 
     bool padding_ = true;
-    size_t held_bytes_ = 0;  // opening with padding: up to a whole block, which may be the last
+    // When decrypting with padding, this can be a whole block, which may be the last.
+    size_t held_bytes_ = 0;
     uint8_t held_[longest_block] = {};
-    uint8_t iv_[longest_block] =
-        {};  // zeros until there is one, as in OpenSSL, whose KDFs count on it
+    // Zeros until an IV is set, as in OpenSSL, whose KDFs rely on it.
+    uint8_t iv_[longest_block] = {};
     uint8_t updated_iv_[longest_block] = {};
 
     unsigned tls_version_ = 0;  // 0: not records

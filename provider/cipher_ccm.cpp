@@ -1,5 +1,5 @@
-// CCM as EVP has it (provider-cipher(7), EVP_EncryptInit(3), SP 800-38C); records as libssl asks
-// for them.
+// CCM for EVP (provider-cipher(7), EVP_EncryptInit(3), SP 800-38C), and records as libssl requests
+// them.
 #include "provider/cipher_ccm.h"
 
 #include <openssl/core_names.h>
@@ -11,7 +11,7 @@
 
 namespace warpseal::provider {
 
-// A tag that is set before the IV stays.
+// Keeps a tag that was set before the IV.
 bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
                      size_t iv_bytes, const OSSL_PARAM params[]) {
     if (decrypt != decrypt_) has_tag_ = false;
@@ -57,8 +57,8 @@ bool CcmCipher::take_aad(const uint8_t* aad, size_t bytes) {
     return true;
 }
 
-// All of it. The IV is used up, also where the tag is not read yet: OpenSSL seals again under it
-// until then.
+// Processes the whole message. This uses up the IV even if the tag is not read yet, whereas OpenSSL
+// permits sealing again until then.
 bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
     if (text_bytes_ && *text_bytes_ != bytes)
         return fail(Reason::wrong_length, "not the length that was given");
@@ -86,7 +86,7 @@ void CcmCipher::forget_message() {
     has_aad_ = false;
 }
 
-// A message without text has no piece of text either.
+// A message without text has no update call for text, so its tag is computed or checked here.
 bool CcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     *out_bytes = 0;
     if (key_ == nullptr) return fail(Reason::no_key);
@@ -117,7 +117,7 @@ bool CcmCipher::set_tag(const OSSL_PARAM& given) {
     return true;
 }
 
-// The explicit part of an IV is the number of the record.
+// The explicit part of the nonce is the record number.
 bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     record_head_.waiting = false;
@@ -202,7 +202,7 @@ bool CcmCipher::set(const OSSL_PARAM params[]) {
         size_t bytes;
         if (!take_number(*given, &bytes) || bytes < 7 || bytes > longest_iv)
             return fail(Reason::wrong_iv, "length");
-        if (bytes != iv_bytes_) has_iv_ = false;  // what was given is neither cut nor filled up
+        if (bytes != iv_bytes_) has_iv_ = false;  // The given IV is neither truncated nor padded.
         iv_bytes_ = bytes;
     }
     if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD);

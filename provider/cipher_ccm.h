@@ -1,5 +1,5 @@
-// CCM as EVP has it: a message in one piece, whose length is known before its additional data; and
-// records of TLS 1.2 (RFC 6655).
+// CCM for EVP: a message in one piece, with its length known before its AAD, and records of TLS 1.2
+// (RFC 6655).
 #pragma once
 
 #include <optional>
@@ -36,11 +36,11 @@ private:
     bool record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
 
     bool has_iv_ = false, has_tag_ = false, has_fixed_part_ = false;
-    bool done_ = false;                     // a message was sealed, or opened and found right
-    size_t iv_bytes_ = 7, tag_bytes_ = 12;  // as in OpenSSL
+    bool done_ = false;                     // A message was sealed, or was opened successfully.
+    size_t iv_bytes_ = 7, tag_bytes_ = 12;  // default of OpenSSL
     std::optional<size_t> text_bytes_;
     bool has_aad_ = false;
-    std::vector<uint8_t> aad_;  // keeps its room from message to message
+    std::vector<uint8_t> aad_;  // The capacity is reused between messages.
     uint8_t iv_[longest_iv] = {};
     uint8_t tag_[longest_tag] = {};
     RecordHead record_head_;

@@ -1,4 +1,4 @@
-// What the EVP contexts of all ciphers have in common (provider-cipher(7)).
+// Common parts of all EVP cipher contexts (provider-cipher(7)).
 #include "provider/cipher_context.h"
 
 #include <openssl/core_names.h>
@@ -81,13 +81,13 @@ bool take_number(const OSSL_PARAM& given, size_t* value) {
 }
 
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
-    if (!algorithm.parity)
-        return true;  // of other ciphers EVP_CIPHER_CTX_rand_key asks the random generator
+    // For other ciphers, EVP_CIPHER_CTX_rand_key uses the random generator.
+    if (!algorithm.parity) return true;
     OSSL_PARAM* const wanted = asked_for(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
     if (wanted == nullptr) return true;
     wanted->return_size = algorithm.key_bytes;
     if (wanted->data == nullptr) return true;
-    // EVP_CIPHER_CTX_rand_key gives a size of 0, and has room for a key.
+    // EVP_CIPHER_CTX_rand_key passes a size of 0 with a buffer that fits a key.
     if (wanted->data_type != OSSL_PARAM_OCTET_STRING ||
         (wanted->data_size != 0 && wanted->data_size < algorithm.key_bytes))
         return false;
@@ -116,8 +116,8 @@ bool CipherContext::set_key(const uint8_t* key, size_t bytes) {
     return has_key(key, bytes) || make_key(key, bytes);
 }
 
-// Like the last one, or like the engine's model of the algorithm: what was chosen for that holds.
-// In a forked child there is another engine.
+// Derives the key from the last key or from the engine's model key, so that their path selection is
+// reused. A forked child has a different engine.
 bool CipherContext::make_key(const uint8_t* key, size_t bytes) {
     const std::shared_ptr<const warpseal_key> last = std::move(key_);
     key_.reset();
@@ -177,8 +177,8 @@ bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
     if (decrypt != decrypt_) message_.reset();
     decrypt_ = decrypt;
     if (key != nullptr && !has_key(key, key_bytes)) {
-        // The message uses the old key: it is not this context's again before it has the new one,
-        // whatever ends the making of that.
+        // The message uses the old key. It returns to this context only after the new key is in
+        // place, even if creating the key throws.
         auto kept = std::move(message_);
         const warpseal_engine* const before = engine_;
         if (!make_key(key, key_bytes)) return false;

@@ -1,5 +1,5 @@
-// What the EVP contexts of all ciphers have in common: an algorithm, a key, and the parameters that
-// every mode answers.
+// Common parts of all EVP cipher contexts: algorithm, key, and the parameters that every mode
+// supports.
 #pragma once
 
 #include <openssl/core.h>
@@ -19,16 +19,16 @@ namespace warpseal::provider {
 
 inline constexpr size_t longest_block = 16;
 
-// One cipher in one mode, as the catalogue has it.
+// One cipher of the catalogue in one mode.
 struct CipherAlgorithm {
     const char* cipher;
     warpseal_mode mode;
-    size_t key_bytes;  // XTS: of both keys
+    size_t key_bytes;  // XTS: total of both keys
     size_t block_bytes;
-    bool parity;    // each byte of a key ends with a bit of parity
-    size_t number;  // of its row in cipher_names
+    bool parity;    // each key byte ends with a parity bit
+    size_t number;  // row in cipher_names
 
-    // Modes that take any number of bytes call them blocks of one.
+    // False for modes that take any number of bytes, which report a block size of one.
     bool whole_blocks() const { return mode == WARPSEAL_ECB || mode == WARPSEAL_CBC; }
     bool authenticated() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
     size_t iv_bytes() const {
@@ -36,13 +36,13 @@ struct CipherAlgorithm {
     }
 };
 
-// OSSL_FUNC_CIPHER_GETTABLE_PARAMS, OSSL_FUNC_CIPHER_GET_PARAMS.
+// Implement OSSL_FUNC_CIPHER_GETTABLE_PARAMS and OSSL_FUNC_CIPHER_GET_PARAMS.
 const OSSL_PARAM* gettable_cipher_params(void*);
 bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]);
 
-// libcrypto asks for one parameter after the other, several for each message, and most of the names
-// that it could be are not its own: that shows within a byte or two, and no call is worth it.
-// Behind a name's end nothing is read.
+// Returns true if `param` has this name. libcrypto requests several parameters for each message,
+// one at a time. Most names already differ in the first one or two bytes, which makes a call too
+// expensive. Does not read past the end of the name.
 template <size_t bytes>
 inline __attribute__((always_inline)) bool named(const OSSL_PARAM& param,
                                                  const char (&name)[bytes]) {
@@ -52,7 +52,7 @@ inline __attribute__((always_inline)) bool named(const OSSL_PARAM& param,
     (std::make_index_sequence<bytes>());
 }
 
-// As OSSL_PARAM_locate.
+// Same as OSSL_PARAM_locate.
 template <class Param, size_t bytes>
 inline __attribute__((always_inline)) Param* asked_for(Param* params, const char (&name)[bytes]) {
     for (; params != nullptr && params->key != nullptr; ++params)
@@ -60,7 +60,8 @@ inline __attribute__((always_inline)) Param* asked_for(Param* params, const char
     return nullptr;
 }
 
-// Each of those that are asked for, in the order in which they are: until one cannot be answered.
+// Calls `answer` for each requested parameter in order. Stops and returns false when one cannot be
+// answered.
 template <class Answer>
 inline __attribute__((always_inline)) bool answered(OSSL_PARAM* params, const Answer& answer) {
     for (; params != nullptr && params->key != nullptr; ++params)
@@ -68,11 +69,11 @@ inline __attribute__((always_inline)) bool answered(OSSL_PARAM* params, const An
     return true;
 }
 
-// False if it cannot be given so.
+// Return false if the parameter's type or size does not fit.
 bool give(OSSL_PARAM& wanted, size_t value);
 bool give(OSSL_PARAM& wanted, const void* bytes, size_t count);
 
-// Where one of them is asked for.
+// Set the parameter if it is requested.
 template <size_t name_bytes>
 bool give_number(OSSL_PARAM params[], const char (&name)[name_bytes], size_t value) {
     OSSL_PARAM* const wanted = asked_for(params, name);
@@ -85,21 +86,21 @@ bool give_bytes(OSSL_PARAM params[], const char (&name)[name_bytes], const void*
     return wanted == nullptr || give(*wanted, bytes, count);
 }
 
-// One that is set: false if it is not a number of 0 or more.
+// Reads a parameter. Returns false unless it is a nonnegative number.
 bool take_number(const OSSL_PARAM& given, size_t* value);
 
-// Of EVP_CIPHER_CTX_rand_key: of ciphers whose keys have parity alone, as in OpenSSL.
+// Implements EVP_CIPHER_CTX_rand_key for ciphers with key parity; as in OpenSSL, other ciphers do
+// not need it.
 bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm);
 
-// The additional data of a record of TLS 1.2 under an AEAD (RFC 5246, 6.2.3.3), with the length of
-// the text.
+// Additional data of a TLS 1.2 record under an AEAD (RFC 5246 6.2.3.3), with the length of the
+// text.
 struct RecordHead {
-    static constexpr size_t
-        bytes = 13,
-        explicit_bytes = 8;  // the latter: of the IV, before the text (RFC 5288, 3; RFC 6655, 3)
+    // `explicit_bytes` is the part of the nonce that precedes the text (RFC 5288 3, RFC 6655 3).
+    static constexpr size_t bytes = 13, explicit_bytes = 8;
     uint8_t data[bytes] = {};
-    bool waiting = false;   // for its record
-    size_t tail_bytes = 0;  // what sealing adds behind the text
+    bool waiting = false;   // waits for its record
+    size_t tail_bytes = 0;  // bytes that sealing appends to the text
     size_t text_bytes() const { return size_t{data[11]} << 8 | data[12]; }
 };
 
@@ -107,22 +108,24 @@ class CipherContext {
 public:
     CipherContext(const Context& provider, const CipherAlgorithm& algorithm)
         : provider_(provider), algorithm_(algorithm) {}
-    // IVs, tags and what waits for the rest of its block go with the context; handles wipe what is
-    // theirs.
+    // The context is zeroized on deletion, because it holds IVs, tags and partial blocks. Members
+    // behind handles zeroize themselves.
     static void* operator new(size_t bytes);
     static void* operator new(size_t bytes, const std::nothrow_t& or_null) noexcept;
     static void operator delete(void* memory, size_t bytes);
 
     const Context& provider() const { return provider_; }
-    // Updates of no more bytes need no room on the stack to be looked for.
+    // Updates of at most this size need no check of the stack.
     size_t shallow_bytes() const { return shallow_bytes_; }
 
 protected:
-    // Many programs give the same key with each message.
+    // Returns true if the context already has this key; many programs set the same key for each
+    // message.
     bool has_key(const uint8_t* key, size_t bytes) const;
-    // A key of the right length for this algorithm. On failure there is none.
+    // Sets a key. On failure, including a wrong length, the context has no key.
     bool set_key(const uint8_t* key, size_t bytes);
-    bool make_key(const uint8_t* key, size_t bytes);  // which it does not have
+    // Creates a key that differs from the current one.
+    bool make_key(const uint8_t* key, size_t bytes);
     bool fail(Reason reason, const char* detail = nullptr, Place where = Place::here()) const {
         raise(provider_, reason, detail, where);
         return false;
@@ -133,16 +136,17 @@ protected:
     bool given(const OSSL_PARAM& wanted, bool good) const {
         return good || fail(Reason::wrong_parameter, wanted.key);
     }
-    // After a failed start there is no key: nothing goes on under half of what was asked for.
+    // After a failed init the context has no key, so that nothing runs with half of the requested
+    // parameters.
     bool started(bool good) {
         if (!good) key_.reset();
         return good;
     }
-    // As libssl gives it: with the length of the record, without its tag where that is still to be
-    // made.
+    // Reads the head from libssl. It contains the record's length, without the tag if the tag is
+    // still to be computed.
     bool take_record_head(const OSSL_PARAM& given, size_t tag_bytes, RecordHead& head) const;
-    // Input that overlaps the output, but is not in the same place, moves into it. Returns where
-    // the input is.
+    // Moves input that partially overlaps the output into the output. Returns the location of the
+    // input.
     static const uint8_t* moved_apart(const uint8_t* in, uint8_t* out, size_t bytes) {
         const auto from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out);
         if (from == to || from + bytes <= to || to + bytes <= from) return in;
@@ -152,7 +156,7 @@ protected:
     const Context& provider_;
     const CipherAlgorithm& algorithm_;
     std::shared_ptr<const warpseal_key> key_;
-    const warpseal_engine* engine_ = nullptr;  // of the last key
+    const warpseal_engine* engine_ = nullptr;  // engine of the last key
     bool decrypt_ = false;
     size_t shallow_bytes_ = 0;
 
@@ -160,7 +164,7 @@ private:
     bool failed(warpseal_status status, Place where) const;
 };
 
-// Modes whose messages come in pieces.
+// Modes that process a message in several updates.
 class MessageContext : public CipherContext {
 public:
     using CipherContext::CipherContext;
@@ -174,8 +178,8 @@ protected:
         }
         return CipherContext::started(good);
     }
-    // From now on in this direction, under this key or, if null, the last one. No message is under
-    // way then.
+    // Sets the direction and the key; a null `key` keeps the last one. Afterwards no message is in
+    // progress.
     bool aim(bool decrypt, const uint8_t* key, size_t key_bytes);
     bool begin(const uint8_t* iv, size_t iv_bytes);
     bool run(const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -192,8 +196,8 @@ protected:
     bool under_way_ = false;
 };
 
-// Those without a tag. Short pieces of whole blocks go straight to what runs them, where nothing
-// else is to be done.
+// Modes without a tag. Short updates of whole blocks go directly to the block loop if nothing else
+// has to be done.
 class DirectContext : public MessageContext {
 public:
     using MessageContext::MessageContext;
@@ -201,7 +205,7 @@ public:
         go_directly(other.loop_.most_bytes != 0);
     }
 
-    // False: nothing was done, and it is for update().
+    // Returns false if nothing was done and the caller must use update().
     bool run_directly(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                       size_t bytes) {
         const size_t from = reinterpret_cast<uintptr_t>(in), to = reinterpret_cast<uintptr_t>(out),
@@ -209,12 +213,12 @@ public:
         if (bytes - 1 >= loop_.most_bytes || bytes % 16 != 0 || capacity < bytes || from == 0 ||
             to == 0)
             return false;
-        if (distance != 0 && distance + bytes - 1 < 2 * bytes - 1) return false;  // they overlap
+        if (distance != 0 && distance + bytes - 1 < 2 * bytes - 1) return false;  // partial overlap
         loop_.run(loop_.state, loop_.feedback, in, out, bytes);
         *out_bytes = bytes;
         return true;
     }
-    // To follow any call but that one.
+    // Must be called after every member except run_directly.
     void settle() { go_directly(true); }
 
 protected:
@@ -228,10 +232,11 @@ protected:
     }
 
 private:
-    bool whole_ = true;  // the last piece was of whole blocks: who gives others need not be asked
-                         // for after each of them
-    warpseal_internal_block_loop loop_ =
-        {};  // holds while nothing else is done with the message; all zero: there is none
+    // True if the last update had whole blocks. For other callers, requesting the loop after each
+    // update would be wasted.
+    bool whole_ = true;
+    // Valid until the message is used otherwise; all zero: none.
+    warpseal_internal_block_loop loop_ = {};
 };
 
 }  // namespace warpseal::provider

@@ -1,5 +1,5 @@
-// GCM as EVP has it (provider-cipher(7), EVP_EncryptInit(3), SP 800-38D); records as libssl asks
-// for them.
+// GCM for EVP (provider-cipher(7), EVP_EncryptInit(3), SP 800-38D), and records as libssl requests
+// them.
 #include "provider/cipher_gcm.h"
 
 #include <openssl/core_names.h>
@@ -14,12 +14,12 @@ namespace warpseal::provider {
 
 bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
                      size_t iv_bytes, const OSSL_PARAM params[]) {
-    // A tag that was made is not one to compare with, nor the next message's; an IV that was in use
-    // is not used again.
+    // A computed tag is neither a tag to compare with nor the next message's tag. An IV that was in
+    // use must not be used again.
     if (!decrypt || !decrypt_) tag_bytes_ = 0;
     if (iv_state_ == Iv::in_use) iv_state_ = Iv::used;
-    if (decrypt != decrypt_)
-        iv_fixed_ = false;  // its other part was drawn to be counted, or came from outside
+    // The rest of the IV was drawn for sealing, or received for opening.
+    if (decrypt != decrypt_) iv_fixed_ = false;
     if (iv != nullptr) {
         if (iv_bytes == 0 || iv_bytes > longest_iv)
             return started(fail(Reason::wrong_iv, "length"));
@@ -57,7 +57,7 @@ bool GcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     return passed(warpseal_internal_stream_tag(message_.get(), tag_, longest_tag));
 }
 
-// EVP_Cipher: the end is a piece of nothing.
+// EVP_Cipher ends a message with an empty update.
 bool GcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     return in == nullptr ? final(out, out_bytes, capacity)
@@ -86,7 +86,7 @@ bool GcmCipher::begin_counted() {
     return begun;
 }
 
-// SP 800-38D 8.2.2.
+// Draws an IV (SP 800-38D 8.2.2).
 bool GcmCipher::draw_iv() {
     if (iv_bytes_ < 12) return fail(Reason::wrong_iv, "too short to be drawn");
     if (!passed(warpseal_random(iv_, iv_bytes_))) return false;
@@ -95,7 +95,7 @@ bool GcmCipher::draw_iv() {
     return true;
 }
 
-// What was given before has another length: it is neither cut nor filled up.
+// An IV of another length that was set before is neither truncated nor padded.
 bool GcmCipher::set_iv_bytes(size_t bytes) {
     if (bytes == 0 || bytes > longest_iv) return fail(Reason::wrong_iv, "length");
     if (bytes == iv_bytes_) return true;
@@ -109,9 +109,8 @@ bool GcmCipher::set_iv_bytes(size_t bytes) {
 bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
     if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr)
         return fail(Reason::wrong_parameter, given.key);
-    const bool whole =
-        given.data_size ==
-        SIZE_MAX;  // of EVP_CTRL_GCM_SET_IV_FIXED with -1: all of an IV that was read before
+    // EVP_CTRL_GCM_SET_IV_FIXED with -1 restores a whole IV that was read before.
+    const bool whole = given.data_size == SIZE_MAX;
     const size_t bytes = whole ? iv_bytes_ : given.data_size;
     if (iv_bytes_ < 12 || (!whole && (bytes < 4 || bytes > iv_bytes_ - RecordHead::explicit_bytes)))
         return fail(Reason::wrong_iv, given.key);
@@ -128,7 +127,7 @@ bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
 bool GcmCipher::count_iv(uint8_t* end, size_t bytes) {
     if (!iv_fixed_ || decrypt_) return fail(Reason::wrong_iv, "no part of it is fixed");
     if (bytes == 0 || bytes > iv_bytes_) bytes = iv_bytes_;
-    if (iv_spent_) advance_iv();  // by a message that did not ask for a count
+    if (iv_spent_) advance_iv();  // A message without a counted IV has used this one.
     if (!begin_counted()) return false;
     std::memcpy(end, iv_ + iv_bytes_ - bytes, bytes);
     advance_iv();
@@ -154,7 +153,7 @@ bool GcmCipher::take_iv_end(const uint8_t* end, size_t bytes) {
     return begin_counted();
 }
 
-// SP 800-38D has these lengths; shorter ones are guessed.
+// SP 800-38D permits only these lengths, because shorter tags can be guessed.
 bool GcmCipher::set_tag(const OSSL_PARAM& given) {
     const size_t bytes = given.data_size;
     if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr || !decrypt_ ||

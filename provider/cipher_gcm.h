@@ -1,5 +1,5 @@
-// GCM as EVP has it: AAD and text in pieces, IVs given, drawn or counted, and records of TLS 1.2
-// (RFC 5288).
+// GCM for EVP: AAD and text in several updates, with given, random or counted IVs, and records of
+// TLS 1.2 (RFC 5288).
 #pragma once
 
 #include "provider/cipher_context.h"
@@ -20,24 +20,24 @@ public:
     bool set(const OSSL_PARAM params[]);
     static const OSSL_PARAM* gettable();
     static const OSSL_PARAM* settable();
-    // Of a copy: the IVs that it would count are those of the context that it was made of.
+    // Must be called for a copy, whose counted IVs would repeat those of the original.
     void stop_counting();
 
 private:
     static constexpr size_t longest_iv = 128, longest_tag = 16;
-    // An IV serves one message: none, given and not used yet, in use, used.
+    // State of the IV. An IV serves one message.
     enum class Iv : uint8_t { none, given, in_use, used };
 
     bool ready();
     bool begin_message();
-    bool begin_counted();  // of a parameter, for which nobody has looked for room on the stack
+    bool begin_counted();  // Called for a parameter, where the stack is not yet checked.
     bool draw_iv();
     bool set_iv_bytes(size_t bytes);
     bool answer(OSSL_PARAM& wanted);
     bool give_tag(OSSL_PARAM& wanted) const;
     bool set_tag(const OSSL_PARAM& given);
     bool fix_iv(const OSSL_PARAM& given);
-    // What TLS calls the explicit nonce: the end of the IV, and then of the next one.
+    // Writes the explicit nonce of TLS, which is the end of the IV, and advances the IV.
     bool count_iv(uint8_t* end, size_t bytes);
     void advance_iv();
     bool take_iv_end(const uint8_t* end, size_t bytes);
@@ -47,7 +47,7 @@ private:
 
     Iv iv_state_ = Iv::none;
     bool iv_fixed_ = false;
-    bool iv_spent_ = false;  // a message has begun under what is in iv_
+    bool iv_spent_ = false;  // A message has begun under the content of iv_.
     size_t iv_bytes_ = 12;
     size_t tag_bytes_ = 0;  // 0: no tag yet
     uint8_t iv_[longest_iv] = {};

@@ -1,5 +1,4 @@
-// Under which names EVP knows a cipher of the catalogue in one of its modes: OpenSSL's own, with
-// aliases and OIDs.
+// EVP names of the catalogue's ciphers in each mode: OpenSSL's names with aliases and OIDs.
 #pragma once
 
 #include "warpseal/warpseal.h"
@@ -7,13 +6,13 @@
 namespace warpseal::provider {
 
 struct CipherNames {
-    const char* cipher;  // as warpseal_cipher_at has it
+    const char* cipher;  // as in warpseal_cipher_at
     warpseal_mode mode;
-    const char* names;    // as OSSL_ALGORITHM wants them
-    bool parity = false;  // each byte of a key ends with a bit of parity
+    const char* names;    // in the form of OSSL_ALGORITHM
+    bool parity = false;  // each key byte ends with a parity bit
 };
 
-// What is not in the catalogue, or not in this mode, is not offered.
+// Rows whose cipher or mode is not in the catalogue are not offered.
 // clang-format off
 inline constexpr CipherNames cipher_names[] = {
     {"aes-128", WARPSEAL_ECB, "AES-128-ECB:2.16.840.1.101.3.4.1.1"},

@@ -1,5 +1,5 @@
-// The end of a CBC record of TLS (RFC 5246, 6.2.3.2), taken off in constant time: where the padding
-// begins, and if it is right, shows nowhere.
+// Removes padding and MAC of a TLS CBC record (RFC 5246 6.2.3.2) in constant time. Neither the
+// start of the padding nor its validity leaks.
 #pragma once
 
 #include <cstddef>
@@ -7,9 +7,9 @@
 
 namespace warpseal::provider {
 
-// All ones or all zeros. The compiler is kept from seeing that, which it could make a branch of,
-// and what is compared, of which it could make the counter of a loop.
-inline size_t mask_below(size_t a, size_t b) {  // a and b below the top bit
+// Return all ones or all zeros. The asm statements hide the mask from the compiler, which could
+// turn it into a branch. They also hide the operands, from which it could make a loop counter.
+inline size_t mask_below(size_t a, size_t b) {  // a and b must be below the top bit.
     __asm__("" : "+r"(a), "+r"(b));
     size_t mask = size_t{0} - ((a - b) >> (8 * sizeof(size_t) - 1));
     __asm__("" : "+r"(mask));
@@ -18,11 +18,12 @@ inline size_t mask_below(size_t a, size_t b) {  // a and b below the top bit
 inline size_t mask_equal(size_t a, size_t b) { return mask_below(a ^ b, 1); }
 
 struct RecordEnd {
-    size_t text_bytes;  // before the MAC, which is before the padding
-    size_t good;        // all ones if the padding is right; else all is text and MAC
+    size_t text_bytes;  // Length before the MAC; the padding follows the MAC.
+    // All ones if the padding is valid; otherwise everything counts as text and MAC.
+    size_t good;
 };
 
-// bytes: at least mac_bytes + 1.
+// `bytes` must be at least mac_bytes + 1.
 inline RecordEnd find_record_end(const uint8_t* record, size_t bytes, size_t mac_bytes) {
     const size_t padding = record[bytes - 1];
     size_t wrong = mask_below(bytes, mac_bytes + padding + 1);
@@ -33,8 +34,8 @@ inline RecordEnd find_record_end(const uint8_t* record, size_t bytes, size_t mac
     return {bytes - (good & (padding + 1)) - mac_bytes, good};
 }
 
-// The mac_bytes bytes, 1 to 64, that begin at a place that must not show. Every byte that could be
-// one of them is read.
+// Copies the mac_bytes bytes (1 to 64) at the secret offset `begin`. Reads every byte that could
+// belong to the MAC.
 inline void copy_record_mac(const uint8_t* record, size_t bytes, size_t begin, uint8_t* mac,
                             size_t mac_bytes) {
     uint8_t turned[64] = {}, other[64];

@@ -1,4 +1,4 @@
-// CFB, OFB and CTR as EVP has them (provider-cipher(7), EVP_EncryptInit(3)).
+// CFB, OFB and CTR for EVP (provider-cipher(7), EVP_EncryptInit(3)).
 #include "provider/cipher_stream.h"
 
 #include <openssl/core_names.h>
@@ -16,7 +16,7 @@ bool StreamCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, cons
         std::memcpy(iv_, iv, iv_bytes);
         has_iv_ = true;
     } else if (algorithm_.mode == WARPSEAL_CTR) {
-        halt();  // counting goes on, with a new block, where the others begin again
+        halt();  // CTR continues with the next block; the other modes restart.
     }
     if (iv != nullptr || algorithm_.mode != WARPSEAL_CTR) std::memcpy(state_, iv_, sizeof state_);
     used_ = 0;
@@ -34,7 +34,7 @@ bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, cons
         if (used_ != 0) {
             in = moved_apart(in, out, bytes);
             const size_t done = resume(in, out, bytes);
-            if (used_ != 0) {  // not to the end of the block
+            if (used_ != 0) {  // not at the end of the block
                 *out_bytes = bytes;
                 return true;
             }
@@ -49,8 +49,8 @@ bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, cons
     return true;
 }
 
-// A state in the middle of a block (used_ is not 0) needs no message before the next block, but for
-// CTR, whose state has no keystream.
+// In the middle of a block (used_ is not 0), a message is needed only from the next block on. CTR
+// is the exception, because its state contains no keystream.
 bool StreamCipher::ready() {
     const size_t block = algorithm_.block_bytes;
     if (message_ == nullptr) return fail(Reason::no_key);

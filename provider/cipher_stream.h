@@ -1,5 +1,5 @@
-// CFB, OFB and CTR as EVP has them: any number of bytes, and a state of an IV and a number that can
-// be read and set.
+// CFB, OFB and CTR for EVP: any number of bytes; the state is an IV and a number, both readable and
+// settable.
 #pragma once
 
 #include "provider/cipher_context.h"
@@ -20,20 +20,20 @@ public:
 
     bool get(OSSL_PARAM params[]);
     bool set(const OSSL_PARAM params[]);
-    // random_key: OSSL_CIPHER_PARAM_RANDOM_KEY is one of them.
+    // `random_key`: the list includes OSSL_CIPHER_PARAM_RANDOM_KEY.
     static const OSSL_PARAM* gettable(bool random_key);
     static const OSSL_PARAM* settable();
 
 private:
     bool ready();
-    // Where the message stands, from now on in state_ and used_ alone.
+    // Moves the position of the message to state_ and used_.
     void halt();
     size_t resume(const uint8_t* in, uint8_t* out, size_t bytes);
 
     bool has_iv_ = false;
     uint8_t iv_[longest_block] = {};
-    // What goes on from here, unless a message is under way: as warpseal_internal_stream_position
-    // has it.
+    // Position of the next byte if no message is in progress, in the form of
+    // warpseal_internal_stream_position.
     uint8_t state_[longest_block] = {};
     uint32_t used_ = 0;
 };

@@ -1,4 +1,4 @@
-// XTS as EVP has it (provider-cipher(7), EVP_EncryptInit(3), IEEE 1619).
+// XTS for EVP (provider-cipher(7), EVP_EncryptInit(3), IEEE 1619).
 #include "provider/cipher_xts.h"
 
 #include <openssl/core_names.h>

@@ -1,4 +1,4 @@
-// XTS as EVP has it: each piece is one data unit, under the number that the IV is.
+// XTS for EVP: each update is one data unit, whose number is the IV.
 #pragma once
 
 #include "provider/cipher_context.h"

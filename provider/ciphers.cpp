@@ -1,5 +1,4 @@
-// The block ciphers as EVP knows them: an algorithm for each row of cipher_names.h that the
-// catalogue has.
+// Block ciphers for EVP: an algorithm for each row of cipher_names.h that the catalogue has.
 #include <openssl/core_dispatch.h>
 
 #include <array>
@@ -24,20 +23,20 @@ constexpr size_t row_count = std::size(cipher_names);
 // Filled when the module is loaded.
 std::array<CipherAlgorithm, row_count> algorithms;
 
-// No exception reaches libcrypto.
+// Runs `work`; no exception reaches libcrypto.
 template <class Cipher, class Work>
 inline __attribute__((always_inline)) int attempted(Cipher* cipher, const Work& work) noexcept {
     int done = 0;
     try {
         done = work(*cipher) ? 1 : 0;
-    } catch (...) {  // of allocations alone
+    } catch (...) {  // Only allocations throw.
         raise(cipher->provider(), Reason::out_of_memory);
     }
     if constexpr (requires { cipher->settle(); }) cipher->settle();
     return done;
 }
 
-// And the engine has room on the stack.
+// Same as attempted, with enough stack for the engine.
 template <class Cipher, class Work>
 __attribute__((noinline)) int guarded(Cipher* cipher, Work work) noexcept {
     if (stack_here()) return attempted(cipher, work);
@@ -47,7 +46,7 @@ __attribute__((noinline)) int guarded(Cipher* cipher, Work work) noexcept {
     return done;
 }
 
-// A context's members as the functions that libcrypto calls.
+// Wraps a context's members as functions for libcrypto.
 template <class Cipher>
 struct Calls {
     static void free(void* context) { delete static_cast<Cipher*>(context); }
@@ -94,7 +93,7 @@ struct Calls {
             return cipher.cipher(out, out_bytes, capacity, in, bytes);
         });
     }
-    // Parameters are the context's own; where one asks for more, its member looks for room.
+    // Parameters run without a stack check; a member that needs more stack checks it itself.
     static int get(void* context, OSSL_PARAM params[]) {
         const auto work = [&](Cipher& cipher) { return cipher.get(params); };
         return attempted(static_cast<Cipher*>(context), work);
@@ -207,7 +206,7 @@ struct Table {
     }
 };
 
-// When the module is loaded, which takes microseconds and cannot fail.
+// Built when the module is loaded, which takes microseconds and cannot fail.
 const Table table;
 
 }  // namespace

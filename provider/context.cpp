@@ -1,4 +1,4 @@
-// One context for each time that a library context loads the provider.
+// Context of the provider, one for each library context that loads it.
 #include "provider/context.h"
 
 #include <openssl/crypto.h>
@@ -21,7 +21,7 @@ namespace {
 
 constinit std::atomic<unsigned long> forks{0};
 
-// From when the module is loaded on.
+// Registered when the module is loaded.
 const bool forks_are_watched =
     pthread_atfork(nullptr, nullptr, [] { forks.fetch_add(1, std::memory_order_relaxed); }) == 0;
 
@@ -75,7 +75,7 @@ std::unique_ptr<Context> Context::create(const OSSL_CORE_HANDLE* core, const OSS
     return made;
 }
 
-// What a parent made is left alone: its threads are not in this process, nor is its GPU.
+// Leaves objects of a parent process alone: its threads and its GPU do not exist in this process.
 Context::~Context() {
     for (const Works* one = works_.load(); one != nullptr;) {
         const std::unique_ptr<const Works> last(one);
@@ -102,7 +102,7 @@ const Context::Works* Context::works() const {
 }
 
 const warpseal_key* Context::make_model(const Works& works, const CipherAlgorithm& algorithm) {
-    uint8_t bytes[64];  // nobody's key
+    uint8_t bytes[64];  // fixed key for the model
     for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<uint8_t>(37 * i + 11);
     warpseal_key *made = nullptr, *before = nullptr;
     const auto create =
@@ -116,7 +116,7 @@ const warpseal_key* Context::make_model(const Works& works, const CipherAlgorith
     return before;
 }
 
-// CCM has no message in pieces: it chooses and tests where it is used.
+// CCM has no streaming; it selects and self-tests its path when it is used.
 const warpseal_key* Context::model(const CipherAlgorithm& algorithm, bool decrypt) const {
     const Works* const found = works();
     if (found == nullptr) return nullptr;
@@ -155,8 +155,8 @@ warpseal_status Context::fill(Works& works) const {
     return warpseal_kem_batcher_create(works.engine, &batching, &works.batcher);
 }
 
-// Without a lock, which a fork could catch held: of threads that come first together, one has its
-// works kept.
+// Uses no lock, because a fork could copy it while held. If several threads arrive first, one
+// thread's objects are kept.
 const Context::Works* Context::make_works() const {
     const Works* before = works_.load(std::memory_order_acquire);
     const unsigned long now = forks.load(std::memory_order_relaxed);

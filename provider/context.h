@@ -1,5 +1,5 @@
-// The state of one loaded provider: what libcrypto lends it, what was configured, and the engine
-// that all its algorithms share.
+// State of one loaded provider: functions of libcrypto, settings, and the engine that all its
+// algorithms share.
 #pragma once
 
 #include <openssl/core.h>
@@ -16,7 +16,7 @@
 
 namespace warpseal::provider {
 
-// Functions of the core that is loading us (provider-base(7)).
+// Functions of the core that loads the provider (provider-base(7)).
 struct CoreCalls {
     OSSL_FUNC_core_get_params_fn* get_params = nullptr;
     OSSL_FUNC_core_new_error_fn* new_error = nullptr;
@@ -30,7 +30,7 @@ struct CipherAlgorithm;
 
 class Context {
 public:
-    // Null, with an error raised, if the core is too old or a setting is wrong.
+    // Returns null, with an error raised, if the core is too old or a setting is invalid.
     static std::unique_ptr<Context> create(const OSSL_CORE_HANDLE* core,
                                            const OSSL_DISPATCH* calls);
     ~Context();
@@ -40,20 +40,22 @@ public:
     const OSSL_CORE_HANDLE* core() const { return core_; }
     const CoreCalls& calls() const { return calls_; }
     const Settings& settings() const { return settings_; }
-    // Where other providers' algorithms are fetched: they are the same as in the program's context.
+    // Library context for fetching other providers' algorithms; it has the same ones as the
+    // program's context.
     OSSL_LIB_CTX* libctx() const { return libctx_; }
 
-    // Made by the first call in each process: a forked child never works on its parent's. Null,
-    // with an error raised, if it cannot be made. It lives as long as the context.
+    // Returns the engine, which the first call in each process creates; a forked child never uses
+    // its parent's. Returns null, with an error raised, if it cannot be created. It lives as long
+    // as the context.
     warpseal_engine* engine() const;
-    // A key of that engine that first keys of contexts are made like, so that what runs messages in
-    // that direction is chosen once. Null: there is none, and nothing was raised.
+    // Returns a model key of the engine. New keys copy its path selection for streaming in that
+    // direction, so the path is selected once. Returns null, without an error, if there is none.
     const warpseal_key* model(const CipherAlgorithm& algorithm, bool decrypt) const;
-    // Likewise: where the requests of all connections meet.
+    // Returns the batcher for requests of all connections, with the same rules as engine().
     warpseal_kem_batcher* batcher() const;
 
 private:
-    // What one process has made; its parents' stand behind it.
+    // Objects of one process, linked to those of its parents.
     struct Works;
 
     Context() = default;

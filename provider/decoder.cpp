@@ -1,5 +1,5 @@
-// Keys of the groups' algorithms from DER (provider-decoder(7)); libcrypto takes PEM and
-// passphrases off before.
+// Decodes keys of the groups' algorithms from DER (provider-decoder(7)). libcrypto removes PEM and
+// encryption before.
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
 #include <openssl/core_object.h>
@@ -29,7 +29,7 @@ void* create(void* context) {
 
 void destroy(void* decoder) { delete static_cast<Decoder*>(decoder); }
 
-// The whole of the input if it has exactly as many bytes; empty otherwise.
+// Returns the whole input if it has exactly `bytes` bytes, otherwise nothing.
 SecretBytes read_all(const Context& context, OSSL_CORE_BIO* in, size_t bytes) {
     SecretBytes read(bytes);
     size_t have = 0;
@@ -43,7 +43,7 @@ SecretBytes read_all(const Context& context, OSSL_CORE_BIO* in, size_t bytes) {
     return read;
 }
 
-// The rest of an encoding, or nothing if it does not begin so.
+// Returns the rest of an encoding that starts with `beginning`, otherwise nothing.
 std::span<const uint8_t> after(std::span<const uint8_t> beginning, std::span<const uint8_t> all) {
     if (all.size() < beginning.size() ||
         !std::ranges::equal(beginning, all.first(beginning.size())))
@@ -62,11 +62,11 @@ int hand_over(std::unique_ptr<Key> key, OSSL_CALLBACK* callback, void* user) {
         OSSL_PARAM_construct_end(),
     };
     const int result = callback(params, user);
-    if (reference == nullptr) (void)key.release();  // taken
+    if (reference == nullptr) (void)key.release();  // The callback has taken the key.
     return result;
 }
 
-// What is none of ours is no error: another decoder may know it.
+// An unknown encoding is not an error, because another decoder may know it.
 constexpr int not_ours = 1;
 
 int decode_public_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* user,
@@ -107,7 +107,7 @@ int private_key_fits(void*, int selection) {
     return selection == 0 || (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0;
 }
 
-// A key goes to key management of another provider as parameters.
+// Exports a key as parameters, for key management of another provider.
 int export_key(void*, const void* reference, size_t bytes, OSSL_CALLBACK* callback, void* user) {
     if (reference == nullptr || bytes != sizeof(void*)) return 0;
     const Key& key = **static_cast<Key* const*>(reference);

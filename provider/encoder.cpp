@@ -1,4 +1,4 @@
-// Keys of the groups' algorithms as DER, PEM and text (provider-encoder(7)).
+// Encodes keys of the groups' algorithms as DER, PEM and text (provider-encoder(7)).
 #include <openssl/core_dispatch.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -72,7 +72,7 @@ const OSSL_PARAM* settable_params(void*) {
     return params;
 }
 
-// ---- what is written ----
+// ---- DER ----
 
 bool write(const Context& context, OSSL_CORE_BIO* out, std::span<const uint8_t> bytes) {
     size_t done = 0;
@@ -99,7 +99,7 @@ SecretBytes private_key_der(const Key& key) {
     return joined(private_key_beginning(index_of(key.group())), key.secret_key(), key.share());
 }
 
-// EncryptedPrivateKeyInfo (RFC 5208 6) by PBES2, as libcrypto does it.
+// Returns an EncryptedPrivateKeyInfo (RFC 5208 6) with PBES2, as libcrypto does it.
 SecretBytes sealed_der(const Encoder& encoder, const Key& key, OSSL_PASSPHRASE_CALLBACK* ask,
                        void* ask_user) {
     constexpr size_t longest_passphrase = 1024;
@@ -142,7 +142,7 @@ bool write_pem(const Context& context, OSSL_CORE_BIO* out, const char* label,
 enum class Structure { public_key, private_key, sealed };
 enum class Form { der, pem };
 
-// Our own keys, not another provider's description of one.
+// Accepts only our own keys, not another provider's description of one.
 const Key* own_key(const Encoder& encoder, const void* key, const OSSL_PARAM abstract[],
                    bool with_secret) {
     const Key* const own = abstract == nullptr ? static_cast<const Key*>(key) : nullptr;
@@ -173,7 +173,7 @@ int encode(void* data, OSSL_CORE_BIO* out, const void* raw, const OSSL_PARAM abs
 
 // ---- text ----
 
-// Fifteen bytes a line, as libcrypto prints its own.
+// Prints fifteen bytes a line, as libcrypto does for its own keys.
 bool print_bytes(BIO* out, const char* name, std::span<const uint8_t> bytes) {
     constexpr size_t in_line = 15;
     if (BIO_printf(out, "%s:", name) <= 0) return false;

@@ -1,4 +1,4 @@
-// The fixed beginnings of encoded keys (X.690, DER), made by the compiler.
+// Fixed prefixes of encoded keys (X.690, DER), computed at compile time.
 #include "provider/encoding.h"
 
 #include <array>
@@ -23,7 +23,7 @@ public:
         for (const uint8_t byte : some) put(byte);
         return *this;
     }
-    // Tag and length of what will have so many bytes.
+    // Appends the tag and length of a value of `bytes` bytes.
     constexpr Beginning& header(uint8_t tag, size_t bytes) {
         size_t octets = 1;
         while (octets < sizeof bytes && bytes >> (8 * octets) != 0) ++octets;
@@ -41,7 +41,7 @@ private:
     size_t size_ = 0;
 };
 
-// AlgorithmIdentifier, without parameters.
+// Returns an AlgorithmIdentifier without parameters.
 constexpr Beginning algorithm(size_t group) {
     const ObjectIdentifier identifier = object_identifier(group);
     Beginning arcs, name;
@@ -50,7 +50,7 @@ constexpr Beginning algorithm(size_t group) {
     return Beginning().wrapped(sequence, name.bytes());
 }
 
-// A sequence of `inside`, and of what will have so many bytes.
+// Returns the start of a sequence that holds `inside` and then `bytes_to_follow` bytes.
 constexpr Beginning opened(const Beginning& inside, size_t bytes_to_follow) {
     return Beginning()
         .header(sequence, inside.bytes().size() + bytes_to_follow)

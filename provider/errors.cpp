@@ -1,4 +1,4 @@
-// Errors on their way to libcrypto's stack (provider-base(7)).
+// Raises errors on libcrypto's error stack (provider-base(7)).
 #include "provider/errors.h"
 
 #include <cstdarg>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr uint32_t number(Reason reason) { return static_cast<uint32_t>(reason); }
 
-// The core takes a va_list alone.
+// The core takes only a va_list.
 void set(const Context& context, Reason reason, const char* format, ...)
     __attribute__((format(printf, 3, 4)));
 void set(const Context& context, Reason reason, const char* format, ...) {

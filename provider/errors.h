@@ -1,5 +1,5 @@
-// What the provider says when it fails: reasons with their texts, raised on libcrypto's error stack
-// under the provider's own name.
+// Error reasons of the provider with their texts, raised on libcrypto's error stack under the
+// provider's name.
 #pragma once
 
 #include <openssl/core.h>
@@ -31,11 +31,10 @@ enum class Reason : uint32_t {
     unsupported,
 };
 
-// For OSSL_FUNC_PROVIDER_GET_REASON_STRINGS; ends with zeros.
+// Reasons for OSSL_FUNC_PROVIDER_GET_REASON_STRINGS, ended by zeros.
 const OSSL_ITEM* reason_strings();
 
-// Where in the source an error was raised: as std::source_location, which clang-tidy 14 does not
-// have.
+// Source location of an error. Replaces std::source_location, which clang-tidy 14 lacks.
 struct Place {
     const char* file;
     int line;
@@ -46,10 +45,10 @@ struct Place {
     }
 };
 
-// detail: one line more, or null.
+// `detail` is one more line, or null.
 void raise(const Context& context, Reason reason, const char* detail = nullptr,
            Place where = Place::here());
-// A status of the engine, with its sentence.
+// Raises an engine status with its text.
 void raise(const Context& context, warpseal_status status, Place where = Place::here());
 
 }  // namespace warpseal::provider

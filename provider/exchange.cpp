@@ -1,5 +1,4 @@
-// Operations of NTRU through the context's batcher, so that those of many connections are done
-// together.
+// NTRU operations through the context's batcher, which combines the requests of many connections.
 #include "provider/exchange.h"
 
 #include <openssl/async.h>

@@ -1,5 +1,4 @@
-// One operation of NTRU for a caller that waits for it, whether on a thread or on a fibre of
-// libcrypto's.
+// NTRU operations for a waiting caller, on a thread or on a libcrypto fibre.
 #pragma once
 
 #include <span>
@@ -9,7 +8,7 @@
 
 namespace warpseal::provider {
 
-// Each is false, with an error raised, if it fails. Lengths are the set's.
+// Each returns false, with an error raised, on failure. Lengths are those of the set.
 bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> public_key,
                   std::span<uint8_t> secret_key);
 bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t> public_key,

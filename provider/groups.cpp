@@ -1,5 +1,4 @@
-// Names of groups for libcrypto, and the TLS-GROUP capability by which libssl learns of them
-// (provider-base(7)).
+// Group names for libcrypto, and the TLS-GROUP capability for libssl (provider-base(7)).
 #include "provider/groups.h"
 
 #include <openssl/core_names.h>

@@ -1,5 +1,5 @@
-// The groups of TLS 1.3 that we have: the sets of NTRU, alone and behind a classical group, with
-// their numbers and lengths.
+// Supported TLS 1.3 groups: the NTRU sets, alone and in hybrids with a classical group, with their
+// numbers and lengths.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace warpseal::provider {
 
-// A parameter set of NTRU (the round-3 submission, September 2020). Public keys and ciphertexts are
-// `degree - 1` numbers of `modulus_bits`.
+// A parameter set of NTRU (round-3 submission, September 2020). Public keys and ciphertexts consist
+// of `degree - 1` numbers of `modulus_bits` bits.
 struct Set {
-    const char* name;  // as warpseal/kem.h has it
+    const char* name;  // as in warpseal/kem.h
     unsigned degree;
     unsigned modulus_bits;
     unsigned security_bits;
@@ -20,8 +20,8 @@ struct Set {
     constexpr size_t public_key_bits() const { return size_t{degree - 1} * modulus_bits; }
     constexpr size_t public_key_bytes() const { return (public_key_bits() + 7) / 8; }
     constexpr size_t ciphertext_bytes() const { return public_key_bytes(); }
-    // Two ternary polynomials, five coefficients a byte, the inverse of the public key, and the key
-    // of implicit rejection.
+    // Two ternary polynomials with five coefficients a byte, the inverse of the public key, and the
+    // implicit rejection key.
     constexpr size_t secret_key_bytes() const {
         return 2 * ((degree - 1 + 4) / 5) + public_key_bytes() + 32;
     }
@@ -36,13 +36,13 @@ inline constexpr Set hps40961229{"ntruhps40961229", 1229, 12, 256};
 inline constexpr Set hrss701{"ntruhrss701", 701, 13, 192};
 inline constexpr Set hrss1373{"ntruhrss1373", 1373, 14, 256};
 
-// The other half of a hybrid, as RFC 8446 4.2.8.2 and 7.4.2 have it.
+// Classical half of a hybrid, as in RFC 8446 4.2.8.2 and 7.4.2.
 struct Classical {
-    const char* algorithm;  // as EVP calls it
-    const char* curve;      // null: the algorithm is the curve
+    const char* algorithm;  // EVP's name
+    const char* curve;      // null: the algorithm names the curve
     size_t share_bytes;
     size_t secret_bytes;
-    size_t scalar_bytes;  // the secret key
+    size_t scalar_bytes;  // length of the secret key
 };
 
 inline constexpr Classical x25519{"X25519", nullptr, 32, 32, 32};
@@ -50,12 +50,12 @@ inline constexpr Classical p256{"EC", "P-256", 65, 32, 32};
 inline constexpr Classical p384{"EC", "P-384", 97, 48, 48};
 inline constexpr Classical p521{"EC", "P-521", 133, 66, 66};
 
-// Share, secret and secret key of a hybrid are the classical one's, then NTRU's.
+// A group. Share, secret and secret key of a hybrid are the classical part followed by NTRU's.
 struct Group {
     const char* name;
     const Set& set;
     const Classical* classical;  // null: NTRU alone
-    uint16_t number;             // in TLS, unless configured otherwise
+    uint16_t number;             // TLS group number, unless configured otherwise
 
     constexpr size_t classical_share_bytes() const {
         return classical == nullptr ? 0 : classical->share_bytes;
@@ -73,13 +73,12 @@ struct Group {
     constexpr size_t secret_key_bytes() const { return scalar_bytes() + set.secret_key_bytes(); }
 };
 
-// Whether names that OpenSSL gives and ours are the same, as it compares them: ASCII letters of
-// either case. (Its own OPENSSL_strcasecmp is only in 3.0.3 and later, and with it the module would
-// not load in Ubuntu 22.04.)
+// Compares names as OpenSSL does: ASCII, case-insensitive. OPENSSL_strcasecmp exists only since
+// 3.0.3; a module that used it would not load in Ubuntu 22.04.
 bool same_name(std::string_view a, std::string_view b);
 
-// Numbers are those of the Open Quantum Safe project. It has none for X25519 with a set other than
-// the first: those are from the range for private use (RFC 8446 4.2.7).
+// Group numbers of the Open Quantum Safe project. It has X25519 numbers only for the first set; the
+// others are from the private-use range (RFC 8446 4.2.7).
 inline constexpr std::array groups{
     Group{"ntru_hps2048509", hps2048509, nullptr, 0x0214},
     Group{"ntru_hps2048677", hps2048677, nullptr, 0x0215},

@@ -1,4 +1,4 @@
-// X25519 (RFC 7748) and ECDH over the NIST curves (RFC 8446 4.2.8.2, 7.4.2) beside NTRU.
+// X25519 (RFC 7748) and ECDH over the NIST curves (RFC 8446 4.2.8.2, 7.4.2) for hybrids with NTRU.
 #include "provider/hybrid.h"
 
 #include <openssl/bn.h>
@@ -10,7 +10,7 @@
 namespace warpseal::provider {
 namespace {
 
-// Never ourselves, whatever the program prefers.
+// Excludes this provider, whatever the program prefers.
 constexpr char not_us[] = "provider!=warpseal";
 constexpr uint8_t uncompressed = 4;
 
@@ -26,7 +26,7 @@ using Number = std::unique_ptr<BIGNUM, FreeNumber>;
 
 bool is_curve(const Classical& classical) { return classical.curve != nullptr; }
 
-// As OSSL_PARAM has numbers; empty if there is no memory.
+// Returns the scalar in the native byte order of OSSL_PARAM; empty if memory is exhausted.
 SecretBytes native(std::span<const uint8_t> scalar) {
     const Number number(BN_bin2bn(scalar.data(), static_cast<int>(scalar.size()), nullptr));
     SecretBytes made(scalar.size());
@@ -41,7 +41,7 @@ OSSL_PARAM octet_string(const char* name, std::span<const uint8_t> bytes) {
                                              bytes.size());
 }
 
-// scalar may be empty.
+// `scalar` may be empty.
 Pkey read(const Context& context, const Classical& classical, std::span<const uint8_t> scalar,
           std::span<const uint8_t> share) {
     OSSL_PARAM params[4] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, share)};

@@ -1,4 +1,4 @@
-// The classical half of a hybrid group, by EVP and whichever provider has it.
+// Classical half of a hybrid group, through EVP and any other provider.
 #pragma once
 
 #include <openssl/evp.h>
@@ -16,22 +16,23 @@ struct FreePkey {
 };
 using Pkey = std::unique_ptr<EVP_PKEY, FreePkey>;
 
-// Each is null or false, with an error raised, if it fails.
+// Each returns null or false, with an error raised, on failure.
 Pkey generate_classical(const Context& context, const Classical& classical);
-// A peer's: refused unless it is a point of the curve, uncompressed.
+// Reads a peer's share. Rejects anything but an uncompressed point of the curve.
 Pkey read_classical_share(const Context& context, const Classical& classical,
                           std::span<const uint8_t> share);
-// A pair of its two halves, which are not compared.
+// Builds a pair from its halves without checking that they match.
 Pkey read_classical_pair(const Context& context, const Classical& classical,
                          std::span<const uint8_t> scalar, std::span<const uint8_t> share);
 bool write_classical_share(const Context& context, const Classical& classical, EVP_PKEY* key,
                            std::span<uint8_t> share);
 bool write_scalar(const Context& context, const Classical& classical, EVP_PKEY* key,
                   std::span<uint8_t> scalar);
-// The secret that the two have; an X25519 result of zeros is refused (RFC 7748 6.1).
+// Derives the shared secret. Rejects an all-zero X25519 result (RFC 7748 6.1).
 bool agree(const Context& context, const Classical& classical, EVP_PKEY* own, EVP_PKEY* peer,
            std::span<uint8_t> secret);
-// Whether the secret half of `pair` belongs to `share`: both agree with a third key alike.
+// Returns true if the secret half of `pair` belongs to `share`: both derive the same secret with a
+// third key.
 bool is_classical_pair(const Context& context, const Classical& classical, EVP_PKEY* pair,
                        EVP_PKEY* share);
 

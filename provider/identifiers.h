@@ -1,5 +1,5 @@
-// Object identifiers of the groups' algorithms, and the names by which libcrypto knows them: made
-// by the compiler, as tables that are made at first use have a lock, which a fork can catch held.
+// Object identifiers and libcrypto names of the groups' algorithms, computed at compile time.
+// Tables built at first use would need a lock, which a fork could copy while held.
 #pragma once
 
 #include <algorithm>
@@ -10,23 +10,23 @@
 
 namespace warpseal::provider {
 
-// The arcs of all but the last, which is below 100: one byte in DER.
+// Object identifier, split before its last arc. That arc is below 100, so one byte in DER.
 struct ObjectIdentifier {
-    std::string_view text;          // with the dot behind them
-    std::span<const uint8_t> arcs;  // the same in DER (X.690 8.19)
+    std::string_view text;          // leading arcs with a final dot
+    std::span<const uint8_t> arcs;  // same arcs in DER (X.690 8.19)
     uint8_t last;
 };
 
-// NTRU's are those of Bouncy Castle, in this order.
+// Bouncy Castle's identifiers of NTRU, in this order.
 inline constexpr const Set* numbered_sets[] = {&hps2048509, &hps2048677,  &hps4096821,
                                                &hrss701,    &hps40961229, &hrss1373};
 inline constexpr uint8_t ntru_arcs[] = {0x2b, 0x06, 0x01, 0x04, 0x01, 0x81, 0xb0, 0x1a, 0x05, 0x05};
-// Nobody has given the hybrids any: ours are under a UUID (ITU-T X.667).
+// Hybrids have no assigned identifiers; these are under our UUID (ITU-T X.667).
 inline constexpr uint8_t hybrid_arcs[] = {0x69, 0x83, 0xb2, 0x96, 0xa4, 0x9f, 0xfc,
                                           0xd6, 0xb2, 0x9a, 0xad, 0x95, 0x95, 0x9a,
                                           0x8f, 0xae, 0xe3, 0xcc, 0xb9, 0x25};
 
-// Fewer than 50 characters: OpenSSL 3.0 cuts longer names short.
+// Must have fewer than 50 characters, because OpenSSL 3.0 truncates longer names.
 constexpr ObjectIdentifier object_identifier(size_t group) {
     if (groups[group].classical != nullptr)
         return {"2.25.288558176082678323885897844765479869605.", hybrid_arcs,
@@ -52,7 +52,7 @@ struct AlgorithmNames {
 template <size_t group>
 inline constexpr AlgorithmNames names_of{group};
 
-// As libcrypto has them: the group's, then the object identifier.
+// Returns the names in libcrypto's form: the group's name, then the object identifier.
 template <size_t group>
 constexpr const char* algorithm_names() {
     return names_of<group>.text;

@@ -1,5 +1,6 @@
-# What `cmake --install` puts where for the provider: the module under the prefix, its openssl.cnf fragment, and what a service needs of it.
-# Into the folder where the system's OpenSSL looks: `cmake --install BUILD --component openssl-module`.
+# Installation of the provider: the module under the prefix, its openssl.cnf fragment, and files for
+# a service. `cmake --install BUILD --component openssl-module` installs the module into the folder
+# that the system's OpenSSL searches.
 include(GNUInstallDirs)
 find_package(PkgConfig)
 if(PkgConfig_FOUND)
@@ -13,7 +14,7 @@ set(WARPSEAL_OPENSSL_DIRECTORY /etc/ssl CACHE PATH "The folder of the system's o
 install(TARGETS warpseal_provider LIBRARY DESTINATION ${WARPSEAL_OPENSSL_MODULES} COMPONENT openssl-module EXCLUDE_FROM_ALL)
 
 install(PROGRAMS $<TARGET_FILE:warpseal_provider> DESTINATION ${CMAKE_INSTALL_LIBDIR}/ossl-modules)
-# They name each other by absolute paths, and only the installation knows its prefix.
+# Configured during installation, because the files contain absolute paths with the prefix.
 install(CODE "
   get_filename_component(warpseal_data ${CMAKE_INSTALL_DATADIR}/warpseal ABSOLUTE BASE_DIR \${CMAKE_INSTALL_PREFIX})
   get_filename_component(warpseal_modules ${CMAKE_INSTALL_LIBDIR}/ossl-modules ABSOLUTE BASE_DIR \${CMAKE_INSTALL_PREFIX})

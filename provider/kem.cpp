@@ -1,5 +1,5 @@
-// Key encapsulation of the groups' algorithms (provider-kem(7)): NTRU's, behind an ephemeral
-// exchange of the classical group in hybrids.
+// Key encapsulation of the groups' algorithms (provider-kem(7)): NTRU, in hybrids after an
+// ephemeral exchange of the classical group.
 #include <openssl/core_dispatch.h>
 
 #include <new>
@@ -16,7 +16,7 @@ namespace {
 struct Kem {
     const Context& context;
     const Group& group;
-    const Key* key = nullptr;  // libcrypto's, for as long as it works with it
+    const Key* key = nullptr;  // owned by libcrypto, valid during the operation
 };
 
 template <size_t group>
@@ -28,7 +28,7 @@ void destroy(void* kem) { delete static_cast<Kem*>(kem); }
 
 void* duplicate(void* from) { return new (std::nothrow) Kem(*static_cast<const Kem*>(from)); }
 
-// key: null, of another group, or without the half that is needed: refused.
+// Sets the key. Rejects null, a key of another group, and a key without the needed half.
 int begin(Kem& kem, const Key* key, bool (Key::*has_half)() const, Reason lacking) {
     kem.key = nullptr;
     if (key != nullptr && &key->group() != &kem.group) {
@@ -53,14 +53,14 @@ int begin_decapsulation(void* data, void* key, const OSSL_PARAM*) {
                  Reason::no_secret_key);
 }
 
-// room: what the caller has, where it says so.
+// `capacity`: size of the caller's buffer, or null if unknown.
 bool has_capacity(const Context& context, const size_t* capacity, size_t wanted) {
     if (capacity == nullptr || *capacity >= wanted) return true;
     raise(context, Reason::wrong_length, "the output has no room");
     return false;
 }
 
-// Our half of the classical exchange, ephemeral.
+// Runs our half of the classical exchange with an ephemeral key.
 bool answer_classical(const Key& key, std::span<uint8_t> share, std::span<uint8_t> secret) {
     const Classical& classical = *key.group().classical;
     const Pkey own = generate_classical(key.context(), classical);
@@ -88,7 +88,8 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
             secrets(secret, group.secret_bytes());
         const size_t share_split = group.classical_share_bytes(),
                      secret_split = group.classical_secret_bytes();
-        // NTRU first: a fibre that pauses there for good has no secrets yet.
+        // NTRU runs first, because a fibre that is abandoned while paused there then holds no
+        // secrets.
         if (!encapsulate(kem.context, group.set, kem.key->ntru_public_key(),
                          shares.subspan(share_split), secrets.subspan(secret_split)) ||
             (group.classical != nullptr &&

@@ -1,4 +1,4 @@
-// Keys of groups: what a share and a secret key must be before they become one.
+// Keys of groups, and the checks of shares and secret keys.
 #include "provider/key.h"
 
 #include <openssl/core_names.h>
@@ -18,7 +18,7 @@ SecretBytes copied(std::span<const uint8_t> bytes) {
     return made;
 }
 
-// NTRU's public keys end in zero bits where they do not fill their last byte.
+// The unused bits in the last byte of an NTRU public key must be zero.
 bool spare_bits_are_zero(const Set& set, std::span<const uint8_t> public_key) {
     const size_t spare = 8 * set.public_key_bytes() - set.public_key_bits();
     return public_key.back() >> (8 - spare) == 0;
@@ -35,7 +35,7 @@ bool Key::generate() {
     SecretBytes share(group_.share_bytes()), secret_key(group_.secret_key_bytes());
     if (share.empty() || secret_key.empty()) return out_of_memory(context_);
     const std::span<uint8_t> both(share), secrets(secret_key);
-    // NTRU first: a fibre that pauses there for good has no secrets yet.
+    // NTRU runs first, because a fibre that is abandoned while paused there then holds no secrets.
     if (!make_keypair(context_, group_.set, both.subspan(group_.classical_share_bytes()),
                       secrets.subspan(group_.scalar_bytes())))
         return false;
@@ -112,8 +112,9 @@ std::unique_ptr<Key> Key::copy(bool with_secret) const {
     if (!with_secret || !has_secret()) return made->set_share(share_) ? std::move(made) : nullptr;
     made->share_ = copied(share_);
     made->secret_key_ = copied(secret_key_);
+    // Shared, because it is immutable.
     if (classical_ != nullptr && EVP_PKEY_up_ref(classical_.get()) > 0)
-        made->classical_.reset(classical_.get());  // it never changes
+        made->classical_.reset(classical_.get());
     if (made->share_.size() == share_.size() && made->secret_key_.size() == secret_key_.size() &&
         !made->classical_ == !classical_)
         return made;

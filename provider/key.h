@@ -1,4 +1,4 @@
-// A key of a group: nothing yet, a public key, or a pair.
+// Key of a group: empty, a public key, or a pair.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace warpseal::provider {
 
-// What fails is false or null, with an error raised, and leaves the key as it was.
+// A function that fails returns false or null, raises an error and leaves the key unchanged.
 class Key {
 public:
     Key(const Context& context, const Group& group) : context_(context), group_(group) {}
@@ -22,7 +22,7 @@ public:
     const Group& group() const { return group_; }
     bool has_public() const { return !share_.empty(); }
     bool has_secret() const { return !secret_key_.empty(); }
-    // What a peer is sent: the classical half, then NTRU's.
+    // Share for the peer: the classical half, then NTRU's.
     std::span<const uint8_t> share() const { return share_; }
     std::span<const uint8_t> ntru_public_key() const {
         return share().subspan(group_.classical_share_bytes());
@@ -36,11 +36,12 @@ public:
     bool generate();
     bool set_share(std::span<const uint8_t> share);
     bool set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t> share);
-    // With the secret key if there is one and it is wanted.
+    // Copies the key, with the secret key if it exists and is wanted.
     std::unique_ptr<Key> copy(bool with_secret) const;
-    // One call with OSSL_PKEY_PARAM_PUB_KEY and, if wanted, OSSL_PKEY_PARAM_PRIV_KEY.
+    // Makes one call with OSSL_PKEY_PARAM_PUB_KEY and, if wanted, OSSL_PKEY_PARAM_PRIV_KEY.
     int tell(bool with_secret, OSSL_CALLBACK* callback, void* user) const;
-    // The halves belong together: what is encapsulated for one arrives by the other.
+    // Returns true if the halves match: the secret key decapsulates what the public key
+    // encapsulates.
     bool is_pair() const;
 
 private:
@@ -48,7 +49,7 @@ private:
 
     const Context& context_;
     const Group& group_;
-    SecretBytes share_;  // no secret, but a handshake's
+    SecretBytes share_;  // Not secret by itself, but part of a handshake.
     SecretBytes secret_key_;
     Pkey classical_;
 };

@@ -39,7 +39,7 @@ void* duplicate(const void* from, int selection) {
         .release();
 }
 
-// A decoder hands over a pointer to its key.
+// Takes over the key that a decoder passes by pointer.
 void* load(const void* reference, size_t bytes) {
     if (reference == nullptr || bytes != sizeof(void*)) return nullptr;
     return std::exchange(*static_cast<Key**>(const_cast<void*>(reference)), nullptr);
@@ -56,7 +56,7 @@ int match(const void* one, const void* other, int selection) {
     const Key &a = *static_cast<const Key*>(one), &b = *static_cast<const Key*>(other);
     if (&a.group() != &b.group()) return 0;
     if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return 1;
-    // A share says all of its pair, and no key is without one but the empty one.
+    // A share determines its pair, and only the empty key has no share.
     return std::ranges::equal(a.share(), b.share());
 }
 
@@ -74,7 +74,7 @@ int set_generation_params(void* data, const OSSL_PARAM params[]) {
     const OSSL_PARAM* const named =
         params == nullptr ? nullptr : OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_GROUP_NAME);
     if (named == nullptr) return 1;
-    char name[64];  // copied: it need not end in a zero
+    char name[64];  // Copied, because the parameter need not be null-terminated.
     char* out = name;
     if (OSSL_PARAM_get_utf8_string(named, &out, sizeof name) != 0 &&
         same_name(name, generation.group.name))
@@ -102,8 +102,8 @@ const OSSL_PARAM* settable_generation_params(void*, void*) {
     return params;
 }
 
-// A server of TLS asks for parameters alone, to have a key that holds its client's share: no pair
-// is made for that.
+// A TLS server generates parameters only, for a key that receives its client's share. No pair is
+// generated then.
 void* generate(void* data, OSSL_CALLBACK*, void*) {
     const Generation& generation = *static_cast<const Generation*>(data);
     std::unique_ptr<Key> key(make_key(generation.context, generation.group));
@@ -122,7 +122,7 @@ bool give(OSSL_PARAM params[], const char* name, int value) {
     return wanted == nullptr || OSSL_PARAM_set_int(wanted, value) != 0;
 }
 
-// Without the bytes there is nothing to give, which leaves the parameter as unmodified.
+// Empty `bytes` leave the parameter unmodified.
 bool give(OSSL_PARAM params[], const char* name, std::span<const uint8_t> bytes) {
     OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
     return wanted == nullptr || bytes.empty() ||
@@ -152,7 +152,7 @@ const OSSL_PARAM* gettable_params(void*) {
     return params;
 }
 
-// False, with an error raised, for what is no octet string.
+// Returns false, with an error raised, if the parameter is no octet string.
 bool octets(const Context& context, const OSSL_PARAM params[], const char* name,
             std::span<const uint8_t>& bytes) {
     const OSSL_PARAM* const given = OSSL_PARAM_locate_const(params, name);

@@ -1,4 +1,4 @@
-// The module's one exported function, and what libcrypto asks of a provider as a whole
+// Exported entry point of the module, and libcrypto's functions for the provider as a whole
 // (provider(7)).
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
@@ -15,8 +15,7 @@
 namespace warpseal::provider {
 namespace {
 
-// What the batcher counts, as Prometheus text: a parameter of the provider, for programs that have
-// no folder for it.
+// Parameter with the batcher's metrics as Prometheus text, for programs without a metrics folder.
 constexpr const char* metrics_name = "warpseal-metrics";
 
 const OSSL_PARAM* gettable_params(void*) {
@@ -39,8 +38,8 @@ bool set_metrics(const Context& context, OSSL_PARAM params[]) {
     if (wanted == nullptr) return true;
     warpseal_kem_batcher* const batcher = context.batcher();
     if (batcher == nullptr) return false;
-    std::string text(warpseal_kem_batcher_metrics(batcher, nullptr, 0) + 256,
-                     '\0');  // numbers grow meanwhile
+    // The extra room is for numbers that grow in the meantime.
+    std::string text(warpseal_kem_batcher_metrics(batcher, nullptr, 0) + 256, '\0');
     warpseal_kem_batcher_metrics(batcher, text.data(), text.size());
     return OSSL_PARAM_set_utf8_string(wanted, text.c_str()) != 0;
 }

@@ -1,4 +1,4 @@
-// Pausing fibres, and waking those who wait for them (ASYNC_WAIT_CTX_new(3)).
+// Pauses fibres and wakes the programs that wait for them (ASYNC_WAIT_CTX_new(3)).
 #include "provider/pause.h"
 
 #include <sys/eventfd.h>
@@ -17,9 +17,9 @@ namespace {
 
 class Pause;
 
-// The descriptor of a wait context, which keeps it for all its fibres, one after the other, until
-// it is freed: a number that is closed and used again while a program still polls it would tell of
-// another connection.
+// Descriptor of a wait context, used by all its fibres in turn and kept until the context is freed.
+// If it were closed and its number reused, a program that still polls it would react to another
+// connection.
 class Bell {
 public:
     explicit Bell(int descriptor) : descriptor_(descriptor) {}
@@ -32,15 +32,15 @@ public:
         (void)!eventfd_read(descriptor_, &count);
     }
 
-    // Who waits. Held here, not by the fibre: that one never ends if its connection is freed while
-    // it is paused.
+    // The waiting operation. It is owned here instead of by the fibre, because a fibre never ends
+    // if its connection is freed while it is paused.
     std::shared_ptr<Pause> pause;
 
 private:
     const int descriptor_;
 };
 
-constexpr char bell_key = 0;  // its address is ours alone
+constexpr char bell_key = 0;  // Its address is a unique key.
 
 void free_bell(ASYNC_WAIT_CTX*, const void*, int, void* data) {
     const std::unique_ptr<std::shared_ptr<Bell>> bell(static_cast<std::shared_ptr<Bell>*>(data));
@@ -62,14 +62,15 @@ std::shared_ptr<Bell> bell_of(ASYNC_WAIT_CTX* wait) {
     return bell;
 }
 
-// What an operation reads or writes.
+// Buffer that an operation reads or writes.
 struct Operand {
     uint8_t* warpseal_kem_request::*place;
     size_t bytes;
     bool written;
 };
 
-// A copy of a request with memory of its own, as the fibre's may be gone when the batch is done.
+// Copy of a request with its own memory, because the fibre's memory may be gone when the batch
+// completes.
 class Pause {
 public:
     Pause(const Set& set, const warpseal_kem_request& request)
@@ -100,7 +101,7 @@ public:
     ASYNC_callback_fn callback = nullptr;
     void* callback_argument = nullptr;
 
-    // On a thread of the batcher.
+    // Called on a thread of the batcher.
     void end(warpseal_status status) {
         status_ = status;
         state_.store(State::done, std::memory_order_release);
@@ -112,8 +113,8 @@ public:
         state_.store(State::told, std::memory_order_release);
     }
 
-    // On the fibre. It may be resumed for other reasons, or not be allowed to pause. In a forked
-    // child nobody completes what is still queued: WARPSEAL_LIMIT_EXCEEDED.
+    // Called on the fibre, which may be resumed for other reasons or not be allowed to pause. In a
+    // forked child nobody completes queued requests, so it returns WARPSEAL_LIMIT_EXCEEDED.
     warpseal_status wait() {
         while (state_.load(std::memory_order_acquire) == State::queued) {
             if (!in_its_process()) return WARPSEAL_LIMIT_EXCEEDED;
@@ -122,7 +123,7 @@ public:
         }
         while (state_.load(std::memory_order_acquire) != State::told && in_its_process())
             std::this_thread::yield();
-        // The descriptor is one of both processes: a forked child leaves the ring to its parent.
+        // Both processes share the descriptor, so a forked child leaves it to its parent.
         if (bell != nullptr && in_its_process()) bell->silence();
         for (const Operand& operand : operands_)
             if (named(operand) && operand.written)
@@ -182,7 +183,7 @@ warpseal_status run_paused(warpseal_kem_batcher* batcher, const Set& set,
     const std::shared_ptr<Pause> last = std::move(bell->pause);
     return result;
 } catch (const std::bad_alloc&) {
-    return WARPSEAL_LIMIT_EXCEEDED;  // the caller does without
+    return WARPSEAL_LIMIT_EXCEEDED;  // The caller proceeds without pausing.
 }
 
 }  // namespace warpseal::provider

@@ -1,5 +1,5 @@
-// A request of a fibre (ASYNC_start_job(3)), which pauses until a batch has brought the result, so
-// that its thread serves others meanwhile.
+// Runs a request on a fibre (ASYNC_start_job(3)). The fibre pauses until a batch has computed the
+// result, so its thread can serve other connections.
 #pragma once
 
 #include <openssl/async.h>
@@ -9,10 +9,10 @@
 
 namespace warpseal::provider {
 
-// As warpseal_kem_batcher_run. WARPSEAL_LIMIT_EXCEEDED: it cannot be queued now; nothing was done.
-// Whoever waits for the fibre is told by the descriptor in its wait context or, if the program has
-// set one there, by its callback. That one only notes that the fibre can go on: it does not resume
-// it.
+// Same as warpseal_kem_batcher_run. Returns WARPSEAL_LIMIT_EXCEEDED, with nothing done, if the
+// request cannot be queued now. Completion is signalled through the descriptor of the wait context
+// or, if the program has set one, its callback. The callback must only record that the fibre can
+// continue, and must not resume it.
 warpseal_status run_paused(warpseal_kem_batcher* batcher, const Set& set,
                            const warpseal_kem_request& request, ASYNC_WAIT_CTX* wait);
 

@@ -1,5 +1,5 @@
-// Memory of secrets in the provider: the engine's, which is locked where limits allow, left out of
-// core dumps and wiped when it goes.
+// Memory for secrets, allocated by the engine: locked if limits permit, excluded from core dumps
+// and zeroized on release.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace warpseal::provider {
 class SecretBytes {
 public:
     SecretBytes() = default;
-    // Empty if there is no memory.
+    // Empty if memory is exhausted.
     explicit SecretBytes(size_t size) : memory_(warpseal_internal_secret_create(size)) {
         if (memory_ == nullptr) return;
         bytes_ = static_cast<uint8_t*>(warpseal_internal_secret_data(memory_.get()));

@@ -1,4 +1,5 @@
-// Settings: `device` in openssl.cnf is WARPSEAL_DEVICE in the environment, and so on.
+// Reads settings: `device` in openssl.cnf corresponds to WARPSEAL_DEVICE in the environment, and so
+// on.
 #include "provider/settings.h"
 
 #include <openssl/err.h>
@@ -23,7 +24,7 @@ class Source {
 public:
     Source(const OSSL_CORE_HANDLE* core, const CoreCalls& calls) : core_(core), calls_(calls) {}
 
-    // Programs that run with another's rights do not listen to the environment.
+    // Setuid and setgid programs ignore the environment.
     std::optional<std::string> text(const char* name) const {
         if (const char* value = secure_getenv(variable(name).c_str())) return value;
         char* value = nullptr;
@@ -35,7 +36,7 @@ public:
         return value;
     }
 
-    // Decimal, or hexadecimal after 0x.
+    // Reads a decimal number, or a hexadecimal one after 0x.
     bool number(const char* name, uint32_t least, uint32_t most, uint32_t& value) const {
         const std::optional<std::string> given = text(name);
         if (!given) return true;
@@ -54,7 +55,7 @@ public:
     }
 
     static bool refuse(const char* name, const std::string& value, const std::string& why) {
-        // Reasons of our own have no texts before the core has taken them from us.
+        // Uses libcrypto's reason, because the core has not registered our reason texts yet.
         ERR_raise_data(ERR_LIB_PROV, PROV_R_INVALID_CONFIG_DATA, "warpseal: %s (%s) = '%s': %s",
                        name, variable(name).c_str(), value.c_str(), why.c_str());
         return false;
@@ -72,7 +73,7 @@ private:
     const CoreCalls& calls_;
 };
 
-// A device that is not there is another matter: the machine may have it at the next start.
+// A known device that is absent is not an error here: the machine may have it at the next start.
 bool read_device(const Source& source, Settings& settings) {
     const std::optional<std::string> given = source.text("device");
     if (!given) return true;
@@ -82,8 +83,7 @@ bool read_device(const Source& source, Settings& settings) {
                           "auto, cpu, cuda, cuda:N or a target of `warpseal list` is wanted");
 }
 
-// `groups`: the names of those that are offered, with commas, colons or blanks between them; all if
-// it is not set.
+// `groups`: names of the offered groups, separated by commas, colons or blanks; all if unset.
 bool read_offered(const Source& source, Settings& settings) {
     const std::optional<std::string> given = source.text("groups");
     if (!given) return true;
@@ -102,15 +102,15 @@ bool read_offered(const Source& source, Settings& settings) {
     return true;
 }
 
-// Numbers below are taken (RFC 8446 4.2.7, ML-KEM's), and so are those of its hybrids; 0x?A?A are
-// for nobody (RFC 8701).
+// Smallest number for a group. Smaller numbers are taken (RFC 8446 4.2.7 and ML-KEM). is_taken
+// covers ML-KEM's hybrids and the reserved values 0x?A?A (RFC 8701).
 constexpr uint16_t least_number = 0x0203;
 bool is_taken(uint32_t number) {
     return (number >= 0x11EB && number <= 0x11EE) ||
            ((number & 0x0F0F) == 0x0A0A && number >> 8 == (number & 0xFF));
 }
 
-// `number_GROUP`: its number in TLS.
+// `number_GROUP`: TLS number of the group.
 bool read_numbers(const Source& source, Settings& settings) {
     for (size_t i = 0; i < groups.size(); ++i) {
         const std::string name = std::string("number_") + groups[i].name;

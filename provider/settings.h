@@ -1,5 +1,5 @@
-// What a user may set, in the provider's section of openssl.cnf or, before that, in the
-// environment.
+// User settings from the environment or, with lower priority, from the provider's section of
+// openssl.cnf.
 #pragma once
 
 #include <openssl/core.h>
@@ -20,17 +20,17 @@ struct GroupSetting {
 };
 
 struct Settings {
-    std::string device = "auto";  // as warpseal_engine_options has it
+    std::string device = "auto";  // as in warpseal_engine_options
     uint32_t threads = 0;
-    // As warpseal_kem_batcher_options has them; 0: its own.
+    // Values of warpseal_kem_batcher_options; 0: the batcher's default.
     uint32_t max_batch = 0;
     uint32_t max_delay_us = 0;
     uint32_t max_waiting = 0;
     std::string metrics_directory;
-    std::array<GroupSetting, groups.size()> by_group;  // in the order of the table
+    std::array<GroupSetting, groups.size()> by_group;  // in the order of `groups`
 };
 
-// False, with an error raised that names the setting, if one has a value that it cannot have.
+// Returns false, with an error raised that names the setting, if a value is invalid.
 bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Settings& settings);
 
 }  // namespace warpseal::provider

@@ -1,4 +1,4 @@
-// A second stack for threads that come on fibres, by makecontext(3).
+// Second stack for threads that run on fibres, entered by makecontext(3).
 #include "provider/stack.h"
 
 #include <pthread.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t lent_bytes = 2 * stack_wanted;
 
-// Above a page that nobody may touch.
+// Stack above an inaccessible guard page.
 class LentStack {
 public:
     LentStack() {
@@ -47,7 +47,7 @@ void look_at_thread() {
     pthread_attr_t about;
     void* low = nullptr;
     size_t bytes = 0;
-    stack_bounds.high = 1;  // nowhere, unless it can be found out
+    stack_bounds.high = 1;  // Empty range until the bounds are known.
     if (pthread_getattr_np(pthread_self(), &about) != 0) return;
     if (pthread_attr_getstack(&about, &low, &bytes) == 0) {
         stack_bounds.low = reinterpret_cast<uintptr_t>(low);
@@ -61,7 +61,7 @@ struct Call {
     const void* argument;
 };
 
-// makecontext passes numbers of 32 bits.
+// makecontext passes 32-bit arguments.
 void enter(unsigned high, unsigned low) {
     const Call& call = *reinterpret_cast<const Call*>(uintptr_t{high} << 32 | low);
     call.work(call.argument);

@@ -1,6 +1,5 @@
-// Room on the stack. The engine's frames, and what they clear behind them, need up to 80 KiB on
-// some targets; a fibre of libcrypto's has 32. What is called on such a stack goes to another one
-// of the thread's meanwhile.
+// Ensures stack space. The engine's frames and their zeroization need up to 80 KiB on some targets,
+// but a libcrypto fibre has 32 KiB. Calls from such a stack run on a second stack of the thread.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +9,17 @@ namespace warpseal::provider {
 
 constexpr size_t stack_wanted = 128 << 10;
 
-// Where the thread may be: on its own stack, or on the one that is lent.
+// Bounds of the thread's own stack and of its second stack.
 struct StackBounds {
-    uintptr_t low, high, lent_low, lent_high;  // high 0: not looked at yet
+    uintptr_t low, high, lent_low, lent_high;  // `high` is 0 until the thread is examined.
 };
-// Not of the initial-exec model, which would save a call for each piece: all that the module has
-// for a thread would then have to be in its first block, and what is left there is less than CUDA's
-// runtime alone asks for.
+// The initial-exec TLS model would save a call per update. It would need all of the module's
+// thread-local data in the static TLS block, whose spare room is smaller than the CUDA runtime
+// alone needs.
 extern constinit thread_local StackBounds stack_bounds;
 
-// Calls work(argument) on the lent stack, or here if this thread was never looked at and has room.
-// False if there is no memory for one.
+// Calls work(argument) on the second stack, or directly if the thread was not examined before and
+// has room. Returns false if there is no memory for the second stack.
 bool call_with_stack(void (*work)(const void*), const void* argument) noexcept;
 
 inline bool stack_here() {
@@ -30,8 +29,8 @@ inline bool stack_here() {
            (here < bounds.lent_high && here >= bounds.lent_low);
 }
 
-// Calls work(), which throws nothing and does not pause its fibre. False: there is no room to be
-// had, and it was not called.
+// Calls work(), which must not throw or pause its fibre. Returns false, without calling it, if no
+// stack space is available.
 template <class Work>
 bool with_stack(const Work& work) noexcept {
     if (!stack_here())

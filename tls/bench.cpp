@@ -1,4 +1,4 @@
-// `warpseal tls-bench`: groups take turns in rounds; each has the medians of its rounds.
+// `warpseal tls-bench`: runs groups in turn in several rounds and reports medians over the rounds.
 #include "bench.h"
 
 #include <fmt/core.h>
@@ -23,7 +23,7 @@ using papers::rounded;
 
 bool is_ours(const std::string& group) { return group.find("ntru") != std::string::npos; }
 
-// Of the server's key exchanges; one elsewhere has its own.
+// Returns the device of the server's key exchanges; a remote server has its own.
 std::string device_of(const BenchOptions& options) {
     return options.connect.empty() ? options.device : "cpu";
 }
@@ -35,9 +35,9 @@ ProviderSettings settings_of(const BenchOptions& options) {
     return settings;
 }
 
-// Clients and server have a library context each, and so each a batcher: a client's key exchanges
-// are not in the server's batches. A loop waits for its clients' key exchanges, one after the
-// other: they are not a GPU's.
+// Clients and server have separate library contexts and therefore separate batchers. A client's key
+// exchanges are never in the server's batches. A loop waits for its clients' key exchanges one by
+// one, so they do not run on a GPU.
 class Bench {
 public:
     explicit Bench(const BenchOptions& options)
@@ -83,7 +83,7 @@ private:
         std::string name;
         Ends ends;
         std::vector<double> rates = {}, p50 = {}, p99 = {}, server_cpu = {}, engine_cpu = {},
-                            busy = {};  // of each round
+                            busy = {};  // one for each round
         uint64_t done = 0, failed = 0;
         std::string first_failure = {};
         BatchCounts batches = {};
@@ -256,11 +256,10 @@ private:
 }  // namespace
 
 cli::ExitCode run_bench(const BenchOptions& options, cli::Session& session) {
-    (void)cli::create_engine(
-        {device_of(options), 1},
-        session);  // the provider would say of a wrong device only that handshakes fail
-    (void)unsetenv(
-        "WARPSEAL_DEVICE");  // it goes before a configuration, and would be that of both sides
+    // Checked here, because the provider would report a wrong device only as failing handshakes.
+    (void)cli::create_engine({device_of(options), 1}, session);
+    // It would override the configuration on both sides.
+    (void)unsetenv("WARPSEAL_DEVICE");
     return Bench(options).run();
 }
 

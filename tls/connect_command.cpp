@@ -1,5 +1,5 @@
-// `warpseal tls-connect`: standard input to the server, what it answers to standard output, both
-// under the key that was exchanged.
+// `warpseal tls-connect`: sends standard input to the server and prints its answers, both encrypted
+// under the exchanged key.
 #include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ private:
         return connect_to_any(server_, patience_, taken);
     }
 
-    // Whether it is blocked. Throws where it is at an end.
+    // Returns true if the stream is blocked. Throws if it is closed or broken.
     bool step(TlsStream::State state) const {
         if (state == TlsStream::State::closed)
             throw Failure(ExitCode::truncated, "the server ended the connection too early.");
@@ -75,7 +75,7 @@ private:
     }
     bool flush(ClientExchange& exchange) { return step(stream_.write(exchange.output)); }
 
-    // Whether nothing more is there for now.
+    // Returns true if no more input is available now.
     bool receive(ClientExchange& exchange) {
         std::vector<uint8_t> in;
         if (step(stream_.read(in, record_text_bytes))) return true;
@@ -90,7 +90,7 @@ private:
         return false;
     }
 
-    // Reads input only when all before it is sent, and prints what comes as it comes.
+    // Reads input only after all earlier data is sent, and prints answers as they arrive.
     void converse(ClientExchange& exchange) {
         bool input = true, blocked = flush(exchange);
         write_all(exchange.text);

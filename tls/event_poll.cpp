@@ -1,4 +1,4 @@
-// What an event loop waits for: epoll(7), and a list behind a lock with an eventfd.
+// Event sources of a loop: epoll(7), and a list with a lock and an eventfd.
 #include "event_poll.h"
 
 #include <sys/epoll.h>
@@ -11,7 +11,7 @@
 namespace warpseal::tls {
 namespace {
 
-// What an event is of, above the connection's number.
+// Kind of an event, stored above the connection number.
 constexpr uint64_t of_wakeup = uint64_t{1} << 32, of_job = uint64_t{2} << 32;
 
 int call_back_from_job(SSL*, void* user) {

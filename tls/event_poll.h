@@ -1,4 +1,4 @@
-// What an event loop waits for: descriptors, and connections that another thread says may go on.
+// Waits for an event loop's descriptors, and for connections that other threads wake.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -15,23 +15,24 @@ class Poll {
 public:
     Poll();
 
-    // Readable, writable or hung up, told once for each change; which thread has a connection that
-    // all wait for: `shared`.
+    // Watches for readable, writable and hangup, edge-triggered. With `shared`, watches a listening
+    // socket of several loops: readable only, level-triggered, waking one loop (EPOLLEXCLUSIVE).
     void watch(int descriptor, uint32_t id, bool shared = false);
-    // Connection `id` pauses in asynchronous jobs: whoever completes them calls back, on any
-    // thread, or makes a descriptor readable. `place` stays where it is as long as the connection.
+    // For connection `id`, which pauses in asynchronous jobs. Their completion calls back on any
+    // thread, or makes a descriptor readable. `place` must stay at its address as long as the
+    // connection.
     struct Place {
         Poll* poll;
         uint32_t id;
     };
     static void call_back(SSL* connection, Place& place);
-    // After SSL_ERROR_WANT_ASYNC.
+    // Must be called after SSL_ERROR_WANT_ASYNC.
     void watch_job(SSL* connection, uint32_t id);
-    // From any thread.
+    // Thread-safe.
     void wake(uint32_t id);
 
-    // Waits so long at most, 0: looks only, -1: without end. `ready`: by descriptor. `woken`: by a
-    // job's end or by wake.
+    // Waits at most `milliseconds` (0: does not wait, -1: no limit). `ready` gets connections with
+    // a descriptor event. `woken` gets those woken by a job's end or by wake.
     void wait(int milliseconds, std::vector<uint32_t>& ready, std::vector<uint32_t>& woken);
 
 private:

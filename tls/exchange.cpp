@@ -1,5 +1,5 @@
-// Frames of the exchange, and its key schedule: HKDF (RFC 5869) with SHA-256, of which a block is
-// enough everywhere.
+// Frames of the exchange and its key schedule: HKDF (RFC 5869) with SHA-256, where one output block
+// always suffices.
 #include "exchange.h"
 
 #include <fmt/format.h>
@@ -29,14 +29,14 @@ void hmac(Bytes key, Bytes data, uint8_t* out) {
         throw std::runtime_error("HMAC-SHA-256 cannot be computed.");
 }
 
-// HKDF-Expand of one block: "warpseal exchange 1", a space, and what the key is for.
+// HKDF-Expand of one block; `info` is "warpseal exchange 1", a space and the purpose.
 void expand(const SecretKey& pseudorandom, const std::string& purpose, uint8_t* out) {
     std::string info = std::string(label) + " " + purpose;
     info.push_back(1);
     hmac(pseudorandom, {reinterpret_cast<const uint8_t*>(info.data()), info.size()}, out);
 }
 
-// So that a hash of the transcript is one of the set's name, too.
+// Includes the set's name, so that the hash covers it too.
 Mac hash(const Transcript& transcript, const char* set) {
     std::vector<uint8_t> text(label, label + sizeof label);
     text.insert(text.end(), set, set + std::strlen(set) + 1);

@@ -1,5 +1,5 @@
-// The exchange in which the server decapsulates (docs/tls-exchange.md): its frames, and the keys
-// that both sides derive from it.
+// Exchange in which the server decapsulates (docs/tls-exchange.md): its frames, and the keys that
+// both sides derive.
 #pragma once
 
 #include <array>
@@ -16,8 +16,8 @@ namespace warpseal::tls {
 
 using Bytes = std::span<const uint8_t>;
 
-inline constexpr char exchange_protocol[] =
-    "\x13warpseal-exchange/1";  // ALPN, with its length in front
+// ALPN protocol with its length byte.
+inline constexpr char exchange_protocol[] = "\x13warpseal-exchange/1";
 
 enum class FrameType : uint8_t {
     hello = 1,
@@ -30,20 +30,20 @@ enum class FrameType : uint8_t {
 };
 enum class Refusal : uint8_t { failed = 1, busy = 2, no_common_set = 3 };
 
-// "WSX", version 1, type, set, and the length of the body in two bytes.
+// Header: "WSX", version 1, type, set, and the body length in two bytes.
 inline constexpr size_t header_bytes = 8, mac_bytes = 32, tag_bytes = 16, record_text_bytes = 16384;
 inline constexpr size_t longest_body = record_text_bytes + tag_bytes;
 using Header = std::array<uint8_t, header_bytes>;
 
 struct Frame {
     FrameType type{};
-    uint8_t set = 0;  // 0 where it has none
-    Header header{};  // as it came
+    uint8_t set = 0;  // 0: none
+    Header header{};  // as received
     std::vector<uint8_t> body;
 };
 
-// What came cannot be a frame, or not now, or its contents are wrong. The other side is told
-// nothing but that it failed.
+// Thrown for an invalid or unexpected frame, or wrong contents. The other side learns only that the
+// exchange failed.
 struct ExchangeError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -51,13 +51,13 @@ struct ExchangeError : std::runtime_error {
 Header frame_header(FrameType type, uint8_t set, size_t body_bytes);
 void append_frame(std::vector<uint8_t>& out, FrameType type, uint8_t set, Bytes body);
 
-// Frames out of a row of bytes that comes in pieces. It holds one frame and a piece at most.
+// Splits a byte stream into frames. Holds at most one frame and one piece of input.
 class FrameReader {
 public:
-    // Sets by their number, less one; null past the last.
+    // Appends received bytes.
     void take(Bytes piece);
-    // False: more has to come. Throws ExchangeError as soon as a header cannot be one, whatever its
-    // length says.
+    // Returns false if more bytes are needed. Throws ExchangeError as soon as a header is invalid,
+    // regardless of its length field.
     bool next(Frame& frame);
     bool empty() const { return at_ == buffer_.size(); }
 
@@ -66,15 +66,15 @@ private:
     size_t at_ = 0;
 };
 
-// Sets as frames number them: from 1, in the order of warpseal_kem_at, which is that of
-// docs/tls-exchange.md. Null if there is none.
+// Returns the set with that frame number, or null. Numbers start at 1, in the order of
+// warpseal_kem_at and docs/tls-exchange.md.
 const warpseal_kem_info* exchange_set(uint8_t number);
 // Throws Failure (unsupported) if there is no such set.
 uint8_t exchange_set_number(const std::string& name);
-// Of none: of ntruhps4096821.
+// Returns the numbers of the sets; no name means ntruhps4096821.
 std::vector<uint8_t> exchange_set_numbers(const std::vector<std::string>& names);
 
-// A key, wiped with its owner.
+// Key that is zeroized on destruction.
 class SecretKey {
 public:
     SecretKey() = default;
@@ -97,17 +97,17 @@ private:
 
 using Mac = std::array<uint8_t, mac_bytes>;
 
-// What both sides have after the ciphertext has gone one way: the confirmation of each, and a key
-// for each direction.
+// Keys of both sides after the ciphertext: a confirmation for each side and a key for each
+// direction.
 struct ExchangeKeys {
     Mac client_confirmation, server_confirmation;
     SecretKey client_data, server_data;
 };
 
-// All that the secret is bound to: the connection by its exporter, and what was said.
+// Data that binds the secret to the connection (with the exporter) and to the frames.
 struct Transcript {
-    std::vector<uint8_t>
-        bytes;  // the frames hello and key, then the ciphertext's header and the ciphertext itself
+    // Frames hello and key, then the ciphertext's header and body.
+    std::vector<uint8_t> bytes;
     void add(const Frame& frame) { add(frame.header, frame.body); }
     void add(Bytes header, Bytes body) {
         bytes.insert(bytes.end(), header.begin(), header.end());
@@ -116,6 +116,6 @@ struct Transcript {
 };
 ExchangeKeys derive_keys(const SecretKey& exporter, const SecretKey& shared_secret,
                          const Transcript& transcript, const char* set);
-bool equal(Bytes a, Bytes b);  // in constant time
+bool equal(Bytes a, Bytes b);  // constant time
 
 }  // namespace warpseal::tls

@@ -1,4 +1,4 @@
-// The two ends of the exchange.
+// Client and server of the exchange.
 #include "exchange_ends.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ Records::Records(warpseal_engine* engine, const SecretKey& key) {
     key_.reset(made);
 }
 
-// A key seals 2^32 records at most.
+// A key seals at most 2^32 records.
 std::array<uint8_t, 12> Records::next_nonce() {
     if (count_ > UINT32_MAX) throw ExchangeError("a key has sealed all the records that it may");
     std::array<uint8_t, 12> nonce{};

@@ -1,5 +1,5 @@
-// The two ends of the exchange, as machines that take and give bytes: what carries these is the
-// caller's business (docs/tls-exchange.md).
+// Client and server of the exchange as state machines over bytes, independent of the transport
+// (docs/tls-exchange.md).
 #pragma once
 
 #include <memory>
@@ -8,13 +8,13 @@
 
 namespace warpseal::tls {
 
-// One direction's data: AES-256-GCM under its key, with a counter for the nonce.
+// Data of one direction: AES-256-GCM with a counter as nonce.
 class Records {
 public:
     Records(warpseal_engine* engine, const SecretKey& key);
-    // Appends a record of at most record_text_bytes of text.
+    // Appends a record of at most record_text_bytes bytes of text.
     void seal(std::vector<uint8_t>& out, FrameType type, Bytes text);
-    // Appends the text of one that is authentic. Throws ExchangeError.
+    // Appends the text of an authentic record. Throws ExchangeError.
     void open(const Frame& frame, std::vector<uint8_t>& text);
 
 private:
@@ -26,29 +26,30 @@ private:
     uint64_t count_ = 0;
 };
 
-// The other side has refused: it is not told so in turn.
+// Thrown if the other side has refused; no refusal is sent in return.
 struct Refused : ExchangeError {
     using ExchangeError::ExchangeError;
 };
 
-// What both ends have in common: frames in, frames out, and records once both have confirmed.
+// Common part of both ends: frames in and out, and records once both sides have confirmed.
 class ExchangeEnd {
 public:
     ExchangeEnd(warpseal_engine* engine, SecretKey exporter)
         : engine_(engine), exporter_(std::move(exporter)) {}
     virtual ~ExchangeEnd() = default;
 
-    // Bytes for the other side; the caller takes from the front what it has sent.
+    // Bytes for the other side; the caller removes sent bytes from the front.
     std::vector<uint8_t> output;
-    // Data that has come, authentic; the caller takes it.
+    // Authentic received data, for the caller to take.
     std::vector<uint8_t> text;
 
-    // Throws ExchangeError: what came is wrong, and the end is good for nothing but refuse().
+    // Processes received bytes. Throws ExchangeError for wrong input; afterwards only refuse() may
+    // be called.
     void take(Bytes piece);
-    // The other side has ended its data; what comes after that is an error.
+    // Returns true if the other side has ended its data; later data is an error.
     bool finished() const { return finished_; }
     bool open() const { return sending_ != nullptr; }
-    // Data for the other side. Only when open.
+    // Sends data to the other side; requires open().
     void send(Bytes data);
     void send_last();
     void refuse(Refusal why) {
@@ -56,9 +57,9 @@ public:
     }
 
 protected:
-    // A frame of the exchange itself.
+    // Processes a frame of the exchange itself.
     virtual void take_frame(const Frame& frame) = 0;
-    // The machine waits for its caller, and looks at no frame meanwhile.
+    // Returns true while the machine waits for its caller and processes no frames.
     virtual bool waiting() const { return false; }
     void go_on();
     static void require(const Frame& frame, FrameType type, size_t body_bytes);
@@ -76,17 +77,17 @@ private:
     bool finished_ = false;
 };
 
-// Has a fresh key pair for each client, of which its caller brings the public key and, later, the
-// secret that a ciphertext holds.
+// Server side, with a fresh key pair for each client. The caller supplies the public key, and later
+// the secret that the ciphertext holds.
 class ServerExchange : public ExchangeEnd {
 public:
-    // set: the one that this server has.
+    // `set`: the set that this server supports.
     ServerExchange(warpseal_engine* engine, SecretKey exporter, uint8_t set);
     bool wants_key() const { return state_ == State::wants_key; }
     void give_key(Bytes public_key);
     bool wants_secret() const { return state_ == State::wants_secret; }
     const std::vector<uint8_t>& ciphertext() const { return ciphertext_; }
-    // Throws ExchangeError if the client has not confirmed that secret.
+    // Throws ExchangeError if the client's confirmation does not match that secret.
     void give_secret(const SecretKey& shared_secret);
 
 private:
@@ -101,14 +102,14 @@ private:
     Mac confirmation_{};
 };
 
-// The server has none of the sets that the client takes.
+// Thrown if the server supports none of the client's sets.
 struct NoCommonSet : ExchangeError {
     NoCommonSet() : ExchangeError("no set in common") {}
 };
 
 class ClientExchange : public ExchangeEnd {
 public:
-    // sets: those that it takes, the best first. Its hello is in `output`.
+    // `sets`: accepted sets, best first. The constructor puts the hello into `output`.
     ClientExchange(warpseal_engine* engine, SecretKey exporter, std::vector<uint8_t> sets);
 
 private:

@@ -1,5 +1,5 @@
-// `warpseal tls-bench exchanges`: both of the paper's scenarios without TLS; P4 of bench/papers has
-// its table beside a GPU's own memory.
+// `warpseal tls-bench exchanges`: both scenarios of the paper without TLS. Study P4 of bench/papers
+// has the table for data in GPU memory.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -29,7 +29,7 @@ public:
         batching_.struct_bytes = sizeof batching_;
         batching_.max_batch = options.max_batch;
         batching_.max_delay_us = options.max_delay_us;
-        // Room for all: these are figures of batches, not of a queue at its bound.
+        // Room for all requests: these figures measure batches, not a full queue.
         batching_.max_waiting = static_cast<uint32_t>(std::max<uint64_t>(
             options.outstanding, *std::max_element(counts_.begin(), counts_.end())));
     }
@@ -103,13 +103,12 @@ private:
         take(set, decapsulates, "ciphertexts of a pool's pairs", pool.secrets, 0);
     }
 
-    // So many clients come at once: the time until the last has its answer.
+    // Measures `count` clients that arrive at once: the time until the last one has its answer.
     void measure_clients(const warpseal_kem_info& set) {
         for (const uint64_t count : counts_) {
             KemClients clients(cores_.get(), set, count);
-            clients.encapsulate(
-                engine_.get(), count,
-                0);  // an engine tests what it uses first, and learns how quick it is
+            // Warm-up: an engine self-tests its paths and measures their speed at first use.
+            clients.encapsulate(engine_.get(), count, 0);
             take(set, encapsulates, "one call", clients.encapsulate(engine_.get(), count, 0),
                  count);
             take(set, encapsulates, "through the batcher",
@@ -122,7 +121,7 @@ private:
 
     static constexpr const char *encapsulates = "server encapsulates",
                                 *decapsulates = "server decapsulates";
-    // Of those that go one by one: enough for a percentile.
+    // Maximum number of single requests; enough for a percentile.
     static constexpr uint64_t most_lone = 4096;
     const ExchangesOptions& options_;
     const std::vector<uint8_t> sets_;

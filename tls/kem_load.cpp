@@ -1,4 +1,4 @@
-// Key exchanges of very many clients without TLS.
+// Key exchanges of many clients without TLS.
 #include "kem_load.h"
 
 #include <time.h>
@@ -23,7 +23,7 @@ double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// From here until it is asked, on the clock and of all threads of this process.
+// Measures wall time, and CPU time of all threads of this process, since its construction.
 class Watch {
 public:
     double seconds() const { return seconds_since(start_); }
@@ -73,7 +73,7 @@ void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
         seconds[static_cast<size_t>(std::lround(0.99 * static_cast<double>(seconds.size() - 1)))];
 }
 
-// A thread that keeps its requests waiting: whose answer has come is asked for again.
+// Thread that keeps its requests pending: each answered request is submitted again.
 class Asker {
 public:
     Asker(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests)
@@ -89,7 +89,7 @@ public:
         }
     }
 
-    // seconds 0: once each.
+    // 0 seconds: submits each request once.
     void run(double seconds) {
         const Clock::time_point start = Clock::now();
         for (Slot& slot : slots_) ask(slot);
@@ -99,7 +99,7 @@ public:
             for (Slot *next, *slot = last_answered_.exchange(nullptr, std::memory_order_acquire);
                  slot != nullptr; slot = next) {
                 next = slot->answered_before;
-                __builtin_prefetch(next, 1);  // it was written on another core
+                __builtin_prefetch(next, 1);  // Another core has written it.
                 latencies.push_back(
                     std::chrono::duration<double>(slot->answered - slot->asked).count());
                 if (again)
@@ -111,13 +111,13 @@ public:
     }
 
     std::vector<double> latencies;
-    std::atomic<warpseal_status> status{WARPSEAL_OK};  // one that was another
+    std::atomic<warpseal_status> status{WARPSEAL_OK};  // status of a failed request, if any
 
 private:
-    // Two lines of memory, of which who answers touches the first alone.
+    // Two cache lines; the answering thread touches only the first.
     struct alignas(128) Slot {
         Asker* asker;
-        Slot* answered_before;  // and not looked at yet
+        Slot* answered_before;  // previous answered slot, not processed yet
         Clock::time_point asked, answered;
         warpseal_kem_request request;
     };
@@ -143,7 +143,8 @@ private:
 
     warpseal_kem_batcher* const batcher_;
     std::vector<Slot> slots_;
-    alignas(128) std::atomic<Slot*> last_answered_{nullptr};  // apart: others write it
+    // In its own cache line, because other threads write it.
+    alignas(128) std::atomic<Slot*> last_answered_{nullptr};
 };
 
 }  // namespace
@@ -199,7 +200,7 @@ void KemClients::forget_answers() {
     std::fill(ciphertexts_.begin(), ciphertexts_.end(), uint8_t{0});
 }
 
-// Each client decapsulates what it was sent last.
+// Lets each client decapsulate its last ciphertext; returns the number of wrong secrets.
 uint64_t KemClients::count_wrong() {
     warpseal_kem_batch all = items(0, count_);
     all.shared_secrets = expected_.data();
@@ -233,8 +234,8 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
                                   const warpseal_kem_batcher_options& options, unsigned threads,
                                   double seconds) {
     forget_answers();
-    std::vector<std::unique_ptr<Asker>>
-        askers;  // longer than the batcher, whose threads answer them
+    // Must outlive the batcher, whose threads answer them.
+    std::vector<std::unique_ptr<Asker>> askers;
     const Batcher batcher = make_batcher(engine, options);
     for (unsigned i = 0; i < threads; ++i) {
         std::vector<warpseal_kem_request> requests;

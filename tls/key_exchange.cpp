@@ -1,4 +1,4 @@
-// What a server's part of a key exchange takes: the median of many.
+// Time of a server's part of a key exchange: the median of many.
 #include "key_exchange.h"
 
 #include <openssl/err.h>

@@ -1,4 +1,4 @@
-// What a server's part of a key exchange takes, alone on the calling thread.
+// Time of a server's part of a key exchange, alone on the calling thread.
 #pragma once
 
 #include <openssl/types.h>
@@ -7,8 +7,8 @@
 
 namespace warpseal::tls {
 
-// Through OpenSSL, as libssl has it: an encapsulation, or a key pair and a derivation. 0 if the
-// group's name names no kind of key.
+// Measures an encapsulation, or key generation and derivation, through OpenSSL as libssl does it.
+// Returns 0 if no key type has the group's name.
 double key_exchange_seconds(OSSL_LIB_CTX* library, const std::string& group);
 
 }  // namespace warpseal::tls

@@ -1,4 +1,4 @@
-// Very many handshakes: the steps that all kinds of loops take, and what they add up to.
+// Many handshakes: steps shared by all kinds of loops, and sums of their results.
 #include "load.h"
 
 #include <openssl/err.h>

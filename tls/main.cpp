@@ -232,7 +232,7 @@ cli::ExitCode run(int argument_count, char** arguments) {
     add_connect(program, session);
     try {
         program.parse(argument_count, arguments);
-    } catch (const CLI::Success& success) {  // --help, --version
+    } catch (const CLI::Success& success) {  // --help and --version
         std::ostringstream text;
         program.exit(success, text);
         cli::print_output(text.str());

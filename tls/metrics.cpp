@@ -1,5 +1,4 @@
-// The batcher's metrics: sums over all labels of the lines of Prometheus' text format that are
-// wanted.
+// Sums of the batcher's metrics over all labels, from the Prometheus text format.
 #include "metrics.h"
 
 #include <cstdlib>
@@ -9,7 +8,7 @@
 namespace warpseal::tls {
 namespace {
 
-// "name{label="x"} 7" and "name 7".
+// Matches lines such as `name{label="x"} 7` and `name 7`.
 double sum_of(const std::string& text, std::string_view name) {
     double sum = 0;
     std::istringstream lines(text);

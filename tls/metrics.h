@@ -1,4 +1,4 @@
-// The batcher's metrics, read from Prometheus text: what batches there were between two readings.
+// Counts of the batcher's metrics between two readings of its Prometheus text.
 #pragma once
 
 #include <string>

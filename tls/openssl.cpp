@@ -1,4 +1,4 @@
-// OpenSSL for this program.
+// OpenSSL objects, errors and library contexts for this program.
 #include "openssl.h"
 
 #include <fcntl.h>
@@ -44,7 +44,7 @@ void load_configuration(OSSL_LIB_CTX* library, const std::string& text) {
     if (OSSL_LIB_CTX_load_config(library, path.c_str()) != 1) fail("load OpenSSL's providers");
 }
 
-// As the build leaves it, then as it is installed.
+// Searches the build tree, then the installed tree.
 void look_beside_this_program(OSSL_LIB_CTX* library) {
     if (std::getenv("OPENSSL_MODULES")) return;
     std::error_code error;
@@ -96,7 +96,8 @@ Library::Library(bool with_warpseal, const ProviderSettings& settings)
     look_beside_this_program(get());
     load_configuration(get(), configuration(with_warpseal, settings));
     if (!with_warpseal) return;
-    warpseal_.reset(OSSL_PROVIDER_load(get(), provider_name));  // once more, for the handle
+    // Loads it once more, for the handle.
+    warpseal_.reset(OSSL_PROVIDER_load(get(), provider_name));
     if (!warpseal_)
         throw cli::Failure(
             cli::ExitCode::unsupported,

@@ -1,5 +1,5 @@
-// OpenSSL for this program: objects that free themselves, errors in words, and a library context
-// with the providers that a run needs.
+// OpenSSL for this program: owning pointers, error texts, and a library context with the needed
+// providers.
 #pragma once
 
 #include <openssl/provider.h>
@@ -25,24 +25,24 @@ using SslContext = std::unique_ptr<SSL_CTX, Release<SSL_CTX_free>>;
 using PrivateKey = std::unique_ptr<EVP_PKEY, Release<EVP_PKEY_free>>;
 using Certificate = std::unique_ptr<X509, Release<X509_free>>;
 
-// What OpenSSL's error queue has to say, the first cause first; the queue is empty afterwards.
+// Returns the texts of OpenSSL's error queue, first cause first, and empties the queue.
 std::string openssl_error();
-// Throws cli::Failure: "cannot WHAT: why".
+// Throws cli::Failure with the text "cannot WHAT: reason".
 [[noreturn]] void fail(const std::string& what);
 
-// Before OpenSSL opens it: Failure (input_missing, or input_output) if the file cannot be read.
+// Checks a file before OpenSSL opens it. Throws Failure (input_missing or input_output) if it is
+// not readable.
 void require_file(const std::string& path);
 
-// Of a client: asks for the host's certificate, and, if it verifies at all, takes no other. A name
-// or an address.
+// Requests the certificate of `host`, a name or an address. A client that verifies accepts no
+// other.
 void name_server(SSL* client, const std::string& host);
 
-// Names and values of the provider's section of a configuration file.
+// Names and values of the provider's section in a configuration file.
 using ProviderSettings = std::vector<std::pair<std::string, std::string>>;
 
-// A library context of its own, with the default provider and, if wanted, ours: from
-// $OPENSSL_MODULES, from beside this program, from the prefix where this program is installed, or
-// from where OpenSSL has its modules.
+// A separate library context with the default provider and, if wanted, ours. Searches
+// $OPENSSL_MODULES, this program's folder, its installation prefix, then OpenSSL's modules folder.
 class Library {
 public:
     Library(bool with_warpseal, const ProviderSettings& settings);
@@ -50,11 +50,11 @@ public:
     Library& operator=(const Library&) = delete;
 
     OSSL_LIB_CTX* get() const { return context_.get(); }
-    // TLS 1.3 alone, with the one group; the default provider does what it can, so that groups
-    // differ in nothing but the key exchange. Throws Failure (unsupported) if there is no such
+    // Returns a context for TLS 1.3 with one group. The default provider does everything else, so
+    // that groups differ only in the key exchange. Throws Failure (unsupported) if there is no such
     // group.
     SslContext context(const SSL_METHOD* method, const std::string& group) const;
-    // The provider's metrics as Prometheus text; empty without ours.
+    // Returns the provider's metrics as Prometheus text; empty without our provider.
     std::string metrics() const;
 
 private:
@@ -65,7 +65,8 @@ private:
     std::unique_ptr<OSSL_PROVIDER, Unload> warpseal_;
 };
 
-// ECDSA on P-256, self-signed, for the host "localhost" and the address 127.0.0.1; valid for a day.
+// Self-signed ECDSA P-256 identity for the host "localhost" and the address 127.0.0.1, valid for a
+// day.
 struct Identity {
     PrivateKey key;
     Certificate certificate;

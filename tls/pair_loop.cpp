@@ -1,5 +1,5 @@
-// Handshakes whose two ends lie in one process, joined by memory: no system call but clocks between
-// them, so that TLS is what is measured.
+// Handshakes with both ends in one process, joined in memory. They make no system calls except for
+// clocks, so that only TLS is measured.
 #include <openssl/async.h>
 #include <openssl/bio.h>
 
@@ -25,7 +25,7 @@ struct Pair {
     int turns = 0;
 };
 
-// One thread's part of the connections, each of which takes a step in turn.
+// Runs one thread's connections, each of which takes a step in turn.
 class PairLoop {
 public:
     PairLoop(const Load& load, const Ends& ends, unsigned index)
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    // Each end reads what the other writes.
+    // Connects the ends: each reads what the other writes.
     static void join(SSL* client, SSL* server) {
         BIO* const up = BIO_new(BIO_s_mem());
         BIO* const down = BIO_new(BIO_s_mem());
@@ -86,8 +86,8 @@ private:
     }
 
     void take_turn(uint32_t id) {
-        constexpr int most_turns =
-            16;  // a handshake takes four, and two more after a HelloRetryRequest
+        // A handshake takes four, and two more after a HelloRetryRequest.
+        constexpr int most_turns = 16;
         Pair& pair = pairs_[id];
         const bool server = pair.servers_turn;
         const Step taken = step(server ? pair.server.get() : pair.client.get(), tally_, server);
@@ -111,7 +111,7 @@ private:
         begin(id);
     }
 
-    // Who waits for a batch goes on when it is done; the loop sleeps only when all wait.
+    // Resumes connections whose batch is done. Sleeps only if all connections are paused.
     void resume() {
         const bool all_paused = ready_.empty() && tally_.done + tally_.failed < quota_;
         poll_.wait(all_paused ? longest_sleep : 0, descriptors_, woken_);
@@ -119,7 +119,7 @@ private:
             if (std::exchange(pairs_[id].paused, false)) ready_.push_back(id);
     }
 
-    // After an interrupt: a job that has not ended holds memory that its batch writes to.
+    // Called after an interrupt. A job that has not ended holds memory that its batch writes to.
     void drain() {
         for (Pair& pair : pairs_)
             while (pair.paused) {
@@ -131,7 +131,7 @@ private:
             }
     }
 
-    static constexpr int longest_sleep = 200;  // milliseconds: an interrupt is looked for
+    static constexpr int longest_sleep = 200;  // milliseconds between checks for an interrupt
     const Load& load_;
     const Ends& ends_;
     const uint64_t quota_;

@@ -1,4 +1,4 @@
-// Requests to a key pool, gathered.
+// Combines requests to a key pool into batches.
 #include "pool_batcher.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ warpseal_kem_pool* make_pool(warpseal_engine* engine, const warpseal_kem_info& s
     return pool;
 }
 
-// The request is its owner's again.
+// Returns the request to its owner.
 void give_back(PoolRequest& request, warpseal_status status) {
     request.status = status;
     const Poll::Place place = request.place;
@@ -106,12 +106,12 @@ void PoolBatcher::fill() {
         if (ending_) return;
         wanting_pairs_ = false;
         lock.unlock();
-        warpseal_kem_pool_fill(pool_.get());  // what is missing is made by those who take
+        warpseal_kem_pool_fill(pool_.get());  // Refills the pairs that requests have taken.
         lock.lock();
     }
 }
 
-// As many as there are places; who comes too late is told so.
+// Hands out as many keys as there are slots and rejects the remaining requests.
 void PoolBatcher::take(std::vector<PoolRequest*> batch) {
     std::vector<uint64_t> handles(batch.size());
     std::vector<uint8_t> keys(batch.size() * set_.public_key_bytes);
@@ -149,8 +149,8 @@ void PoolBatcher::decapsulate(const std::vector<PoolRequest*>& batch) {
                            request->ciphertext.end());
     }
     std::vector<SecretKey> secrets(batch.size());
-    std::vector<int32_t> statuses(batch.size(),
-                                  WARPSEAL_INVALID_ARGUMENT);  // until the call says otherwise
+    // initial value until the call sets it
+    std::vector<int32_t> statuses(batch.size(), WARPSEAL_INVALID_ARGUMENT);
     static_assert(sizeof(SecretKey) == SecretKey::size());
     const warpseal_status all = warpseal_kem_pool_decapsulate(
         pool_.get(), batch.size(), handles.data(), ciphertexts.data(), set_.ciphertext_bytes,
@@ -164,7 +164,7 @@ void PoolBatcher::decapsulate(const std::vector<PoolRequest*>& batch) {
     for (size_t i = 0; i < batch.size(); ++i) {
         const auto status =
             all == WARPSEAL_OK ? WARPSEAL_OK : static_cast<warpseal_status>(statuses[i]);
-        // An item that fails keeps its ticket.
+        // A failed item keeps its handle, which must be released.
         if (status == WARPSEAL_OK)
             batch[i]->secret = std::move(secrets[i]);
         else

@@ -1,5 +1,5 @@
-// Requests to a key pool from event loops, gathered: keys handed out and ciphertexts decapsulated
-// in batches, on a thread of its own.
+// Combines event loops' requests to a key pool: hands out keys and decapsulates ciphertexts in
+// batches, on a separate thread.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@
 
 namespace warpseal::tls {
 
-// A connection's. It stays where it is, and is left alone, until its place is woken, which happens
-// once for each submit.
+// Request of a connection. It must not be moved or changed until its place is woken, once for each
+// submit.
 struct PoolRequest {
     enum class Kind { take, decapsulate } kind = Kind::take;
     Poll::Place place{};
-    uint64_t handle = 0;              // take writes it, decapsulate uses it up
-    std::vector<uint8_t> public_key;  // take
-    std::vector<uint8_t> ciphertext;  // decapsulate
+    uint64_t handle = 0;              // `take` writes it, `decapsulate` consumes it.
+    std::vector<uint8_t> public_key;  // for take
+    std::vector<uint8_t> ciphertext;  // for decapsulate
     SecretKey secret;
     warpseal_status status = WARPSEAL_OK;
 };
@@ -32,18 +32,18 @@ public:
         uint64_t keys = 0, key_batches = 0, secrets = 0, secret_batches = 0, largest_batch = 0;
     };
 
-    // A batch of ciphertexts starts when it has max_batch of them, when its first has waited so
-    // long, or as soon as no other can come, since everybody who has a key is in it. Keys are
-    // handed out at once.
+    // Starts a batch of ciphertexts when it has max_batch of them or its first has waited
+    // max_delay. Also starts when no other can arrive, because every client with a key is in it.
+    // Keys are handed out at once.
     PoolBatcher(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t pairs,
                 size_t max_batch, std::chrono::microseconds max_delay);
-    // No requests are under way.
+    // Requires that no requests are pending.
     ~PoolBatcher();
     PoolBatcher(const PoolBatcher&) = delete;
     PoolBatcher& operator=(const PoolBatcher&) = delete;
 
     void submit(PoolRequest& request);
-    // Of a client who will not answer.
+    // Releases the key of a client that will not answer.
     void drop(uint64_t handle);
     Counts counts() const;
 
@@ -66,7 +66,7 @@ private:
     std::condition_variable arrived_, taken_;
     std::vector<PoolRequest*> takes_, secrets_;
     Clock::time_point first_secret_;
-    uint64_t handles_out_ = 0;  // those of `secrets_` among them
+    uint64_t handles_out_ = 0;  // including those of `secrets_`
     bool wanting_pairs_ = true, ending_ = false;
     Counts counts_;
     std::jthread filler_, batcher_;

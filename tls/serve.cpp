@@ -1,4 +1,4 @@
-// The server of the exchange.
+// Server of the exchange.
 #include "serve.h"
 
 #include "command.h"
@@ -9,10 +9,10 @@ namespace warpseal::tls {
 namespace {
 
 constexpr uint32_t listening_id = 0;
-constexpr uint32_t of_pool = uint32_t{1} << 31;  // in the number of a connection that is woken: by
-                                                 // the pool, which is done with its request
+// Flag in the number of a woken connection: the pool has completed its request.
+constexpr uint32_t of_pool = uint32_t{1} << 31;
 constexpr int sweep_milliseconds = 100;
-constexpr int steps_at_a_time = 16;  // then other clients have their turn
+constexpr int steps_at_a_time = 16;  // Limit before other clients get their turn.
 
 }  // namespace
 
@@ -66,8 +66,7 @@ void ExchangeLoop::accept() {
     }
 }
 
-// A descriptor tells of each change once: a client is seen to until nothing can be done, or others
-// have waited enough.
+// Descriptors are edge-triggered, so a client is served until it blocks or reaches the step limit.
 void ExchangeLoop::go_on(uint32_t id) {
     Client& client = clients_[id];
     try {
@@ -77,7 +76,7 @@ void ExchangeLoop::go_on(uint32_t id) {
             if (progress == Progress::waits) return;
         }
         poll_.wake(id);
-    } catch (const std::exception&) {  // no memory, no random numbers: this client's misfortune
+    } catch (const std::exception&) {  // Errors such as exhausted memory end only this client.
         ++service_.failed;
         end(id);
     }
@@ -95,8 +94,8 @@ ExchangeLoop::Progress ExchangeLoop::advance(Client& client) {
         client.exchange = std::make_unique<ServerExchange>(service_.engine,
                                                            client.stream->exporter(), service_.set);
     }
-    // What is sent goes before what is read, so that a client who does not read cannot make us hold
-    // more than one piece for it.
+    // Sends before reading, so that a client that does not read cannot make the server hold more
+    // than one piece for it.
     const TlsStream::State sent = client.stream->write(client.exchange->output);
     if (sent == TlsStream::State::blocked) return Progress::waits;
     if (sent != TlsStream::State::open) return Progress::ended;
@@ -137,7 +136,7 @@ ExchangeLoop::Progress ExchangeLoop::fail_exchange(Client& client, Refusal why) 
 }
 
 void ExchangeLoop::attend(Client& client) {
-    if (cli::interrupted_by() != 0) return;  // nobody is begun with any more
+    if (cli::interrupted_by() != 0) return;  // No new work starts after an interrupt.
     if (client.exchange->wants_key())
         request(client, PoolRequest::Kind::take);
     else if (client.exchange->wants_secret())
@@ -150,7 +149,7 @@ void ExchangeLoop::request(Client& client, PoolRequest::Kind kind) {
     client.request.kind = kind;
     client.request.ciphertext = client.exchange->ciphertext();
     client.requested = true;
-    client.has_handle = false;  // on its way, or to be used
+    client.has_handle = false;  // The request has taken the handle, or will return one.
     ++requested_;
     service_.pool.submit(client.request);
 }
@@ -161,7 +160,7 @@ void ExchangeLoop::take_answer(uint32_t id) {
     client.requested = false;
     --requested_;
     client.has_handle = key && client.request.status == WARPSEAL_OK;
-    if (!client.stream) return end(id);  // it went meanwhile
+    if (!client.stream) return end(id);  // The client has disconnected in the meantime.
     if (client.request.status == WARPSEAL_OK)
         use_answer(client);
     else
@@ -179,8 +178,8 @@ void ExchangeLoop::use_answer(Client& client) {
             client.deadline = Clock::now() + service_.patience;
         }
         attend(client);
-    } catch (const std::exception&) {  // not confirmed, or something here went wrong: the client
-                                       // cannot tell
+        // The client did not confirm, or the server failed; the client cannot distinguish these.
+    } catch (const std::exception&) {
         fail_exchange(client, Refusal::failed);
     }
 }
@@ -198,7 +197,8 @@ void ExchangeLoop::answer_data(Client& client) {
 
 void ExchangeLoop::end(uint32_t id) {
     Client& client = clients_[id];
-    if (client.requested) {  // the pool writes to it: it is ended when it comes back
+    // The pool still writes to the request, so the client ends when the request returns.
+    if (client.requested) {
         client.stream.reset();
         return;
     }

@@ -1,5 +1,5 @@
-// The server of the exchange: event loops that accept, shake hands, exchange, and answer each
-// record with its own text.
+// Server of the exchange: event loops that accept, shake hands, run the exchange and echo each
+// record's text.
 #pragma once
 
 #include <atomic>
@@ -14,15 +14,15 @@
 
 namespace warpseal::tls {
 
-// What all loops share.
+// State shared by all loops.
 struct ExchangeService {
     warpseal_engine* engine;
     SSL_CTX* tls;
     PoolBatcher& pool;
     uint8_t set;
-    std::chrono::seconds patience;  // for handshake and exchange together; then between one step of
-                                    // a client and its next
-    size_t most_clients;            // of each loop
+    // Time limit for handshake and exchange together, and afterwards between two steps of a client.
+    std::chrono::seconds patience;
+    size_t most_clients;  // limit of each loop
     std::atomic<uint64_t> accepted{0}, turned_away{0}, opened{0}, refused{0}, failed{0},
         timed_out{0}, bytes{0};
 };
@@ -30,20 +30,20 @@ struct ExchangeService {
 class ExchangeLoop {
 public:
     ExchangeLoop(ExchangeService& service, int listening);
-    // Until an interrupt. Not before all requests to the pool have come back.
+    // Runs until an interrupt, and returns after all requests to the pool have returned.
     void run();
 
 private:
     using Clock = std::chrono::steady_clock;
     struct Client {
-        std::unique_ptr<TlsStream>
-            stream;  // null: no client, or one that went while its request was the pool's
+        // null: no client, or one that left while the pool had its request
+        std::unique_ptr<TlsStream> stream;
         std::unique_ptr<ServerExchange> exchange;
         PoolRequest request;
         Clock::time_point deadline;
-        bool requested = false;   // the request is the pool's
+        bool requested = false;   // the pool has the request
         bool has_handle = false;  // of a pair that is not used yet
-        bool closing = false;     // once all is sent
+        bool closing = false;     // close once everything is sent
     };
     enum class Progress { waits, more, ended };
 
@@ -52,7 +52,7 @@ private:
     Progress advance(Client& client);
     Progress read_some(Client& client);
     Progress fail_exchange(Client& client, Refusal why);
-    void attend(Client& client);  // to what its exchange wants
+    void attend(Client& client);  // Handles what the client's exchange is waiting for.
     void request(Client& client, PoolRequest::Kind kind);
     void take_answer(uint32_t id);
     void use_answer(Client& client);
@@ -63,7 +63,7 @@ private:
     ExchangeService& service_;
     const int listening_;
     Poll poll_;
-    std::deque<Client> clients_{1};  // the first number is the listening socket's
+    std::deque<Client> clients_{1};  // index 0 stands for the listening socket
     std::vector<uint32_t> free_;
     size_t requested_ = 0;
     Clock::time_point next_sweep_{};

@@ -1,5 +1,5 @@
-// `warpseal tls-serve`: TLS from the system's configuration, a pool of key pairs, and an event loop
-// for each core.
+// `warpseal tls-serve`: TLS with the system's configuration, a pool of key pairs, and one event
+// loop per core.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session) {
     cli::print_output(fmt::format("listening on {}\n", address_of(listening.get()).text()));
     serve(service, listening.get(), threads);
     tell(service, pool.counts());
-    return cli::ExitCode::ok;  // it was asked to stop, and nothing else ends it
+    return cli::ExitCode::ok;  // Only a stop request ends the server.
 }
 
 }  // namespace warpseal::tls

@@ -1,4 +1,4 @@
-// TCP: sockets that do not block, and addresses.
+// TCP: non-blocking sockets and addresses.
 #include "socket.h"
 
 #include <fmt/core.h>
@@ -43,8 +43,8 @@ void send_at_once(int socket) {
     setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// What has no letter getaddrinfo takes for a number, signs and blanks with it, and of a large one
-// the last 16 bits.
+// getaddrinfo reads a port without letters as a number. It accepts signs and blanks, and keeps the
+// low 16 bits of a large one.
 bool is_port(const std::string& text) {
     if (std::any_of(text.begin(), text.end(),
                     [](unsigned char letter) { return std::isalpha(letter) != 0; }))

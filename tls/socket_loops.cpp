@@ -1,5 +1,5 @@
-// Handshakes over TCP: event loops of servers, and event loops of clients, which may also call on a
-// server elsewhere.
+// Handshakes over TCP: event loops of servers, and of clients, which may also connect to a remote
+// server.
 #include <openssl/async.h>
 
 #include <atomic>
@@ -20,14 +20,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Connection {
-    cli::Descriptor socket;  // closed after its TLS
+    cli::Descriptor socket;  // must be closed after `tls`
     Ssl tls;
     Poll::Place place{};
     Clock::time_point start;
     bool connected = false, done = false, paused = false;
 };
 
-// Accepts whoever comes, shakes hands and closes.
+// Accepts connections, shakes hands and closes them.
 class ServerLoop {
 public:
     ServerLoop(const Load& load, SSL_CTX* context, int listening)
@@ -103,13 +103,13 @@ private:
     const int listening_;
     std::atomic<bool> stopping_{false};
     Poll poll_;
-    std::deque<Connection> connections_{1};  // the first number is the listening socket's
+    std::deque<Connection> connections_{1};  // index 0 stands for the listening socket
     std::vector<uint32_t> free_;
     unsigned paused_ = 0;
     Tally tally_;
 };
 
-// Keeps its part of the connections under way until its part of the handshakes is done.
+// Keeps its quota of connections in progress until its quota of handshakes is done.
 class ClientLoop {
 public:
     ClientLoop(const Load& load, const Ends& ends, const Address& address, const std::string& host,
@@ -165,7 +165,8 @@ private:
             if (taken != Step::done) return;
             one.done = true;
         }
-        if (until_closed_) {  // only then has the server seen that the client is done
+        // Waits for the server's close, which shows that the server has seen the client's end.
+        if (until_closed_) {
             char byte = 0;
             const int count = SSL_read(one.tls.get(), &byte, 1);
             const int error = SSL_get_error(one.tls.get(), count);
@@ -218,7 +219,7 @@ std::vector<std::function<Tally()>> client_loops(const Load& load, const Ends& e
     return loops;
 }
 
-// A server's failure is its client's as well, which counts it.
+// The client counts a server's failure too, so it is dropped here.
 Tally without_failures(Tally tally) {
     tally.failed = 0;
     return tally;
@@ -241,8 +242,8 @@ Measured run_over_sockets(const Load& load, const Ends& ends) {
     };
     for (std::function<Tally()>& client : loops)
         client = [&, client] {
-            const std::unique_ptr<void, decltype(leave)> leaving(&clients_left,
-                                                                 leave);  // by an exception, too
+            // Also runs after an exception.
+            const std::unique_ptr<void, decltype(leave)> leaving(&clients_left, leave);
             return client();
         };
     for (ServerLoop& server : servers)
@@ -253,8 +254,8 @@ Measured run_over_sockets(const Load& load, const Ends& ends) {
 Measured run_against(const Load& load, const Ends& ends, const std::string& host,
                      const std::string& port) {
     Address address;
-    connect_to_any({host, port}, std::chrono::seconds(10),
-                   address);  // and is closed again: who is there answers
+    // Closed again; it only checks that a server answers.
+    connect_to_any({host, port}, std::chrono::seconds(10), address);
     return run_loops(client_loops(load, ends, address, host, false));
 }
 

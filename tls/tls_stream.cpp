@@ -12,7 +12,7 @@
 namespace warpseal::tls {
 namespace {
 
-// For private use (RFC 5705 section 4): not registered.
+// Unregistered label for private use (RFC 5705 section 4).
 constexpr char exporter_label[] = "EXPERIMENTAL warpseal exchange 1";
 constexpr size_t protocol_bytes = sizeof exchange_protocol - 1;
 const auto* protocol = reinterpret_cast<const unsigned char*>(exchange_protocol);

@@ -1,5 +1,5 @@
-// A TLS connection that carries the exchange, without blocking: handshake, exporter, bytes both
-// ways.
+// A non-blocking TLS connection that carries the exchange: handshake, exporter, and bytes in both
+// directions.
 #pragma once
 
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace warpseal::tls {
 
-// What the exchange wants of TLS: version 1.3, its protocol named by both sides, 32 bytes of
-// exporter. These set it up; they throw Failure.
+// Configure a context for the exchange: TLS 1.3 with the exchange's ALPN protocol on both sides.
+// Throw Failure.
 void offer_exchange(SSL_CTX* client);
 void accept_exchange(SSL_CTX* server);
 
@@ -20,12 +20,11 @@ public:
     TlsStream(SSL_CTX* context, cli::Descriptor socket, bool server);
 
     enum class State { open, blocked, closed, broken };
-    // open: the handshake is done, and the other side knows the exchange.
+    // `open`: the handshake is done, and the other side supports the exchange.
     State shake_hands();
-    // Appends what has come, at most `most` bytes. closed: the other side has said that nothing
-    // more comes.
+    // Appends at most `most` received bytes. `closed`: the other side has ended its data.
     State read(std::vector<uint8_t>& in, size_t most);
-    // Sends from the front what can be sent, and removes it. open: all of it.
+    // Sends as much as possible from the front and removes it. `open`: everything is sent.
     State write(std::vector<uint8_t>& out);
     void close() { SSL_shutdown(tls_.get()); }
 
@@ -33,7 +32,7 @@ public:
     SSL* get() const { return tls_.get(); }
     int socket() const { return socket_.get(); }
     bool wants_write() const { return SSL_want_write(tls_.get()); }
-    const std::string& why() const { return why_; }  // after broken
+    const std::string& why() const { return why_; }  // reason, after `broken`
 
 private:
     State after(int result);

@@ -1,4 +1,4 @@
-// AES-128: P1's two forms, every table layout in counter mode, and the product.
+// AES-128: P1's two representations, every table layout in counter mode, and the product.
 #include "ciphers/aes.h"
 
 #include "ladder/byte_threads.cuh"

@@ -1,4 +1,4 @@
-// ARIA-128: P1's two forms, the layouts that AES's ladder found best, and the product.
+// ARIA-128: P1's two representations, the best layouts of AES's ladder, and the product.
 #include "ciphers/aria.h"
 
 #include "ladder/byte_threads.cuh"

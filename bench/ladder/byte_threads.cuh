@@ -1,4 +1,4 @@
-// The kernel of P1's 8-bit form: 16 threads share a block of text, a byte each.
+// Kernel of P1's 8-bit representation: 16 threads share a block of text, one byte each.
 #pragma once
 
 #include "ladder/byte_threads.h"
@@ -9,16 +9,16 @@ namespace warpseal::ladder {
 template <class C>
 __device__ const typename C::Data byte_data{};
 
-// Shared memory: the boxes, the round keys, and a byte for each thread, twice, so that one barrier
-// a round is enough. The 16 threads are half a warp or, in a block of 16, all there is: a warp's
-// barrier is theirs.
+// Shared memory holds the S-boxes, the round keys and two bytes for each thread, so that one
+// barrier per round suffices. The 16 threads are half a warp, or a block of 16, so a warp barrier
+// synchronizes them.
 template <class C>
 __global__ void __launch_bounds__(1024, 1)
     byte_threads(const __grid_constant__ Job<typename C::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     constexpr int key_bytes = 16 * (C::rounds + 1);
-    static_assert(C::rounds % 2 ==
-                  0);  // or the next block of text would begin in the half that ends this one
+    // Otherwise the next block of text would start in the half that ends this one.
+    static_assert(C::rounds % 2 == 0);
     constexpr int box_count = sizeof(C::Data::boxes) / 256;
     unsigned char *const boxes = shared, *const keys = boxes + box_count * 256,
                          *const exchange = keys + key_bytes;
@@ -32,7 +32,7 @@ __global__ void __launch_bounds__(1024, 1)
     const C cipher(byte, byte_data<C>);
     const uint64_t step = uint64_t{gridDim.x} * (blockDim.x / 16);
     const uint64_t first = uint64_t{blockIdx.x} * (blockDim.x / 16) + threadIdx.x / 16;
-    // All threads of a warp stay together; those past the end work on the last block and write
+    // All threads of a warp stay in the loop; those past the end repeat the last block and store
     // nothing.
     for (uint64_t i = first; i - threadIdx.x / 16 < job.blocks; i += step) {
         const bool inside = i < job.blocks;

@@ -1,6 +1,6 @@
-// AES-128 and ARIA-128 with a thread for each byte of a block, after Y. Yeom and Y. Cho
-// (2008), 3.2: what one of 16 threads does in a round, on the host too. The threads exchange bytes
-// through memory that all of them see.
+// AES-128 and ARIA-128 with one thread for each byte of a block (Y. Yeom and Y. Cho 2008, 3.2): the
+// work of one of 16 threads in a round. Threads exchange bytes through shared memory. Also compiles
+// for the host.
 #pragma once
 
 #include "ciphers/aes.h"
@@ -8,8 +8,8 @@
 
 namespace warpseal::ladder {
 
-// A round is: substitute a byte, hand it out, and make a byte of the linear layer from what the
-// others hand out. `byte` is the thread's.
+// A round substitutes a byte, publishes it, and computes a byte of the linear layer from the
+// published bytes. `byte` is the thread's byte.
 struct AesByBytes {
     using Cipher = ciphers::aes::Aes<128>;
     static constexpr int rounds = Cipher::rounds;
@@ -26,14 +26,14 @@ struct AesByBytes {
 
     WARPSEAL_INLINE int box(int) const { return 0; }
 
-    // ShiftRows (FIPS 197 5.1.2): where the byte comes from that goes to some row of the thread's
-    // column.
+    // ShiftRows (FIPS 197 5.1.2): source of the byte that moves to row `r` of the thread's column.
     WARPSEAL_INLINE int from(int r) const { return ((column + r) & 3) * 4 + (r & 3); }
     WARPSEAL_INLINE static uint32_t doubled(uint32_t x) {
         return ((x << 1) ^ (x >> 7) * 0x1b) & 0xff;
     }
+    // FIPS 197 5.1.3
     template <class Read>
-    WARPSEAL_INLINE uint32_t mix(const Read& read) const {  // FIPS 197 5.1.3
+    WARPSEAL_INLINE uint32_t mix(const Read& read) const {
         const uint32_t a = read(from(row)), b = read(from((row + 1) & 3)),
                        c = read(from((row + 2) & 3)), d = read(from((row + 3) & 3));
         return doubled(a ^ b) ^ b ^ c ^ d;
@@ -49,8 +49,9 @@ struct AriaByBytes {
     static constexpr int rounds = Cipher::rounds;
     struct Data {
         uint8_t boxes[4][256] = {};
-        uint32_t summands[16] =
-            {};  // the seven bytes that the diffusion layer sums up to each, four bits each
+        // Indices of the seven bytes that the diffusion layer adds up for each byte, four bits
+        // each.
+        uint32_t summands[16] = {};
         constexpr Data() {
             for (int x = 0; x < 256; ++x) {
                 boxes[0][x] = ciphers::aria::s_boxes.sb1[x];
@@ -69,7 +70,7 @@ struct AriaByBytes {
     const uint32_t summands;
     WARPSEAL_INLINE AriaByBytes(int b, const Data& data) : byte(b), summands(data.summands[b]) {}
 
-    // RFC 5794 2.4.2: the S-boxes of even rounds are those of odd ones, two places further.
+    // RFC 5794 2.4.2: the S-boxes of even rounds are those of odd rounds, two positions further.
     WARPSEAL_INLINE int box(int round) const { return (byte + (round % 2 == 0 ? 2 : 0)) & 3; }
 
     template <class Read>

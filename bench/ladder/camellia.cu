@@ -1,5 +1,5 @@
-// Camellia: P2's three places for one merged table, by keystream kept in registers; all four tables
-// copied; and the product.
+// Camellia: P2's three memory kinds for one merged table, with the keystream in registers; a copy
+// of all four tables; and the product.
 #include "ciphers/camellia.h"
 
 #include "ladder/reused_rounds.cuh"

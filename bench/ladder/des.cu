@@ -1,4 +1,5 @@
-// DES: P1's thread for each block, its tables copied, bit planes, and the product.
+// DES: P1's thread for each block, copies of its tables, the bitsliced representation, and the
+// product.
 #include "ciphers/des.h"
 
 #include "core/bit_planes.h"
@@ -18,7 +19,7 @@ struct BitslicedKey {
     }
 };
 
-// A thread takes 32 blocks that follow each other, a bit of each in a word; the last of them may be
+// Each thread processes 32 consecutive blocks, one bit of each per word; the last group may have
 // fewer.
 __global__ void __launch_bounds__(128) planes(const __grid_constant__ Job<Cipher> job) {
     const uint64_t step = uint64_t{gridDim.x} * blockDim.x;

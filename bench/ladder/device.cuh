@@ -1,5 +1,5 @@
-// A GPU as the host sees it when it runs a step: failures, memory, events, and kernels that make
-// noise and compare.
+// Host-side helpers for running a step on a GPU: errors, memory, events, and kernels that generate
+// and compare data.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,7 +11,7 @@
 
 namespace warpseal::ladder {
 
-// The first failure counts, and nothing is called after it.
+// Thrown at the first failure; no further calls are made.
 struct Failure {
     warpseal_status status;
 };
@@ -20,7 +20,7 @@ inline void check(warpseal_status status) {
 }
 inline void check(cudaError_t error) {
     if (error == cudaSuccess) return;
-    cudaGetLastError();  // so that the next step does not find it
+    cudaGetLastError();  // Clears the error for the next step.
     const bool asked_too_much =
         error == cudaErrorInvalidConfiguration || error == cudaErrorLaunchOutOfResources;
     throw Failure{error == cudaErrorMemoryAllocation ? WARPSEAL_OUT_OF_MEMORY
@@ -86,7 +86,7 @@ static __global__ void count_differences(const uint64_t* a, const uint64_t* b, u
     if (found) atomicAdd(differences, 1);
 }
 
-// Adds all blocks of 16 bytes to the sum of four words.
+// XORs all blocks of 16 bytes into `sum`, four words.
 static __global__ void sum_blocks(const uint4* blocks, uint64_t count, uint32_t* sum) {
     uint4 s{};
     for (uint64_t i = uint64_t{blockIdx.x} * threads + threadIdx.x; i < count;
@@ -102,7 +102,7 @@ static __global__ void sum_blocks(const uint4* blocks, uint64_t count, uint32_t*
 
 using Sum = std::array<uint32_t, 4>;
 
-// The sum of blocks in device memory.
+// XOR of blocks in device memory.
 class BlockSum {
 public:
     BlockSum() : memory_(sizeof(Sum)) { memory_.set(0); }

@@ -1,4 +1,4 @@
-// P3: the kernels of gKrypt, each of its steps on top of the one before, and the product's AES-256.
+// P3: the kernels of gKrypt, each step on top of the one before, and the product's AES-256.
 #include <cuda_runtime.h>
 
 #include <cstring>
@@ -22,8 +22,8 @@ struct StateJob {
     uint64_t blocks;
 };
 
-// The last is no step of the article: what its authors would do where constant memory is slow for
-// this.
+// The last step is not in the article. Its authors might add it where constant memory is slow for
+// these accesses.
 enum class Upto { global, constant, shared_state, unrolled, device_keys, shared_tables };
 
 template <Upto step>
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(1024, 1) states(const __grid_constant__ StateJ
     }
 }
 
-// The host expands the key for the steps that do not.
+// Expands the key on the host, for steps that do not expand it on the device.
 warpseal_status fill(void* memory, const Work& work) {
     static constexpr Tables tables;
     uint8_t schedule[schedule_bytes];

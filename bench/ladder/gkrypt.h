@@ -1,5 +1,5 @@
-// AES-256 over a state of 4 x 4 bytes, after J. Masood, "gKrypt" (2012): each step of FIPS 197 a
-// function with loops over bytes, products by logarithms. For the host too.
+// AES-256 over a state of 4 x 4 bytes, after J. Masood, "gKrypt" (2012). Each step of FIPS 197 is a
+// function with loops over bytes; multiplication uses logarithms. Also compiles for the host.
 #pragma once
 
 #include "ciphers/aes.h"
@@ -45,7 +45,7 @@ WARPSEAL_INLINE void expand(uint8_t* w, const uint8_t* key, const Tables& tables
     }
 }
 
-// The article's product: by the sum of logarithms; zero has none.
+// Multiplication as in the article: adds logarithms. Zero has none and is handled separately.
 template <int b>
 WARPSEAL_INLINE uint32_t multiply(uint32_t a, const Tables& tables) {
     constexpr uint32_t log_of_b = Tables{}.log(b);
@@ -55,8 +55,8 @@ WARPSEAL_INLINE uint32_t multiply(uint32_t a, const Tables& tables) {
     return a == 0 ? 0 : tables.power(sum);
 }
 
-// `unrolled`: whether the loops over bytes come out straight. The state and its successor lie
-// wherever the caller put them; the key too.
+// `unrolled`: the loops over bytes are unrolled. The caller chooses the memory of the state, its
+// successor and the key.
 template <bool unrolled>
 struct Cipher {
     static constexpr int count = unrolled ? 16 : 1;
@@ -73,13 +73,13 @@ struct Cipher {
 #pragma unroll count
         for (int i = 0; i < 16; ++i) s[i] = tables.inverse_box(s[i]);
     }
-    // Row i % 4 of column i / 4 comes from i % 4 columns further, or, in the inverse, back.
+    // Byte i moves from i % 4 columns further right; the inverse moves it back.
     template <int direction>
     WARPSEAL_INLINE static void shift_rows(uint8_t* to, const uint8_t* s) {
 #pragma unroll count
         for (int i = 0; i < 16; ++i) to[i] = s[(i + direction * 4 * (i % 4)) & 15];
     }
-    // By the matrix's first row; each next row is turned by one.
+    // The parameters are the first row of the matrix; each next row is rotated by one.
     template <int m0, int m1, int m2, int m3>
     WARPSEAL_INLINE static void mix_columns(uint8_t* to, const uint8_t* s, const Tables& tables) {
 #pragma unroll count
@@ -92,7 +92,7 @@ struct Cipher {
         }
     }
 
-    // Leaves the result in the state.
+    // The result is in `state`.
     WARPSEAL_INLINE static void encrypt(uint8_t* state, uint8_t* next, const uint8_t* key,
                                         const Tables& tables) {
         add_round_key(state, key);

@@ -1,4 +1,4 @@
-// The ladder of NTRU: P4's kernels, each checked whenever it is timed, and the product's. Compiles
+// The ladder of NTRU: P4's kernels and the product's, each checked whenever it is timed. Compiles
 // without CUDA.
 #pragma once
 
@@ -10,19 +10,20 @@
 namespace warpseal::ladder {
 
 struct KemOptions {
-    uint64_t count = 10'000;    // operations in one launch; of a component 0: as many as take about
-                                // `seconds`, count_of_paper at most
+    // Operations in one launch. For a component, 0 selects as many as take about `seconds`, at most
+    // count_of_paper.
+    uint64_t count = 10'000;
     int threads_per_block = 0;  // 0: the step's own
-    int repetitions = 7;        // the median counts
-    double seconds = 1;         // no repetition is begun after so many, but the first is
+    int repetitions = 7;        // the figure is the median
+    double seconds = 1;         // No repetition starts after this time, except the first.
     int device = 0;
 };
 inline constexpr uint64_t count_of_paper = 10'000;
 
 struct KemMeasured {
-    double milliseconds;  // of the launch, or both; within device memory
+    double milliseconds;  // Time of the launch, or of both launches, within device memory.
     uint64_t count;
-    // Of the (first) compiled kernel; -1 for the product, whose kernels nobody asks.
+    // Attributes of the (first) compiled kernel; -1 for the product, whose kernels are not queried.
     int registers, local_bytes;  // per thread
     int shared_bytes;            // per block of threads
     int threads_per_block;
@@ -34,34 +35,34 @@ struct KemMeasured {
 
 struct KemStudy;
 
-// A way to do one operation of a set.
+// A method for one operation of a set.
 struct KemStep {
-    const char* name;  // "ntruhps4096821.encapsulate.block"
+    const char* name;  // e.g. "ntruhps4096821.encapsulate.block"
     const char* paper = nullptr;
     const char* set;
     KemOperation operation;
     bool product = false;
-    const char* what;    // one line: what this step changes
-    const char* taught;  // one line
+    const char* what;    // one line: the change of this step
+    const char* taught;  // one line: the lesson
     const KemStudy* study = nullptr;
 };
 
 struct ComponentStudy;
 
-// What the operations are made of, each alone in one block of threads, as P4 times them.
+// A part of the operations, timed alone in one block of threads, as in P4.
 struct Component {
-    const char* name;  // as the paper's table 6 has it
+    const char* name;  // as in the paper's table 6
     const char* set;
     const ComponentStudy* study;
 };
 
-// Both empty in a build without CUDA. Names of steps are unique.
+// Both are empty in a build without CUDA. Names of steps are unique.
 std::span<const KemStep> kem_steps();
 std::span<const Component> components();
 
-// Measure, and compare: a step's whole output with the product's (if it is another), and a sample
-// with the portable target's; a component's output with the same text on a core. Statuses as of
-// run(const Step&, ...).
+// Measure and compare. A step's whole output is compared with the product's, and a sample with the
+// portable target's. A component's output is compared with the same code on a core. Statuses are
+// those of run(const Step&, ...).
 warpseal_status run(const KemStep& step, const KemOptions& options, KemMeasured* measured);
 warpseal_status run(const Component& component, const KemOptions& options, KemMeasured* measured);
 

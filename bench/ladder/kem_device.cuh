@@ -1,5 +1,5 @@
-// A GPU as NTRU's steps are run on it: rows of keys, a kernel in blocks of so many threads, the
-// product's calls with coins drawn.
+// Helpers for running NTRU's steps on a GPU: rows of keys, kernel launches, and the product's calls
+// with drawn coins.
 #pragma once
 
 #include <algorithm>
@@ -14,8 +14,8 @@
 
 namespace warpseal::ladder {
 
-// The product takes so many at a time, as many as its figures are of, so that coins need not lie
-// there for all.
+// Items of one product call, as in its published figures, so that memory need not hold coins for
+// all.
 inline constexpr uint64_t batch_items = 1 << 17;
 inline std::vector<uint8_t> row(const Memory& memory, uint64_t item, size_t bytes) {
     std::vector<uint8_t> out(bytes);
@@ -42,12 +42,12 @@ inline uint64_t whole(uint64_t bytes, uint64_t multiple) {
     return (bytes + multiple - 1) / multiple * multiple;
 }
 
-// The doors' states and work space begin at multiples of 64.
+// States and work space of the backends must be aligned to 64 bytes.
 inline uint8_t* aligned(std::vector<uint8_t>& memory) {
     return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
 }
 
-// Rows of a batch side by side, the end filled up, and every byte a known one.
+// Rows of a batch, padded to a multiple of 8 bytes, with every byte initialized.
 struct Rows : Memory {
     Rows(uint64_t count, size_t bytes) : Memory(whole(count * bytes, 8)) { set(0xa5); }
 };
@@ -68,7 +68,7 @@ double median_time(const KemOptions& options, const Launch& launch) {
     return taken[taken.size() / 2];
 }
 
-// What a compiled kernel takes, in blocks of so many threads.
+// A compiled kernel: its attributes, block size and launch.
 class Kernel {
 public:
     Kernel(const void* kernel, int own_threads, size_t shared_bytes, const KemOptions& options)
@@ -119,7 +119,8 @@ public:
           stride_(whole(std::max(set_.keypair_coins(), set_.encapsulation_coins()), 16)) {}
     const kem::Params& set() const { return set_; }
 
-    // With the coins that `draw` writes into device memory for items from the first on.
+    // Runs the operation with the coins that `draw` writes into device memory for each range of
+    // items.
     template <class Draw>
     void run(KemOperation operation, warpseal_kem_batch batch, Draw&& draw) {
         const uint64_t all = batch.count;
@@ -154,13 +155,14 @@ private:
     std::unique_ptr<Memory> coins_, work_;
 };
 
-// AES-256 in counter mode on the GPU, which is what draws coins where a caller has none.
+// Draws coins with AES-256 in counter mode on the GPU, as the library does if the caller gives
+// none.
 class DrawnCoins {
 public:
     explicit DrawnCoins(int device)
         : device_(device), aes_(*gpu_backend()->cipher("aes-256")), memory_(aes_.state_bytes + 64) {
-        const uint8_t key[32] = {0x57, 0x61, 0x72,
-                                 0x70};  // of a study: a user's comes from the operating system
+        // Fixed key of the study; the library takes a user's key from the operating system.
+        const uint8_t key[32] = {0x57, 0x61, 0x72, 0x70};
         aes_.expand(aligned(memory_), key);
     }
     void operator()(uint8_t* coins, uint64_t stride, uint64_t, uint64_t count) {

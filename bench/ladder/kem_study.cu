@@ -1,5 +1,5 @@
-// Runs a step of NTRU's ladder: key pairs, coins and ciphertexts for it, its time, and its output
-// beside the product's and the cores'.
+// Runs a step of NTRU's ladder: prepares key pairs, coins and ciphertexts, measures its time, and
+// compares its output with the product's and the cores'.
 #include "ladder/kem_study.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace warpseal::ladder {
 namespace {
 
-// Key pairs that differ; the others are copies, at addresses of their own.
+// Number of distinct key pairs; the others are copies at their own addresses.
 constexpr uint64_t key_pairs = 1 << 13;
 constexpr uint64_t sampled = 64;
 
@@ -89,7 +89,7 @@ private:
         product_.run(KemOperation::encapsulate, batch(count_), draw(set_.encapsulation_coins()));
     }
 
-    // Every seventh ciphertext is spoiled, and so rejected.
+    // Every seventh ciphertext is corrupted and therefore rejected.
     void decapsulate_by_product() {
         check(cudaMemset2D(ciphertexts_.data() + set_.ciphertext_bytes() / 2,
                            7 * set_.ciphertext_bytes(), 0x5a, 1, (count_ + 6) / 7));
@@ -97,7 +97,7 @@ private:
         product_.run(KemOperation::decapsulate, batch(count_), [](auto&&...) {});
     }
 
-    // What the product left, from the first item to the last.
+    // Compares samples of the product's output, from the first item to the last.
     void compare_sample() {
         const uint64_t length = std::min(count_, sampled);
         for (uint64_t k = 0; k < length; ++k)
@@ -197,7 +197,7 @@ private:
         kernel_.launch(1, &job);
     }
 
-    // From noise, a few times.
+    // Runs the component a few times on noise and compares.
     void compare() const {
         constexpr uint64_t times = 5;
         Noise expected(study_.bytes), made(study_.bytes);
@@ -207,7 +207,7 @@ private:
         study_.on_host(expected.data(), times);
         agree(std::memcmp(made.data(), expected.data(), study_.bytes) == 0);
     }
-    // Begins at a multiple of 64, as polynomials do.
+    // Aligned to 64 bytes, as polynomials are.
     class Noise {
     public:
         explicit Noise(size_t bytes) : memory_(bytes + 64) {
@@ -219,7 +219,7 @@ private:
         std::vector<uint8_t> memory_;
     };
 
-    // How many take about so long.
+    // Returns how many take about `seconds`.
     uint64_t count_for(double seconds) const {
         constexpr uint64_t tried = 4;
         KemOptions few = options_;

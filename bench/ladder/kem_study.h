@@ -1,4 +1,4 @@
-// How a step of NTRU's ladder is launched.
+// Launch parameters of a step of NTRU's ladder.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace warpseal::ladder {
 
-// What one launch works on, in device memory, items side by side. `messages` are what is hashed
-// where a kernel of its own does that, and `wrong` what decapsulation found.
+// Data of one launch in device memory, items side by side. `messages` are the inputs of a separate
+// hash kernel, `wrong` the failures that decapsulation found.
 struct KemJob {
     uint64_t count;
     const uint8_t *public_keys, *secret_keys;
@@ -18,23 +18,25 @@ struct KemJob {
 };
 
 struct KemStudy {
-    const void* kernel;          // of a KemJob; blocks of threads stay and take the next item
-    const void* hash = nullptr;  // the same, launched after it, a thread for each item
-    size_t message_bytes = 0;    // of an item, between the two
-    int threads;                 // in a block of threads, unless the caller asks for others
+    // Takes a KemJob; persistent kernel with a grid-stride loop over items.
+    const void* kernel;
+    // Takes the same, launched afterwards with one thread for each item.
+    const void* hash = nullptr;
+    size_t message_bytes = 0;  // message bytes of an item between the two kernels
+    int threads;               // threads per block, unless the caller sets it
     size_t shared_bytes;
 };
 inline constexpr int hash_threads = 128;
 
-// Of one block of threads, which does the same so many times in its own memory.
+// Data of one block of threads, which repeats the component `count` times in its own memory.
 struct ComponentJob {
     uint64_t count;
-    uint8_t* memory;  // filled before and looked at behind
+    uint8_t* memory;  // filled before and checked afterwards
 };
 
 struct ComponentStudy {
-    const void* kernel;  // of a ComponentJob
-    size_t bytes;        // of the memory, whole words of 32 bits
+    const void* kernel;  // takes a ComponentJob
+    size_t bytes;        // size of the memory, a multiple of 4
     void (*on_host)(uint8_t* memory, uint64_t count);
 };
 

@@ -1,4 +1,4 @@
-// The list of all steps, family by family.
+// List of all steps by cipher family.
 #include "ladder/ladder.h"
 
 #include <vector>

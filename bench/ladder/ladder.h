@@ -10,48 +10,50 @@
 namespace warpseal::ladder {
 
 struct Options {
-    uint64_t bytes = 0;         // of data; 0: 1 GiB, or of keystream alone as much as takes about
-                                // `seconds`, 2^35 blocks at most
+    // Bytes of data. 0: 1 GiB; for keystream only, as much as takes about `seconds`, at most 2^35
+    // blocks.
+    uint64_t bytes = 0;
     int threads_per_block = 0;  // 0: the step's own
-    int repetitions = 7;        // the median counts
-    double seconds = 1;         // no repetition is begun after so many, but the first is
+    int repetitions = 7;        // the figure is the median
+    double seconds = 1;         // No repetition starts after this time, except the first.
     int device = 0;
 };
 
 struct Measured {
-    double gigabytes_per_second;  // 10^9 bytes of data, counted once; within device memory, copies
-                                  // to and from the host not counted
-    double milliseconds;          // of the launch
-    uint64_t bytes;               // what the launch took: whole blocks
-    // Of the compiled kernel (cudaFuncGetAttributes); -1 for the product, whose kernels nobody
-    // asks.
+    // 10^9 bytes of data per second, counted once, within device memory and without host copies.
+    double gigabytes_per_second;
+    double milliseconds;  // time of the launch
+    uint64_t bytes;       // bytes of the launch, in whole blocks
+    // Attributes of the compiled kernel (cudaFuncGetAttributes); -1 for the product, whose kernels
+    // are not queried.
     int registers, local_bytes;  // per thread
     int shared_bytes;            // per block of threads, static and dynamic
     int threads_per_block;
 };
 
-struct Study;  // how it is launched: study.h
+struct Study;  // launch parameters: study.h
 
 struct Step {
-    const char* name;             // "camellia-128.merged-copies"
-    const char* paper = nullptr;  // whose method it is: "P1", "P2", "P3"; or null
-    const char* cipher;           // as the catalogue spells it
+    const char* name;             // e.g. "camellia-128.merged-copies"
+    const char* paper = nullptr;  // paper of the method: "P1", "P2", "P3", or null
+    const char* cipher;           // name in the catalogue
     const char* mode;             // "ecb" or "ctr"
     bool decrypts = false;
-    bool keystream_only = false;  // nothing is read, and a thread writes one block in the end: the
-                                  // sum of its keystream
-    bool product = false;         // what the others lead to: the product's own call
-    const char* what;             // one line: what this step changes
-    const char* taught;           // one line
+    // Reads nothing; each thread finally writes one block, the XOR of its keystream blocks.
+    bool keystream_only = false;
+    bool product = false;  // The product's own call, at the end of the ladder.
+    const char* what;      // one line: the change of this step
+    const char* taught;    // one line: the lesson
     const Study* study;
 };
 
-// In the order of the ladder; empty in a build without CUDA. Names are unique.
+// Returns the steps in the order of the ladder; empty in a build without CUDA. Names are unique.
 std::span<const Step> steps();
 
-// Measures, and compares the whole output with the product's and a sample with the portable
-// target's. WARPSEAL_SELF_TEST_FAILED: they differ, and there is no figure.
-// WARPSEAL_INVALID_ARGUMENT: the step cannot have so many threads in a block. WARPSEAL_NO_DEVICE.
+// Measures a step, and compares its whole output with the product's and a sample with the portable
+// target's. Returns WARPSEAL_SELF_TEST_FAILED, without a figure, if they differ. Returns
+// WARPSEAL_INVALID_ARGUMENT if the step cannot have that many threads in a block. Returns
+// WARPSEAL_NO_DEVICE if the device fails.
 warpseal_status run(const Step& step, const Options& options, Measured* measured);
 
 }  // namespace warpseal::ladder

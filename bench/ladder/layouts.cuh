@@ -1,5 +1,5 @@
-// The table layouts of the literature, behind the one call that a cipher in table form makes:
-// look<table, byte>(word).
+// Table layouts of the literature behind the interface of a table-based cipher: lookup<table,
+// byte>(word).
 #pragma once
 
 #include "core/table.h"
@@ -22,7 +22,7 @@ constexpr uint32_t entries_of() {
         return 256;
 }
 
-// A layout takes `bytes` of shared memory, which all threads of a block fill; the kernel's barrier
+// A layout uses `bytes` of shared memory, which all threads of a block fill; the kernel's barrier
 // follows.
 
 template <class Tables>
@@ -45,7 +45,7 @@ struct InConstant {
     }
 };
 
-// Each table once: lanes that want entries of one bank wait for each other.
+// One copy of each table: lanes that access different entries of a bank are serialized.
 template <class Tables>
 struct InShared {
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 4;
@@ -62,7 +62,7 @@ struct InShared {
     }
 };
 
-// ---- one merged table, rebuilt by a byte permute
+// ---- one merged table, restored by a byte permute
 
 template <class Tables, template <class> class Storage>
 struct Merged : Storage<Tables> {
@@ -99,7 +99,7 @@ struct OnceInShared {
     __device__ __forceinline__ uint32_t entry(uint32_t x) const { return table[x]; }
 };
 
-// A copy for each lane of a warp, in a bank of its own.
+// One copy for each lane of a warp, bank-conflict-free.
 template <class Tables>
 struct CopiesInShared {
     static constexpr uint32_t bytes = 256 * 32 * 4;
@@ -112,9 +112,9 @@ struct CopiesInShared {
     __device__ __forceinline__ uint32_t entry(uint32_t x) const { return lane[32 * x]; }
 };
 
-// ---- all tables, a copy of each for each lane; what is left is how the address is made
+// ---- one copy of all tables for each lane, with several address computations
 
-// Rows of 128 bytes, an entry for each lane; tables one after the other.
+// Rows of 128 bytes with an entry for each lane; tables one after the other.
 template <class Tables>
 struct Rows128 {
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
@@ -124,7 +124,7 @@ struct Rows128 {
     static constexpr uint32_t table_of(uint32_t row) { return row / entries; }
     static constexpr uint32_t entry_of(uint32_t row) { return row % entries; }
 };
-// Two tables side by side in rows of 256 bytes, so that an entry's row is its number times 256.
+// Two tables side by side in rows of 256 bytes, so that an entry's offset is its index times 256.
 template <class Tables>
 struct Rows256 {
     static_assert(Tables::count % 2 == 0);
@@ -137,7 +137,7 @@ struct Rows256 {
     static constexpr uint32_t entry_of(uint32_t row) { return row / 2 % entries; }
 };
 
-// The first two side by side, the others one after the other.
+// The first two tables side by side, the others one after the other.
 template <class Tables>
 struct RowsOfBoth {
     static constexpr uint32_t entries = entries_of<Tables>(), bytes = Tables::count * entries * 128;
@@ -195,7 +195,7 @@ struct Copies {
     using Rows = typename Address::template Rows<Tables>;
     static constexpr uint32_t bytes = Rows::bytes;
     const unsigned char* shared;
-    uint32_t lane;  // where in a row its bank is
+    uint32_t lane;  // offset of its bank in a row
     __device__ explicit Copies(unsigned char* memory)
         : shared(memory), lane(4 * (threadIdx.x % 32)) {
         for (uint32_t i = threadIdx.x; i < bytes / 4; i += blockDim.x)

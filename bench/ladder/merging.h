@@ -1,18 +1,18 @@
-// Tables that are made of few functions of a byte, merged into one: byte k of its entry x is
-// f_k(x), and a byte permute rebuilds the rest.
+// Merges tables that consist of few functions of a byte into one: byte k of entry x is f_k(x), and
+// a byte permute restores the rest.
 #pragma once
 
 #include "core/table.h"
 
 namespace warpseal::ladder {
 
-// Camellia's and ARIA's tables hold their four S-boxes, AES's hold 1, 2 and 3 times its one. Found
-// by comparing the tables' bytes.
+// Camellia's and ARIA's tables hold their four S-boxes; AES's hold 1, 2 and 3 times its S-box. The
+// functions are found by comparing the tables' bytes.
 template <class Tables>
 struct Merging {
     uint32_t entries[256] = {};
-    uint16_t selector[Tables::count] = {};  // of the byte permute of an entry and zero
-    int functions = 0;                      // more than four: they do not fit
+    uint16_t selector[Tables::count] = {};  // selector of the byte permute of an entry and zero
+    int functions = 0;                      // More than four do not fit.
 
     constexpr Merging() {
         const TableData<Tables> data;

@@ -1,4 +1,5 @@
-// P4: NTRU with a block of threads for each operation, step by step to the product's warp for each.
+// P4: NTRU with a block of threads for each operation, step by step to the product's warp for each
+// operation.
 #include <cuda_runtime.h>
 
 #include <vector>
@@ -22,7 +23,8 @@ struct BlockOfThreads {
     }
 };
 
-// Kernels are named by n, which tells sets apart: nvcc has no name for one that is a reference.
+// Kernels are named by n, which identifies the set, because nvcc cannot name a kernel with a
+// reference parameter.
 constexpr const Params& set_of(int n) {
     int i = 0;
     while (kem::sets[i]->n != n) ++i;
@@ -31,7 +33,7 @@ constexpr const Params& set_of(int n) {
 
 enum class Hash { here, apart };
 
-// What the paper's kernel has room for.
+// thread limit of the paper's kernel
 constexpr int most_threads = 768;
 
 template <const Params& set, Sorts sorts, Hash hash>
@@ -120,8 +122,8 @@ __global__ void __launch_bounds__(most_threads) component(const ComponentJob job
     copy(threads, job.memory, shared, sizeof memory);
 }
 
-// 5.1: the paper's blocks, four on a multiprocessor that holds 1024 threads, at 75 % and 63 % of
-// them.
+// Block sizes of section 5.1: four blocks on a multiprocessor of 1024 threads, with 75 % and 63 %
+// occupancy.
 constexpr int encapsulation_threads = 192, decapsulation_threads = 160;
 
 template <int n, Sorts sorts, Hash hash>

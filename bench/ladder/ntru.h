@@ -1,5 +1,5 @@
-// NTRU's encapsulation and decapsulation as P4 shares them out among threads, from the parts that
-// it times and the smaller ones. For the host too, where one thread has it all.
+// NTRU encapsulation and decapsulation, divided among threads as in P4, from the parts that it
+// times and smaller ones. Also compiles for the host, where one thread does everything.
 #pragma once
 
 #include "ladder/ntru_steps.h"
@@ -37,7 +37,8 @@ WARPSEAL_INLINE void unpack_sq(const Threads& threads, Poly<set>& a, const uint8
     alone(threads, [&] { a.at[set.n - 1] = 0; });
 }
 
-// `sum` was zero, and is what coefficient n - 1 makes up for.
+// `sum` must be zero before; it receives the sum of the coefficients, which determines coefficient
+// n - 1.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void unpack_rq(const Threads& threads, Poly<set>& a, const uint8_t* in,
                                uint32_t& sum) {
@@ -51,14 +52,15 @@ WARPSEAL_INLINE void unpack_rq(const Threads& threads, Poly<set>& a, const uint8
     alone(threads, [&] { a.at[set.n - 1] = low16(0u - sum); });
 }
 
-// The paper's sets of HPS lift by nothing; of HRSS's sums each needs the one before.
+// The paper's HPS sets need no lift. In HRSS's lift, each sum needs the one before, so one thread
+// computes it.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void lift(const Threads& threads, Poly<set>& m) {
     if constexpr (set.family == Family::hrss) alone(threads, [&] { kem::lift<set>(m); });
 }
 
-// m of a product in S3; adds to `wrong` unless HPS's weight is right. `ones` and `minus_ones` were
-// zero.
+// Computes m from a product in S3. Adds to `wrong` unless HPS's weight is right. `ones` and
+// `minus_ones` must be zero before.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void to_message(const Threads& threads, Poly<set>& m, uint32_t& ones,
                                 uint32_t& minus_ones, uint32_t& wrong) {
@@ -77,7 +79,7 @@ WARPSEAL_INLINE void to_message(const Threads& threads, Poly<set>& m, uint32_t& 
     alone(threads, [&] { wrong += (ones ^ set.weight()) | (minus_ones ^ set.weight()); });
 }
 
-// r of the product with 1 / h; adds to `wrong` unless it is ternary.
+// Computes r from the product with 1 / h. Adds to `wrong` unless it is ternary.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void to_ternary(const Threads& threads, Poly<set>& r, uint32_t& wrong) {
     const uint16_t last = r.at[set.n - 1];
@@ -93,8 +95,7 @@ WARPSEAL_INLINE void to_ternary(const Threads& threads, Poly<set>& r, uint32_t& 
     threads.wait();
 }
 
-// --- both, but for the hashes
-// --------------------------------------------------------------------------------------------------------
+// ---- encapsulation and decapsulation without their hashes
 
 template <const Params& set>
 struct EncapsulationMemory {
@@ -108,7 +109,7 @@ struct EncapsulationMemory {
     uint32_t sum;
 };
 
-// Item i has coins of its own number. Leaves the padded message in memory.
+// Item `item` has its own coins. Leaves the padded message in `memory`.
 template <const Params& set, Sorts sorts, class Threads>
 WARPSEAL_INLINE void encapsulate(const Threads& threads, uint64_t item, const uint8_t* public_key,
                                  uint8_t* ciphertext, EncapsulationMemory<set>& memory) {
@@ -140,15 +141,15 @@ struct DecapsulationMemory {
     static constexpr size_t rejected_bytes = kem::rejected_bytes<set>,
                             rejected_padded_bytes = kem::padded_bytes(rejected_bytes);
     alignas(16) uint8_t message[padded_bytes];
-    alignas(16) uint8_t
-        rejected[rejected_padded_bytes];  // the key of implicit rejection, then the ciphertext
+    // The implicit rejection key, then the ciphertext.
+    alignas(16) uint8_t rejected[rejected_padded_bytes];
     Poly<set> c, m, key, product;
     Turned<set> turned;
     uint8_t secret_key[set.secret_key_bytes()];
     uint32_t sum, ones, minus_ones, wrong;
 };
 
-// Leaves both padded messages in memory, and `wrong` other than zero where the second one counts.
+// Leaves both padded messages in `memory`. `wrong` is nonzero if the rejected message counts.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void decapsulate(const Threads& threads, const uint8_t* ciphertext,
                                  const uint8_t* secret_key, DecapsulationMemory<set>& memory) {
@@ -183,7 +184,7 @@ WARPSEAL_INLINE void decapsulate(const Threads& threads, const uint8_t* cipherte
     pack_ternary<set>(threads, memory.message, memory.product);
 }
 
-// Where `wrong` is not zero the secret is the other digest.
+// Selects the rejected digest if `wrong` is nonzero, in constant time.
 WARPSEAL_INLINE void select(uint8_t* secret, const uint8_t* digest, const uint8_t* rejected,
                             uint32_t wrong) {
     const auto mask = static_cast<uint8_t>(0 - kem::is_zero(wrong));

@@ -1,12 +1,12 @@
-// The operations of NTRU that P4 times by themselves (its table 6), on what lies in a block's
-// memory. For the host too.
+// Parts of NTRU's operations that P4 times separately (table 6), on a block's memory. Also compiles
+// for the host.
 #pragma once
 
 #include "ladder/ntru_steps.h"
 
 namespace warpseal::ladder::ntru {
 
-// Every component finds coins and polynomials, as noise left them or the time before.
+// Every component uses the coins and polynomials that noise or the last call left.
 template <const Params& set>
 struct ComponentMemory {
     Poly<set> a, b, c;

@@ -1,6 +1,6 @@
-// The parts of NTRU's operations that P4 times (H. Seong and others, "Accelerated Implementation of
-// NTRU on GPU", 2021), shared out among threads as it does: each computes every so manieth
-// coefficient or byte, and one alone what cannot be divided. For the host too.
+// Parts of NTRU's operations that P4 times (H. Seong and others, "Accelerated Implementation of
+// NTRU on GPU", 2021). They are divided among threads as in P4: each thread computes coefficients
+// or bytes at a fixed stride, and one thread computes serial parts. Also compiles for the host.
 #pragma once
 
 #include "kem/keccak.h"
@@ -13,14 +13,12 @@ using kem::low16;
 using kem::Params;
 using kem::Poly;
 
-// What the functions below ask of the thread that calls them, which is this one of `all`. A GPU's:
-// ntru.cu.
+// Interface to the calling thread, number `mine` of `all`. ntru.cu has the GPU's.
 struct OneThread {
     static constexpr int mine = 0, all = 1;
-    WARPSEAL_INLINE void wait() const {}  // until all have come here
-    WARPSEAL_INLINE void add(uint32_t& sum, uint32_t value) const {
-        sum += value;
-    }  // all of them to the same sum
+    WARPSEAL_INLINE void wait() const {}  // Barrier of all threads.
+    // Adds to a sum that all threads share.
+    WARPSEAL_INLINE void add(uint32_t& sum, uint32_t value) const { sum += value; }
 };
 
 template <class Threads, class F>
@@ -29,7 +27,7 @@ WARPSEAL_INLINE void parallel_for(const Threads& threads, int count, const F& f)
     threads.wait();
 }
 
-// What one thread does while the others wait.
+// Runs `f` on one thread while the others wait.
 template <class Threads, class F>
 WARPSEAL_INLINE void alone(const Threads& threads, const F& f) {
     if (threads.mine == 0) f();
@@ -41,12 +39,11 @@ WARPSEAL_INLINE void copy(const Threads& threads, uint8_t* to, const uint8_t* fr
     parallel_for(threads, static_cast<int>(bytes), [&](int i) { to[i] = from[i]; });
 }
 
-// --- the operations that the paper times by themselves
-// ------------------------------------------------------------------------------
+// ---- operations that the paper times separately
 
-// A call of a generator for each byte, as in the paper, which has cuRAND's. Here a counter is
-// hashed (the end of MurmurHash3), so that cores can draw the same coins; they repeat after 2^20
-// items. No generator for keys.
+// Computes each byte by a generator call, as the paper does with cuRAND. The generator hashes a
+// counter (finalizer of MurmurHash3), so that cores can draw the same coins. Coins repeat after
+// 2^20 items. Not for real keys.
 WARPSEAL_INLINE uint8_t coin(uint64_t item, int i) {
     uint32_t x = static_cast<uint32_t>(item << 12) + static_cast<uint32_t>(i);
     x = (x ^ x >> 16) * 0x85ebca6b;
@@ -60,7 +57,7 @@ WARPSEAL_INLINE void random_bytes(const Threads& threads, uint8_t* coins, size_t
     parallel_for(threads, static_cast<int>(bytes), [&](int i) { coins[i] = coin(item, i); });
 }
 
-// Coefficients from n - 1 on are zero where a polynomial is ternary: groups of five run over the
+// Clears coefficients from n - 1 on, because groups of five of a ternary polynomial run past the
 // end.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void clear_end(const Threads& threads, Poly<set>& a) {
@@ -73,8 +70,8 @@ WARPSEAL_INLINE void sample_iid(const Threads& threads, Poly<set>& a, const uint
     clear_end<set>(threads, a);
 }
 
-// Batcher's merge exchange (Knuth, The Art of Computer Programming 3, algorithm 5.2.2M): which
-// numbers it compares depends on their count.
+// Batcher's merge exchange (Knuth, The Art of Computer Programming 3, algorithm 5.2.2M). The
+// compared positions depend only on the count.
 template <class Threads>
 WARPSEAL_INLINE void sort(const Threads& threads, int32_t* keys, int count) {
     int top = 1;
@@ -95,7 +92,7 @@ WARPSEAL_INLINE void sort(const Threads& threads, int32_t* keys, int count) {
     }
 }
 
-// Fixed weight, by sorting: the step that has it done by one thread, or by all.
+// Sorting for fixed weight runs on one thread or on all.
 enum class Sorts { one, all };
 
 template <const Params& set, Sorts sorts, class Threads>
@@ -110,14 +107,13 @@ WARPSEAL_INLINE void sample_fixed(const Threads& threads, Poly<set>& a, const ui
     clear_end<set>(threads, a);
 }
 
-// A polynomial backwards, twice over: what any coefficient of a product takes of it stands in a
-// row.
+// A polynomial reversed, twice in a row, so that each product coefficient reads it contiguously.
 template <const Params& set>
 struct Turned {
     uint16_t at[2 * set.n];
 };
 
-// c = a b modulo x^n - 1, term by term; c may be b.
+// c = a b modulo x^n - 1, schoolbook; c may be b.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void multiply(const Threads& threads, Poly<set>& c, const Poly<set>& a,
                               const Poly<set>& b, Turned<set>& turned) {
@@ -131,7 +127,7 @@ WARPSEAL_INLINE void multiply(const Threads& threads, Poly<set>& c, const Poly<s
     });
 }
 
-// In place, from coefficients modulo q to their class modulo (3, Phi_n).
+// Reduces coefficients modulo q to their class modulo (3, Phi_n), in place.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void reduce_q_to_s3(const Threads& threads, Poly<set>& a) {
     const uint16_t last = kem::centred<set>(a.at[set.n - 1]);
@@ -141,7 +137,7 @@ WARPSEAL_INLINE void reduce_q_to_s3(const Threads& threads, Poly<set>& a) {
     });
 }
 
-// The residues 0, 1 and 2 as coefficients modulo q.
+// Converts the residues 0, 1 and 2 to coefficients modulo q.
 template <const Params& set, class Threads>
 WARPSEAL_INLINE void lift_residues(const Threads& threads, Poly<set>& to,
                                    const Poly<set>& residues) {
@@ -158,7 +154,7 @@ WARPSEAL_INLINE void subtract(const Threads& threads, Poly<set>& a, const Poly<s
     parallel_for(threads, set.n, [&](int i) { a.at[i] = low16(a.at[i] - uint32_t{b.at[i]}); });
 }
 
-// SHA3-256 of a padded message at a multiple of eight, by one thread.
+// SHA3-256 of a padded message, on one thread. `message` must be aligned to 8 bytes.
 WARPSEAL_INLINE void sha3_256(uint8_t* digest, const uint8_t* message, size_t padded_bytes,
                               const uint64_t (&constants)[kem::keccak::rounds]) {
     const auto* words = static_cast<const uint8_t*>(__builtin_assume_aligned(message, 8));

@@ -1,13 +1,12 @@
-// Counter mode that keeps what consecutive counters have in common: early rounds become the sum of
-// a part for each of their last two bytes.
+// Counter mode that reuses early rounds of consecutive counters: they become the XOR of one
+// contribution for each of the last two counter bytes.
 #pragma once
 
 #include "ladder/sweep.cuh"
 
 namespace warpseal::ladder {
 
-// The rounds that are left, of two blocks that hold their sums; the blocks are in the first four
-// words.
+// Runs the remaining rounds for two blocks from their sums; the blocks are in the first four words.
 template <class Cipher, class Layout>
 __device__ __forceinline__ void finish_counting(uint32_t (&a)[Cipher::counting_words],
                                                 uint32_t (&b)[Cipher::counting_words],
@@ -20,9 +19,9 @@ __device__ __forceinline__ void finish_counting(uint32_t (&a)[Cipher::counting_w
     }
 }
 
-// 1024 threads take rows of 1024 consecutive counters, two rows at a time, of which 64 differ in
-// nothing but their last two bytes: a thread keeps its last byte and the part that it brings; the
-// parts of all bytes before it lie in shared memory.
+// 1024 threads take rows of 1024 consecutive counters, two rows at a time. 64 consecutive rows
+// differ only in the last two counter bytes. A thread keeps the contribution of its last byte;
+// those of all next-to-last bytes are in shared memory.
 template <class Cipher, class Layout>
 __global__ void __launch_bounds__(1024, 1) reused_rounds(const __grid_constant__ Job<Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];

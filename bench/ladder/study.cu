@@ -12,7 +12,7 @@
 namespace warpseal::ladder {
 namespace {
 
-// A cipher's state for one of the doors.
+// State of a cipher for one of the backends.
 class State {
 public:
     template <class Cipher>
@@ -57,12 +57,12 @@ private:
                                         0x3a, 0x85, 0xbe, 0x41, 0xf9, 0x26, 0x6d, 0x10,
                                         0xc8, 0x5b, 0x02, 0xaf, 0x34, 0xe9, 0x7c, 0x91,
                                         0xdd, 0x4e, 0x60, 0x17, 0xb2, 0x8f, 0x29, 0x53};
-    // 2^32 is 1000 blocks off, in the last eight bytes as well as in the last eight of 16.
+    // The counter is 1000 blocks below 2^32, for 8-byte and 16-byte blocks.
     static constexpr uint8_t near_wrap[16] = {0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78,
                                               0,    0,    0,    0,    0xff, 0xff, 0xfc, 0x18};
     static constexpr uint8_t from_zero[16] = {0x0f, 0x1e, 0x2d, 0x3c, 0x4b, 0x5a, 0x69, 0x78};
 
-    // What the compiled kernel takes, and how many blocks of threads stay on a multiprocessor.
+    // Reads the kernel's attributes and the number of resident blocks per multiprocessor.
     void configure() {
         check(cudaFuncGetAttributes(&attributes_, study_.kernel));
         threads_ = options_.threads_per_block != 0 ? options_.threads_per_block : study_.threads;
@@ -108,7 +108,7 @@ private:
             dim3(static_cast<unsigned>(threads_)), arguments, shared_bytes_, nullptr));
     }
 
-    // Sums that a launch left, one a thread.
+    // Returns the XOR of the sums that a launch left, one for each thread.
     static Sum sum_of(const Memory& sums) {
         BlockSum sum;
         sum.add(sums.data(), sums.bytes() / 16);
@@ -122,7 +122,7 @@ private:
             out.data(), in.size());
     }
 
-    // A number of blocks that ends within a block of threads, and a counter that carries.
+    // Uses a number of blocks that ends within a block of threads, and a counter with a carry.
     void compare_with_portable() {
         constexpr uint64_t blocks = 4099;
         const uint64_t bytes = blocks * portable_.block_bytes;
@@ -155,7 +155,7 @@ private:
         if (!same) throw Failure{WARPSEAL_SELF_TEST_FAILED};
     }
 
-    // The largest power of two of blocks that takes about so long.
+    // Returns the bytes of the largest power of two of blocks that takes about `seconds`.
     uint64_t bytes_for(double seconds) {
         uint64_t blocks = uint64_t{1} << 24;
         Memory sums(16 * threads_in_all(uint64_t{1} << 35));
@@ -165,7 +165,7 @@ private:
         return blocks * portable_.block_bytes;
     }
 
-    // Median of the launches.
+    // Returns the median time of the launches.
     double time(const Work& work, int repetitions) {
         std::vector<double> taken;
         Event first, begin, end;
@@ -226,7 +226,8 @@ private:
         compare_segments(in, out, blocks);
         return figure(blocks, milliseconds);
     }
-    // With the portable target: the product's own output too, from the first block to the last.
+    // Compares segments, from the first block to the last, with the portable target. This covers
+    // the product's own output too.
     void compare_segments(const Memory& in, const Memory& out, uint64_t blocks) {
         constexpr uint64_t segments = 64;
         const uint64_t length = std::min<uint64_t>(blocks, 64),

@@ -1,4 +1,4 @@
-// How a step of the ladder is launched, and what the families of ciphers hand to the list.
+// Launch parameters of a step of the ladder, and the lists of each cipher family.
 #pragma once
 
 #include <cstddef>
@@ -12,31 +12,31 @@
 
 namespace warpseal::ladder {
 
-// What one launch works on: pointers into device memory, but for key and iv.
+// Data of one launch: device pointers, except for key and iv.
 struct Work {
     const uint8_t* key;
-    const uint8_t* iv;  // the counter of the first block
+    const uint8_t* iv;  // counter of the first block
     const uint8_t* in;
     uint8_t* out;
     uint64_t blocks;
 };
 
-inline constexpr size_t job_bytes = 4096;  // at most, of a kernel's argument
+inline constexpr size_t job_bytes = 4096;  // maximum size of a kernel's argument
 
 struct Study {
-    const void* kernel;  // of one argument, by value; null: the product's call
+    const void* kernel;  // Takes one argument by value; null: the product's call.
     warpseal_status (*fill)(void* job, const Work& work);
-    int threads;               // in a block of threads, unless the caller asks for others
-    int threads_together = 1;  // a block of threads has a multiple of so many, and each so many
-    int blocks_together = 1;   // take so many blocks of text at once
-    bool stays =
-        true;  // blocks of threads stay and take what is next; or there are as many as it takes
-    size_t shared_bytes = 0, shared_bytes_per_thread = 0;  // dynamic
+    int threads;               // threads per block, unless the caller sets it
+    int threads_together = 1;  // The number of threads per block must be a multiple of this.
+    int blocks_together = 1;   // Text blocks that each such group of threads processes at once.
+    // true: persistent kernel with a grid-stride loop; false: one thread for each item
+    bool stays = true;
+    size_t shared_bytes = 0, shared_bytes_per_thread = 0;  // dynamic shared memory
 };
 inline constexpr Study product_study{};
 
-// What most kernels take: the schedule is part of the parameters, and so an operand from the
-// constant bank.
+// Argument of most kernels. The schedule is part of the kernel parameters, so round keys are
+// operands from the constant bank.
 template <class Cipher>
 struct Job {
     uint32_t key[Cipher::schedule_words];

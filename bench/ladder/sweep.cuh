@@ -1,4 +1,4 @@
-// The kernel of most steps: a thread takes one block at a time in table form, whatever the layout.
+// Kernel of most steps: each thread processes one block at a time with tables, for any layout.
 #pragma once
 
 #include "ladder/layouts.cuh"
@@ -7,9 +7,9 @@
 namespace warpseal::ladder {
 
 enum class StudyMode {
-    ecb,        // reads a block and writes it
-    ctr,        // reads a block, adds the keystream's, writes it
-    keystream,  // writes, once a thread, the sum of its blocks of keystream
+    ecb,        // reads and writes a block
+    ctr,        // reads a block, XORs the keystream, writes it
+    keystream,  // writes, once per thread, the XOR of its keystream blocks
 };
 
 template <int n>
@@ -38,7 +38,7 @@ struct ParameterKeys {
     const uint32_t* word;
     __device__ ParameterKeys(const Job<Cipher>& job, unsigned char*) : word(job.key) {}
 };
-// Round keys in shared memory, where the threads of the block copied them.
+// Round keys copied to shared memory by the block's threads.
 template <class Cipher>
 struct SharedKeys {
     static constexpr uint32_t bytes = (4 * Cipher::schedule_words + 15) / 16 * 16;
@@ -50,7 +50,7 @@ struct SharedKeys {
     }
 };
 
-// The counter's lowest 64 bits count: a launch ends before they wrap.
+// Only the counter's lowest 64 bits increase; a launch ends before they wrap.
 template <class Cipher, class Layout, class Keys, StudyMode study_mode>
 __global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
@@ -62,8 +62,8 @@ __global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cip
     const uint64_t counter =
         uint64_t{swap_bytes(job.iv.word[n - 2])} << 32 | swap_bytes(job.iv.word[n - 1]);
     Block<n> sum{};
-    // Where nothing is stored, a loop that some threads leave before others has the tables' place
-    // added to each address: there all stay.
+    // If nothing is stored and some threads leave the loop early, the compiler adds the tables'
+    // base to each address. All threads therefore stay.
     constexpr bool together = study_mode == StudyMode::keystream;
     for (uint64_t row = first; row + (together ? 0 : threadIdx.x) < job.blocks; row += threads) {
         const uint64_t i = row + threadIdx.x;

@@ -1,5 +1,5 @@
-// P5's text file: written once, and encrypted from file to file by any way, with the time of it and
-// of the cipher alone.
+// Text file of P5: written once, then encrypted from file to file by any method, with total time
+// and cipher time.
 #pragma once
 
 #include <string>
@@ -10,23 +10,24 @@
 
 namespace warpseal::papers {
 
-// With PKCS#7 to whole blocks of 16 bytes.
+// Adds PKCS#7 padding to whole blocks of 16 bytes.
 std::vector<uint8_t> padded(std::vector<uint8_t> bytes);
 
 struct FileTimes {
-    double whole = 0, cipher = 0;  // seconds: reading, encrypting and writing; of it the cipher
+    double whole = 0, cipher = 0;  // seconds: reading, encrypting and writing; the cipher alone
 };
 
 class TextFile {
 public:
-    // In files of that folder, which are gone with this.
+    // Uses files in `directory` that are removed with this object.
     TextFile(const std::string& directory, uint64_t bytes);
     ~TextFile();
     TextFile(const TextFile&) = delete;
     TextFile& operator=(const TextFile&) = delete;
 
     uint64_t bytes() const { return bytes_; }
-    // Medians, as Study::seconds_of repeats. Backwards it takes any bytes for ciphertext.
+    // Returns medians over the repetitions of Study::seconds_of. Decryption accepts any bytes as
+    // ciphertext.
     FileTimes time(const Way& way, bool encrypts, const Study& study) const;
 
 private:

@@ -1,5 +1,4 @@
-// Text, MP3, MP4, DOCX and HWP files made on the spot: each format's own structure around text or
-// noise.
+// Generates text, MP3, MP4, DOCX and HWP files: each format's structure around text or noise.
 #include "papers/kinds.h"
 
 #include <algorithm>
@@ -66,7 +65,7 @@ Bytes made_mp4(uint64_t bytes) {
     return file;
 }
 
-uint32_t crc32(const Bytes& data) {  // of ZIP: ISO 3309, reflected
+uint32_t crc32(const Bytes& data) {  // CRC-32 of ZIP: ISO 3309, reflected.
     uint32_t crc = 0xffffffff;
     for (const uint8_t byte : data) {
         crc ^= byte;
@@ -80,7 +79,7 @@ class Zip {
 public:
     void add(std::string_view name, const Bytes& content) {
         const auto offset = static_cast<uint32_t>(file_.size());
-        Bytes about;  // the fields that the local header and the directory share
+        Bytes about;  // fields shared by local header and directory
         append_little<uint16_t>(about, 20);
         append_little<uint32_t>(about, 0);           // no flags, stored
         append_little<uint32_t>(about, 0x00210000);  // 1980-01-01
@@ -118,7 +117,7 @@ private:
     uint16_t members_ = 0;
 };
 
-// ECMA-376: the three parts that a document must have.
+// ECMA-376: the three mandatory parts of a document.
 Bytes made_docx(uint64_t bytes) {
     const auto part = [](std::string_view text) { return Bytes(text.begin(), text.end()); };
     Zip zip;
@@ -145,13 +144,13 @@ Bytes made_docx(uint64_t bytes) {
     return zip.finish();
 }
 
-// HWP 5.0 lies in a compound file ([MS-CFB] 2.2): its header of 512 bytes, then sectors.
+// HWP 5.0 uses a compound file ([MS-CFB] 2.2): a header of 512 bytes, then sectors.
 Bytes made_hwp(uint64_t bytes) {
     Bytes file;
     append(file, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1");
     file.resize(24);
-    for (const uint16_t field : {0x3e, 3, 0xfffe, 9, 6})
-        append_little(file, field);  // version 3, little-endian, sectors of 2^9 and 2^6
+    // version 3, little-endian, sectors of 2^9 and 2^6
+    for (const uint16_t field : {0x3e, 3, 0xfffe, 9, 6}) append_little(file, field);
     file.resize(512);
     append(file, "HWP Document File");
     Noise().append(file, bytes);

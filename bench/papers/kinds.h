@@ -1,4 +1,4 @@
-// Files of the kinds that P5 encrypts: somebody's own from a folder, or made on the spot.
+// Input files of P5 by file type, from a user's folder or generated.
 #pragma once
 
 #include <cstdint>
@@ -8,20 +8,21 @@
 namespace warpseal::papers {
 
 struct KindOfFile {
-    std::string
-        kind;  // as in P5's table 4 for what is made here; the file's name for somebody's own
+    // File type as in P5's table 4; for a user's file, its name.
+    std::string kind;
     std::vector<uint8_t> bytes;
 };
 
-// One of each kind, about `bytes` long: a DOCX that a word processor opens, MPEG audio frames of
-// noise, and for MP4 and HWP the containers' own headers with noise in them. Nobody's films and
-// documents travel with this program.
+// Generates one file of each type with about `bytes` bytes. They are a valid DOCX, MPEG audio
+// frames of noise, and MP4 and HWP container headers with noise. This avoids distributing
+// copyrighted files with the program.
 std::vector<KindOfFile> made_files(uint64_t bytes);
 
-// The regular files in a folder, by name. Throws cli::Failure if it cannot be read or has none.
+// Returns the regular files in a folder, by name. Throws cli::Failure if it is unreadable or has
+// none.
 std::vector<KindOfFile> files_in(const std::string& folder);
 
-// ASCII, as a text file has it: exactly that many bytes.
+// Returns exactly `bytes` bytes of ASCII text.
 std::vector<uint8_t> made_text(uint64_t bytes);
 
 }  // namespace warpseal::papers

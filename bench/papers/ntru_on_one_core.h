@@ -1,4 +1,4 @@
-// P4's set on one core: our default and the plain text, on the same keys.
+// P4's NTRU set on one core: our default and the plain implementation, with the same keys.
 #pragma once
 
 #include <fmt/core.h>
@@ -26,7 +26,7 @@ public:
         call(warpseal_kem_keypair, nullptr);
     }
 
-    // Milliseconds for as many as the paper's.
+    // Milliseconds for the paper's number of operations.
     double ours(KemOperation operation) {
         return scaled(items, [&] {
             call(operation == KemOperation::encapsulate ? warpseal_kem_encapsulate
@@ -51,7 +51,8 @@ public:
                });
     }
 
-    // With the same coins both make the same of each key pair, right ciphertexts and wrong ones.
+    // Checks that both give the same output for each key pair with the same coins, for valid and
+    // invalid ciphertexts.
     void compare() {
         std::vector<uint8_t> coins(items * info_.encapsulation_coins_bytes);
         for (size_t i = 0; i < items; ++i)
@@ -101,7 +102,7 @@ private:
             study_.wrong(fmt::format("P4 on a core: {}", warpseal_status_text(status)));
     }
 
-    // The median of windows, as many as begin in the time of the study.
+    // Returns the median over as many windows as start within the time of the study.
     double scaled(uint64_t at_once, const std::function<void()>& call) const {
         return study_.seconds_of(call) / static_cast<double>(at_once) *
                static_cast<double>(published::p4::count) * 1000;

@@ -1,5 +1,5 @@
-// P1: AES, ARIA and DES on CUDA in two forms; their throughput, what their kernels take, and how
-// many threads a block wants.
+// P1: AES, ARIA and DES on CUDA in two representations: throughput, kernel resources and the best
+// block size.
 #include <fmt/core.h>
 
 #include "papers/published.h"

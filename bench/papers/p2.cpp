@@ -1,5 +1,5 @@
-// P2: Camellia's counter mode with its table in global memory, shared once, and shared in a copy
-// for each bank.
+// P2: Camellia's counter mode with its table in global memory, in one shared copy, and in one
+// shared copy per bank.
 #include <fmt/core.h>
 
 #include "papers/published.h"

@@ -1,5 +1,5 @@
-// P3: gKrypt's AES-256 step by step, its key expansion on the device, and time against size beside
-// all cores.
+// P3: gKrypt's AES-256 step by step, key expansion on the device, and time against size beside all
+// cores.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ constexpr Table over_table{
     "GPU path over our cores, which "
     "have AES instructions"};
 
-// The paper's five, and one that its authors would add today.
+// The paper's five steps, and one that its authors might add today.
 constexpr const char* steps[] = {"global",   "constant",    "shared-state",
                                  "unrolled", "device-keys", "shared-tables"};
 constexpr uint64_t mebibyte = 1 << 20;
@@ -155,7 +155,7 @@ private:
     Study& study_;
     const uint64_t bytes_;
     Team team_;
-    Figure fastest_;  // of the steps that encrypt
+    Figure fastest_;  // fastest of the steps that encrypt
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// P4: NTRU with a block of threads for each operation, by 10^2 to 10^6 clients; what its parts gain
-// from threads; on cores and on a GPU.
+// P4: NTRU with a block of threads for each operation, for 10^2 to 10^6 clients, and the gain of
+// its parts from threads. Runs on cores and on a GPU.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -80,7 +80,7 @@ std::string operation_name(KemOperation operation) {
 class Reproduction {
 public:
     explicit Reproduction(Study& study) : study_(study), on_core_(study) {
-        const uint64_t bytes = 4096;  // an operation's keys and coins in memory, about
+        const uint64_t bytes = 4096;  // approximate memory of one operation's keys and coins
         most_clients_ = study.options().bytes == 0
                             ? UINT64_MAX
                             : std::max<uint64_t>(study.options().bytes / bytes, 1);
@@ -208,7 +208,7 @@ private:
         study_.take(registers);
     }
 
-    // A step on so many operations; times are of as many as were asked for.
+    // Runs a step on `count` operations and scales the times to the requested number.
     TimedStep step(KemOperation operation, const char* how, uint64_t count, int threads = 0) {
         TimedStep out{.what = step_name(operation, how), .not_run = study_.no_gpu()};
         if (study_.gpu().empty()) return out;
@@ -340,8 +340,8 @@ private:
     Study& study_;
     NtruOnOneCore on_core_;
     uint64_t most_clients_;
-    double plain_[2] = {},
-           ours_[2] = {};  // [encapsulates], milliseconds for the paper's count on one core
+    // [encapsulates], milliseconds for the paper's number of operations on one core
+    double plain_[2] = {}, ours_[2] = {};
 };
 
 }  // namespace

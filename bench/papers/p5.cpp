@@ -1,5 +1,5 @@
-// P5: AES on all cores, its ways beside each other: what they compute, how long they take, what
-// they count and how busy their threads are.
+// P5: compares methods of AES on all cores: their output, time, operation counts and thread
+// utilization.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -68,7 +68,8 @@ public:
     }
 
 private:
-    // One file by all ways against the serial one, forwards and backwards.
+    // Compares each file's output of all methods with the serial one, for encryption and
+    // decryption.
     void compare_kinds() {
         const bool own = !study_.options().files.empty();
         const auto files =
@@ -170,8 +171,8 @@ private:
 
     void time_forks() {
         std::vector<uint8_t> in(16 * few_), out(in.size());
-        constexpr int forks_of_a_block =
-            3 * 10 - 1;  // ten rounds of three steps, the last without MixColumns
+        // ten rounds of three steps, the last without MixColumns
+        constexpr int forks_of_a_block = 3 * 10 - 1;
         const auto take = [&](const std::string& name, const char* unit, double method,
                               uint64_t blocks) {
             Row row{.table = &forks_table, .row = name, .unit = unit, .method = method};
@@ -272,8 +273,8 @@ private:
         }
     }
 
-    // Threads on a core for a noticeable part of the time, over repetitions that take long enough
-    // to account.
+    // Returns the fractions of CPU time of busy threads, over repetitions long enough for the
+    // kernel's accounting.
     std::vector<double> shares_on_core(const std::function<void()>& work) const {
         const ThreadUse use;
         study_.seconds_of(work);
@@ -310,8 +311,8 @@ private:
         }
     }
 
-    // As many as take a quarter of the time of a measurement, for ways that may be thousands of
-    // times slower than the product.
+    // Returns the number of blocks that take a quarter of a measurement's time. Methods may be
+    // thousands of times slower than the product.
     uint64_t blocks_in_time(const Way& way) const {
         const uint64_t most = study_.limited(paper::file_bytes) / 16;
         for (uint64_t blocks = 64;; blocks *= 2) {
@@ -341,7 +342,7 @@ private:
     const int cores_;
     Team two_, everywhere_;
     const Way serial_, product_;
-    const uint64_t few_;  // blocks that run with threads inside one state
+    const uint64_t few_;  // blocks for runs with threads inside one state
 };
 
 }  // namespace

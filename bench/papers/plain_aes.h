@@ -1,5 +1,5 @@
-// AES as FIPS 197 writes it, round by round and step by step, each step run by whatever forks: the
-// plain cipher of P3's cores and of P5.
+// AES as in FIPS 197, round by round and step by step, with any fork-join for each step. The plain
+// cipher of P3's cores and of P5.
 #pragma once
 
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace warpseal::papers {
 
-// Runs a step on the calling thread alone.
+// Runs a step on the calling thread only.
 struct Alone {
     template <class Step>
     void run(const Step& step) {
@@ -20,7 +20,7 @@ struct Alone {
 
 class PlainAes {
 public:
-    // A key of 16 or 32 bytes.
+    // `key` has 16 or 32 bytes.
     explicit PlainAes(const std::vector<uint8_t>& key)
         : rounds_(static_cast<int>(key.size()) / 4 + 6) {
         if (rounds_ == 10)
@@ -29,8 +29,8 @@ public:
             expand<ciphers::aes::Aes<256>>(key);
     }
 
-    // `states` blocks of 16 bytes from in to out, at most `count`; fork.run(step) runs step(share)
-    // for each of its threads and joins them.
+    // Encrypts `states` blocks of 16 bytes, at most `count`. fork.run(step) calls step(share) on
+    // each of its threads and joins them.
     template <int count, class Fork>
     void encrypt(const uint8_t* in, uint8_t* out, int states, Fork& fork) const {
         State<count> state;
@@ -84,7 +84,7 @@ private:
         return {state, share, none};
     }
 
-    // The way into a state and out of it: one state is not worth a fork.
+    // Work on a whole state; a single state is not worth a fork.
     template <int count, class Fork, class Work>
     static void all_blocks(Fork& fork, const Work& work) {
         if constexpr (count == 1)
@@ -103,7 +103,8 @@ private:
             for (int i = 0; i < 16; ++i) out[16 * b + i] = state.cell[i % 4][i / 4].byte[b];
     }
 
-    // One thread's for one state, as in the paper; of many states threads take columns.
+    // Runs on one thread for one state, as in the paper. For many states, threads divide the
+    // columns.
     template <int count>
     void add_round_key(State<count>& state, int round, Share share) const {
         for (int column = share.begin(4); column < share.end(4); ++column)

@@ -1,4 +1,4 @@
-// NTRU by one thread, whole and in the parts of P4's table 5.
+// NTRU on one thread, as a whole and in the parts of P4's table 5.
 #include "papers/plain_ntru.h"
 
 #include "ladder/ntru.h"
@@ -73,7 +73,7 @@ std::span<const PlainNtru::Part> PlainNtru::parts() {
         {"mod(3, x^n-1)", false, 2,
          [](PlainNtru& ntru) { reduce_q_to_s3<set>(one, ntru.memory_->decapsulation.m); }},
         {"sha3-256", false, 1,
-         [](PlainNtru& ntru) {  // both: the messages differ in length
+         [](PlainNtru& ntru) {  // both hashes, because their messages differ in length
              auto& memory = ntru.memory_->decapsulation;
              sha3_256(ntru.memory_->digest[0], memory.message, sizeof memory.message,
                       kem::keccak::constants.of);

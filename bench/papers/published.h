@@ -1,4 +1,4 @@
-// The figures of the papers as the originals print them: data, and where in the paper each stands.
+// Figures from the papers, each with its place in the original.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +13,16 @@ inline constexpr const char* gts = "GeForce 8800 GTS, 2008";
 inline constexpr const char* gtx = "GeForce 8800 GTX, 2008";
 inline constexpr const char* cpu = "Core 2 Quad 2.4 GHz, C";
 
-struct Throughput {  // table 3, Gbit/s; the CPU's are in the text of 4.1, which has none for DES
+// Table 3 in Gbit/s. CPU figures are from the text of 4.1, which has none for DES.
+struct Throughput {
     const char* cipher;
     double on_gts, on_gtx, on_cpu;
 };
 inline constexpr Throughput throughput[] = {
     {"AES", 3.1, 4.5, 1.1}, {"ARIA", 4.8, 7.0, 0.625}, {"DES", 1.6, 2.8, 0}};
 
-struct Resources {  // table 4; registers and local bytes of a thread, shared bytes of a block of
-                    // threads
+// Table 4: registers and local bytes per thread, shared bytes per block of threads.
+struct Resources {
     const char* form;
     const char* cipher;
     int shared_bytes, registers, local_bytes;
@@ -32,8 +33,8 @@ inline constexpr Resources resources[] = {{"8-bit", "AES", 1016, 12, 20},
                                           {"32-bit", "ARIA", 4348, 19, 0},
                                           {"32-bit", "DES", 2080, 17, 128}};
 
-// 3.2: the 32-bit form is more than so many times as fast as the CPU; the 8-bit form does not reach
-// the CPU.
+// Section 3.2: the 32-bit representation is more than this many times as fast as the CPU. The 8-bit
+// representation is slower than the CPU.
 inline constexpr double word_form_over_cpu = 5;
 inline constexpr double byte_form_over_cpu = 1;
 
@@ -44,7 +45,7 @@ inline constexpr double byte_form_over_cpu = 1;
 namespace p2 {
 
 inline constexpr const char* gpu = "GeForce RTX 3060 Mobile, 2025";
-inline constexpr uint64_t blocks = uint64_t{1} << 35;  // 4.1
+inline constexpr uint64_t blocks = uint64_t{1} << 35;  // section 4.1
 
 struct Layout {  // table 2, for keys of 128, 192 and 256 bits
     const char* name;
@@ -56,29 +57,30 @@ inline constexpr Layout layouts[] = {
     {"32 shared copies, without conflicts", {7.27, 9.64, 9.67}, {604.48, 456.09, 454.54}}};
 inline constexpr int key_bits[] = {128, 192, 256};
 
-// 4.2: time saved over the first layout by the second and the third, Camellia-128, %.
+// Section 4.2: time saved by the second and third layout relative to the first, Camellia-128, in
+// percent.
 inline constexpr double saved[] = {8.74, 25.21};
 
 }  // namespace p2
 
-// P3: J. Masood, "gKrypt", part 2, 2012. Its figures 8 and 9 are drawings without numbers; the text
-// gives one.
+// P3: J. Masood, "gKrypt", part 2, 2012. Figures 8 and 9 are drawings without numbers; the text
+// gives one number.
 namespace p3 {
 
 inline constexpr const char* gpu = "Tesla C2050, 2012";
 inline constexpr const char* both =
     "Tesla C2050 over Core i7 2.8 GHz with 8 threads of OpenCL, 2012";
-inline constexpr double gpu_over_cpu = 25;  // figure 9: more than
+inline constexpr double gpu_over_cpu = 25;  // figure 9: "more than"
 inline constexpr int cpu_threads = 8;
 
-// Shared bytes of a block of 256 threads: the states, twice 16 bytes a thread; and the 240 bytes of
-// an expanded key with them.
+// Shared bytes of a block of 256 threads: the states, two of 16 bytes per thread, and these plus
+// the 240 bytes of an expanded key.
 inline constexpr int state_shared_bytes = 8192, state_and_key_shared_bytes = 8432;
 
 }  // namespace p3
 
 // P4: H. Seong, Y. Kim, Y. Yeom, J.-S. Kang, "Accelerated Implementation of NTRU on GPU for
-// Efficient Key Exchange in Multi-Client Environment", 2021. Its figures 8 to 10, 12 and 13 are
+// Efficient Key Exchange in Multi-Client Environment", 2021. Figures 8 to 10, 12 and 13 are
 // drawings without numbers.
 namespace p4 {
 
@@ -86,9 +88,9 @@ inline constexpr const char* gpu = "GeForce RTX 2080, 2021";
 inline constexpr const char* cpu = "Core i7-4790K, one core, the submission's C";
 inline constexpr const char* both = "GeForce RTX 2080 over Core i7-4790K, 2021";
 inline constexpr const char* set = "ntruhps4096821";
-inline constexpr uint64_t count = 10'000;  // operations of every time below
+inline constexpr uint64_t count = 10'000;  // operations for each time below
 
-struct Part {  // table 5, ms
+struct Part {  // table 5, in ms
     const char* name;
     bool encapsulates;
     double milliseconds;
@@ -109,16 +111,16 @@ inline constexpr Component components[] = {
     {"sample-fixed", 22, 11662.3, 1.0}, {"Rq-mul", 58, 604.3, 159.3},
     {"mod(3, x^n-1)", 20, 3.1, 183.6},  {"Lift", 19, 3.5, 232.8},
     {"+mod(q, x^n-1)", 19, 2.6, 209.4}, {"-mod(q, x^n-1)", 19, 2.7, 209.4}};
-inline constexpr int most_threads = 768;  // 4.3; of a block that decapsulates 640
+inline constexpr int most_threads = 768;  // section 4.3; blocks that decapsulate have 640
 
-struct Times {  // table 8, ms, and how many times the CPU's rate
+struct Times {  // Table 8, in ms, with the improvement over the CPU's rate.
     double encapsulate, decapsulate, encapsulate_improvement, decapsulate_improvement;
 };
 inline constexpr Times on_cpu{4704.2, 11153.3, 1, 1}, one_kernel{94.4, 87.6, 49.8, 127.3};
 inline constexpr double two_kernels = 72.2, two_kernels_improvement = 154.5;  // decapsulation
 
-// 5.1, 5.3: registers of a thread; of decapsulation once more without its hashes. 5.3: what the
-// second kernel brought, "about".
+// Sections 5.1 and 5.3: registers per thread; `decrypt_registers` is decapsulation without its
+// hashes. Section 5.3: gain of the second kernel, "about".
 inline constexpr int encapsulate_registers = 80, decapsulate_registers = 82, decrypt_registers = 59;
 inline constexpr double two_kernels_over_one = 1.2;
 
@@ -129,10 +131,10 @@ namespace p5 {
 
 inline constexpr const char* cpu = "Core 2 T5500 1.66 GHz, 2 cores, Windows XP";
 
-inline constexpr const char* kinds[] = {"Text", "MP3", "MP4", "Docx",
-                                        "Hwp"};  // table 4: all binaries the same
+// table 4: all binaries were the same
+inline constexpr const char* kinds[] = {"Text", "MP3", "MP4", "Docx", "Hwp"};
 
-struct Counts {  // tables 5 to 9 with n = 4, and 0 where a table has no such column
+struct Counts {  // Tables 5 to 9 with n = 4; 0 if a table has no such column.
     const char* step;
     const char* formula[3];  // on one, two and four cores
     int count[3];
@@ -145,8 +147,8 @@ inline constexpr int cores[] = {1, 2, 4};
 
 inline constexpr uint64_t file_bytes = 100'000'000;                                  // "100MB"
 inline constexpr double serial_seconds = 7.4999, of_it_encrypting_seconds = 4.2343;  // figure 6
-inline constexpr double parallel_seconds = 5.0127;  // figure 7; decryption the same, 4.3
-inline constexpr double saved_percent = 33;         // 4.3
+inline constexpr double parallel_seconds = 5.0127;  // figure 7; decryption takes the same, 4.3
+inline constexpr double saved_percent = 33;         // section 4.3
 inline constexpr int serial_threads = 1, parallel_threads = 2;  // figures 9 and 11
 
 }  // namespace p5

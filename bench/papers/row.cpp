@@ -1,4 +1,4 @@
-// How a row of `warpseal bench papers` is judged and written.
+// Evaluates and formats a row of `warpseal bench papers`.
 #include "papers/row.h"
 
 #include <fmt/core.h>
@@ -37,7 +37,7 @@ std::string times_text(std::optional<double> times) {
     return times ? figure_text(times) + "x" : "";
 }
 
-// In lines of at most 120 characters, indented.
+// Wraps the text to indented lines of at most 120 characters.
 std::string wrapped(const std::string& text) {
     constexpr size_t width = 120;
     std::string lines;

@@ -1,4 +1,4 @@
-// A row of `warpseal bench papers`: what a paper published, and what was measured here beside it.
+// A row of `warpseal bench papers`: a published figure with this machine's measurements beside it.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace warpseal::papers {
 
-// A table or figure of a paper, or a study of ours that belongs to it.
+// A table or figure of a paper, or a related study of ours.
 struct Table {
-    const char* paper;         // "P1"
-    const char* name;          // "table 3"
-    const char* title;         // what its rows are
+    const char* paper;         // e.g. "P1"
+    const char* name;          // e.g. "table 3"
+    const char* title;         // subject of its rows
     const char* published_on;  // the paper's machine
-    const char* differs;  // what sets the measurement apart from the paper's, beside the machine
+    const char* differs;       // Differences from the paper's measurement, apart from the machine.
 };
 
 struct Row {
@@ -22,36 +22,38 @@ struct Row {
     std::string row = {};
     std::string unit = {};
     std::optional<double> published = {};
-    std::string published_bound = {};  // ">", "<": the paper says more, or less, than that
-    std::string published_on = {};     // where a row of the table has a machine of its own
+    std::string published_bound = {};  // ">" or "<": the paper gives only a bound.
+    std::string published_on = {};     // Machine of this row, if it differs from the table's.
     std::optional<double> method = {}, ours = {};
-    std::string method_what = {};  // the paper's method as it ran here: the ladder's step, or words
-    std::string ours_what = {};    // our default path: the call
-    std::string not_run = {};      // why a figure is missing
-    std::vector<std::pair<std::string, double>> more =
-        {};  // figures that belong to the row, by their names in the JSON
+    // The paper's method as it ran here: a step of the ladder, or a description.
+    std::string method_what = {};
+    std::string ours_what = {};  // our default path: the call
+    std::string not_run = {};    // reason of a missing figure
+    // further figures of the row, by JSON name
+    std::vector<std::pair<std::string, double>> more = {};
 
     const char* on() const {
         return published_on.empty() ? table->published_on : published_on.c_str();
     }
-    // As speeds: 2 is twice as fast, whether the unit counts time or data. Nothing where a figure
-    // is missing or the unit is no speed.
+    // Ratio of speeds: 2 is twice as fast, for units of time and of throughput. Empty if a figure
+    // is missing or the unit is not a speed.
     std::optional<double> method_over_published() const;
     std::optional<double> ours_over_method() const;
-    // Ours is faster than what was published and than the paper's method here.
+    // Returns true if ours is faster than the published figure and than the paper's method here.
     std::optional<bool> beats() const;
 };
 
-// What a run comes to.
+// Summary of a run.
 struct Tally {
-    unsigned judged = 0, beaten = 0;  // rows of which beats() says something, and where it is so
-    unsigned methods_below = 0;       // slower here than their paper has them
+    // Rows for which beats() has a value, and rows for which it is true.
+    unsigned judged = 0, beaten = 0;
+    unsigned methods_below = 0;  // Methods that are slower here than in their paper.
 
     void take(const Row& row);
     std::string text() const;
 };
 
-// The text of a table, and each row as it comes.
+// Return the text of a table's title and of a row.
 std::string title_text(const Table& table);
 std::string row_text(const Row& row);
 

@@ -1,9 +1,9 @@
-// The steps of AES (FIPS 197 5.1, 5.3) over a state of 4 by 4 cells as P5 divides them: threads
-// share a step by rows and columns.
+// AES steps (FIPS 197 5.1, 5.3) over a state of 4 by 4 cells, divided as in P5: threads share a
+// step by rows and columns.
 //
-// The listings of P5 (its tables 1 to 3) share their temporaries between threads, which is a race;
-// here each thread has its own. Look-ups at addresses that depend on data: for this study's keys,
-// which are no secrets.
+// P5's listings (tables 1 to 3) share temporaries between threads, which is a race; here each
+// thread has its own. Table lookups depend on the data, so use these only with this study's keys,
+// which are not secret.
 #pragma once
 
 #include "ciphers/aes.h"
@@ -11,8 +11,8 @@
 
 namespace warpseal::papers {
 
-// That byte of `count` states, side by side: one state as the paper has it, or many for the price
-// of one fork and join.
+// One byte of `count` states, side by side: a single state as in the paper, or many states for one
+// fork and join.
 template <int count>
 struct Cell {
     static constexpr int states = count;
@@ -43,7 +43,7 @@ struct State {
     Cell<count> cell[4][4];  // row, column
 };
 
-// Counts operations as the paper counts, and the same text without.
+// Counts operations as the paper does; NoCounter runs the same code without counting.
 struct Counter {
     uint64_t operations = 0;
     void add(int n) { operations += static_cast<uint64_t>(n); }
@@ -57,7 +57,7 @@ struct NoCounter {
     bool header(bool goes_on) { return goes_on; }
 };
 
-// One thread's share of the steps of encryption.
+// One thread's share of the encryption steps.
 template <int count, class Counting = NoCounter>
 class Steps {
 public:
@@ -65,8 +65,8 @@ public:
     Steps(State<count>& state, Share share, Counting& counting)
         : s_(state.cell), share_(share), counting_(counting) {}
 
-    // Table 1: threads take rows. A byte is read, looked up and written: three operations. Two
-    // directives.
+    // Table 1: threads take rows. Reading, substituting and writing a byte are three operations.
+    // Two directives.
     void sub_bytes() {
         if (share_.pays_for_fork()) counting_.add(2);
         for (int i = share_.begin(4); counting_.header(i < share_.end(4)); ++i)
@@ -77,7 +77,7 @@ public:
     }
 
     // Table 2: two sections, row 1 with half of row 2, and the other half with row 3. An assignment
-    // is one operation. Three directives, of which the first makes `temp` twice.
+    // is one operation. Three directives; the first creates `temp` twice.
     void shift_rows() {
         if (share_.pays_for_fork()) counting_.add(3 + 1 + 1);
         if (share_.takes_section(0)) {
@@ -90,9 +90,8 @@ public:
         }
     }
 
-    // Table 3: threads take columns. An exclusive-or is one operation, so is xtime, so is an
-    // assignment without either. Two directives, of which the second makes i once and three
-    // temporaries twice.
+    // Table 3: threads take columns. An XOR, an xtime and a plain assignment are one operation
+    // each. Two directives; the second creates i once and three temporaries twice.
     void mix_columns() {
         if (share_.pays_for_fork()) counting_.add(1 + 1 + 1 + 2 + 2 + 2);
         for (int i = share_.begin(4); counting_.header(i < share_.end(4)); ++i) {
@@ -107,7 +106,7 @@ public:
         }
     }
 
-    // The inverses (5.3), of which the paper prints no listing.
+    // Inverse steps (5.3), for which the paper has no listing.
     void inverse_shift_rows() {
         if (share_.takes_section(0)) {
             rotate_right(1);
@@ -122,8 +121,8 @@ public:
         for (int i = share_.begin(4); i < share_.end(4); ++i)
             for (int j = 0; j < 4; ++j) s_[i][j].substitute(boxes.inverse);
     }
-    // MixColumns after adding 04 (a + c) to each byte: 0e, 0b, 0d, 09 = (02, 03, 01, 01) * (05, 00,
-    // 04, 00).
+    // Equals MixColumns after adding 04 (a + c) to each byte: 0e, 0b, 0d, 09 = (02, 03, 01, 01) *
+    // (05, 00, 04, 00).
     void inverse_mix_columns() {
         for (int i = share_.begin(4); i < share_.end(4); ++i)
             for (int row = 0; row < 2; ++row) {

@@ -1,4 +1,4 @@
-// What the studies of the papers share, over the bench of the program and the ladder.
+// Shared parts of the papers' studies, over the program's bench and the ladder.
 #include "papers/study.h"
 
 #include <fmt/core.h>
@@ -69,7 +69,8 @@ Study::Study(const Options& options, cli::Session& session, std::function<void(c
     const bool asked = options.device.rfind("cuda", 0) == 0;
     if (!asked && options.device != "auto" && options.device != "cpu")
         throw cli::Failure(cli::ExitCode::usage, "--device takes auto, cpu, cuda or cuda:N here.");
-    if (asked) cli::create_engine({options.device, 1}, session);  // throws where it cannot be used
+    // Throws if the device is not usable.
+    if (asked) cli::create_engine({options.device, 1}, session);
     if (options.device == "cpu")
         no_gpu_ = "--device cpu";
     else if (ladder::steps().empty())
@@ -135,7 +136,7 @@ const Figure& Study::remembered(const std::string& name, const std::function<Fig
     return at->second;
 }
 
-// A device's meter stays, with its memory, from one figure to the next.
+// Keeps a device's meter and its memory between figures.
 Figure Study::bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device,
                    const std::string& what, bool encrypts, uint64_t bytes) {
     const bool on_gpu = &meter == &gpu_meter_;

@@ -1,5 +1,5 @@
-// What the studies of the papers share: the machine, the ladder, our default path, and where their
-// rows go.
+// Shared parts of the papers' studies: the machine, the ladder, our default path and the
+// destination of rows.
 #pragma once
 
 #include <chrono>
@@ -21,16 +21,16 @@ struct BenchOptions;
 namespace warpseal::papers {
 
 struct Options {
-    std::vector<std::string> papers;  // "P1"; empty: all
+    std::vector<std::string> papers;  // e.g. "P1"; empty: all
     std::string device = "auto";
-    std::string files;                   // P5's, from a folder; empty: made on the spot
-    std::string directory = "/dev/shm";  // where P5's text file is written
-    uint64_t bytes = 0;                  // at most, of one measurement; 0: the papers' sizes
-    double seconds = 1;                  // no repetition is begun after so many, but the first is
+    std::string files;                   // folder of P5's files; empty: generated files
+    std::string directory = "/dev/shm";  // directory of P5's text file
+    uint64_t bytes = 0;                  // maximum of one measurement; 0: the papers' sizes
+    double seconds = 1;                  // No repetition starts after this time, except the first.
     std::string json;
 };
 
-// GB/s, or why there is none.
+// GB/s, or the reason why it is missing.
 struct Figure {
     std::optional<double> gigabytes_per_second;
     std::string what;
@@ -39,42 +39,43 @@ struct Figure {
 
 class Study {
 public:
-    // `take` is given every row as it comes.
+    // Calls `take` for every row as it is produced.
     Study(const Options& options, cli::Session& session, std::function<void(const Row&)> take);
     ~Study();
 
     const Options& options() const { return options_; }
-    // At most `bytes`, as --bytes allows, in whole KiB.
+    // Returns `bytes`, limited by --bytes, in whole KiB.
     uint64_t limited(uint64_t bytes) const;
     unsigned cores() const { return cores_; }
-    const std::string& gpu() const { return gpu_; }  // "cuda:0"; empty: not measured
+    const std::string& gpu() const { return gpu_; }  // e.g. "cuda:0"; empty: not measured
     const std::string& no_gpu() const { return no_gpu_; }
     int gpu_number() const {
         return gpu_ == "cuda" ? 0 : std::stoi(gpu_.substr(gpu_.find(':') + 1));
     }
 
     void take(const Row& row);
-    // A figure without which the run has failed, and says so in the end.
+    // Reports a failed figure; the run then ends as failed.
     void wrong(const std::string& why);
     bool went_wrong() const { return wrong_; }
 
-    // A step of the ladder by name, with fewer repetitions where `often` is less. bytes 0 and
-    // threads_per_block 0: the step's own.
+    // Measures a step of the ladder by name, with at most `often` repetitions. bytes 0 and
+    // threads_per_block 0 select the step's own values.
     struct StepFigure : Figure {
         ladder::Measured measured{};
     };
     StepFigure step(const std::string& name, uint64_t bytes, int threads_per_block = 0,
                     int often = 7);
 
-    // Our default path by the public calls, its output checked: within the GPU's memory; host to
-    // host on all cores; one core in its cache. `what`: "aes-128-ecb". Measured once for each.
+    // Measure our default path by the public API and check its output: within GPU memory, from host
+    // to host on all cores, or on one core in its cache. `what` is e.g. "aes-128-ecb". Each is
+    // measured once.
     const Figure& on_gpu(const std::string& what, bool encrypts, uint64_t bytes);
     const Figure& on_all_cores(const std::string& what, bool encrypts, uint64_t bytes);
     const Figure& on_one_core(const std::string& what, bool encrypts);
 
-    warpseal_engine* engine(unsigned threads);  // of the cores; lives as long as this
+    warpseal_engine* engine(unsigned threads);  // CPU engine; lives as long as this object.
 
-    // The median of seven calls, or of as many as begin within options().seconds.
+    // Returns the median of seven calls, or of as many as start within options().seconds.
     double seconds_of(const std::function<void()>& call) const;
 
 private:
@@ -94,7 +95,7 @@ private:
     std::unique_ptr<cli::BulkMeter> gpu_meter_, cores_meter_;
 };
 
-// The two figures of a row, each converted from GB/s, or why there is none.
+// Set a figure of a row, converted from GB/s, or the reason why it is missing.
 using Conversion = std::function<double(double gigabytes_per_second)>;
 void set_method(Row& row, const Figure& figure, const Conversion& convert);
 void set_ours(Row& row, const Figure& figure, const Conversion& convert);
@@ -102,7 +103,7 @@ void set_ours(Row& row, const Figure& figure, const Conversion& convert);
 constexpr double as_gigabytes(double gigabytes) { return gigabytes; }
 constexpr double as_gigabits(double gigabytes) { return 8 * gigabytes; }
 
-// Each prints its tables through study.take.
+// Each produces its tables through study.take.
 void reproduce_p1(Study& study);
 void reproduce_p2(Study& study);
 void reproduce_p3(Study& study);

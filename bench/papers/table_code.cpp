@@ -1,5 +1,5 @@
-// The table form of the cipher headers over plain arrays. Its addresses depend on the data: under
-// the standards' example keys alone.
+// Table-based code of the cipher headers over plain arrays. Its addresses depend on the data, so it
+// runs only with the standards' example keys.
 #include "papers/table_code.h"
 
 #include <cstring>

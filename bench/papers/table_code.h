@@ -1,5 +1,4 @@
-// The 32-bit code of a cipher with its tables in arrays, as C programs for a CPU have it: the
-// yardstick of P1 on a core.
+// Table-based 32-bit code of a cipher as in C programs for a CPU, the baseline of P1 on a core.
 #pragma once
 
 #include <string>
@@ -8,8 +7,8 @@
 
 namespace warpseal::papers {
 
-// GB/s of encryption on one core, "AES" or "ARIA" with a key of 128 bits, in place in 64 KiB; the
-// first block is compared with the cipher's known one.
+// Returns GB/s of in-place encryption of 64 KiB on one core, for "AES" or "ARIA" with a 128-bit
+// key. The first block is checked against the known answer.
 double table_code_rate(const std::string& cipher, Study& study);
 
 }  // namespace warpseal::papers

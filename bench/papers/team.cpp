@@ -1,11 +1,11 @@
-// Threads that wait for the next fork by looking, and sleep if it takes long.
+// Thread team whose threads spin for the next fork, then sleep.
 #include "papers/team.h"
 
 namespace warpseal::papers {
 namespace {
 
-// Looks at a value until it is no longer `old`. A fork follows the last within less than a
-// microsecond; where it does not, other threads want the core, and in the end this one sleeps.
+// Polls `value` until it differs from `old`. Forks normally follow within a microsecond. Otherwise
+// other threads need the core, so this one yields and finally sleeps.
 void wait_while(const std::atomic<uint32_t>& value, uint32_t old) {
     constexpr int looks = 256, looks_of_others = 64;
     for (int i = 0; i < looks + looks_of_others; ++i) {

@@ -1,5 +1,4 @@
-// Threads that work together again and again, as OpenMP's parallel regions do: a fork, each
-// thread's share, a join.
+// Thread team for repeated fork-join regions, as in OpenMP: a fork, each thread's share, a join.
 #pragma once
 
 #include <atomic>
@@ -14,7 +13,7 @@ namespace warpseal::papers {
 
 class Team {
 public:
-    // The caller is the first of them.
+    // The caller is the first thread.
     explicit Team(int threads);
     ~Team();
     Team(const Team&) = delete;
@@ -22,7 +21,7 @@ public:
 
     int threads() const { return static_cast<int>(at_work_.size()); }
 
-    // step(share) on every thread; returns when all are done. One caller at a time.
+    // Calls step(share) on every thread and returns when all are done. Not thread-safe.
     template <class Step>
     void run(const Step& step) {
         call_ = [](const void* self, Share share) { (*static_cast<const Step*>(self))(share); };
@@ -32,8 +31,8 @@ public:
         join();
     }
 
-    // From now on each thread's time within its shares is taken, at the price of two readings of
-    // the clock a share.
+    // Measures each thread's time within its shares from now on. Costs two clock readings per
+    // share.
     void take_times() {
         times_taken_ = true;
         for (AtWork& one : at_work_) one.seconds = 0;

@@ -1,4 +1,4 @@
-// Time on a core by thread, from /proc: proc(5), schedstat's first field is nanoseconds on a core.
+// CPU time by thread from /proc (proc(5)): the first field of schedstat is nanoseconds on a core.
 #include "papers/thread_use.h"
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// How long each thread of this process ran on a core while something was done, by the kernel's own
-// account.
+// CPU time of each thread of this process during a piece of work, as accounted by the kernel.
 #pragma once
 
 #include <chrono>
@@ -10,9 +9,9 @@ namespace warpseal::papers {
 
 class ThreadUse {
 public:
-    ThreadUse();  // begins
-    // Since then: each thread's share of the time on a core, the busiest first, without those below
-    // a hundredth. Empty where the kernel keeps no account (/proc/PID/task/TID/schedstat).
+    ThreadUse();  // starts the measurement
+    // Returns each thread's fraction of the elapsed time on a core, busiest first, without those
+    // below a hundredth. Empty if the kernel does not account it (/proc/PID/task/TID/schedstat).
     std::vector<double> shares() const;
 
 private:

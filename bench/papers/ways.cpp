@@ -1,4 +1,4 @@
-// The ways of P5: all but the product's are the plain cipher of plain_aes.h under another fork.
+// P5's methods. All except the product's run the cipher of plain_aes.h with different fork-joins.
 #include "papers/ways.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace warpseal::papers {
 namespace {
 
-// `count` states at a time.
+// Processes `count` states at a time.
 template <int count, class Fork>
 void in_tiles(const PlainAes& aes, Fork& fork, bool encrypts, const uint8_t* in, uint8_t* out,
               uint64_t blocks) {

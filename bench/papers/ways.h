@@ -1,5 +1,5 @@
-// The ways of P5 to encrypt many blocks (AES-128, block after block as SP 800-38A's ECB), from one
-// thread to the product's.
+// P5's methods of encrypting many blocks (AES-128 in ECB, SP 800-38A), from one thread to the
+// product.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,27 @@
 
 namespace warpseal::papers {
 
-// Whole blocks of 16 bytes from `in` to `out`, forwards or backwards. Throws std::runtime_error if
-// it fails.
+// Encrypts or decrypts whole blocks of 16 bytes from `in` to `out`. Throws std::runtime_error on
+// failure.
 using Way = std::function<void(bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks)>;
 
-// States that share a fork and a join, in the way that the paper's authors would take today.
+// Number of states that share a fork and a join, as the paper's authors might choose today.
 constexpr int tile_states = 16384;
 
 Way serially(const std::vector<uint8_t>& key);
-// The paper's: the threads share each step of each state. At most four have something to do.
+// The paper's method: threads share each step of each state. At most four threads have work.
 Way inside_one_state(const std::vector<uint8_t>& key, Team& team);
-// The same steps, shared by the same rows and columns, of tile_states states at once.
+// The same steps, divided by the same rows and columns, for tile_states states at once.
 Way inside_a_tile(const std::vector<uint8_t>& key, Team& team);
-// Each thread encrypts blocks of its own, serially.
+// Each thread encrypts its own blocks serially.
 Way over_blocks(const std::vector<uint8_t>& key, Team& team);
-// The product's public call on that engine, which must outlive the way.
+// Uses the public API on `engine`, which must outlive the result.
 Way by_product(const std::vector<uint8_t>& key, warpseal_engine* engine);
 
-// Bytes of a that are not as in b, and what one has beyond the other's end.
+// Returns the number of bytes that differ, including the excess of the longer vector.
 uint64_t differing_bytes(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b);
 
-// The operations that the thread with most of them counts for SubBytes, ShiftRows and MixColumns of
-// one state.
+// Operations of one state for SubBytes, ShiftRows and MixColumns, counted on the busiest thread.
 struct StepCounts {
     uint64_t sub_bytes, shift_rows, mix_columns;
 };

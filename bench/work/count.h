@@ -1,4 +1,5 @@
-// What one block of a cipher costs a GPU at least, counted by running the cipher's text.
+// Counts the minimum operations of a GPU for one block of each cipher by running the cipher's
+// source on counting types.
 #pragma once
 
 #include "bench_work.h"
@@ -9,8 +10,7 @@ namespace warpseal::work {
 
 inline thread_local unsigned counted;
 
-// A value of which nothing is known but how often it was computed with. A rotation is two shifts,
-// which are free, and the `|` of them.
+// Value that only counts operations on it. A rotation is two shifts, which are free, and one `|`.
 struct Counted {
     Counted() = default;
     explicit Counted(uint32_t) {}
@@ -41,7 +41,7 @@ struct warpseal::Ternary<warpseal::work::Counted> {
 
 namespace warpseal::work {
 
-// A GPU adds a key that is all that is added on a unit of its own.
+// Key additions count as free, because the GPU does them on a separate unit.
 struct CountedKey {
     Counted operator()(int) const { return {}; }
     Counted add(Counted, int) const { return {}; }

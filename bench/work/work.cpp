@@ -1,5 +1,5 @@
-// The counts of every cipher of the catalogue, for the bounds that the program draws: it sees no
-// cipher's text itself.
+// Operation counts of every cipher of the catalogue, for the bounds on the program's page. The
+// program itself includes no cipher source.
 #include <vector>
 
 #include "count.h"
