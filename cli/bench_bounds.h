@@ -1,4 +1,4 @@
-// Bounds of a GPU's figures, from what its units can do in a clock: docs/tuning.md derives them.
+// Bounds of a GPU's figures, from what its units can do in a clock: docs/design/tuning.md derives them.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
 // What one block of each cipher costs a GPU at least: the counts behind the bounds of
-// docs/tuning.md. bench/work takes them from src/ciphers.
+// docs/design/tuning.md. bench/work takes them from src/ciphers.
 #pragma once
 
 #include <string>
