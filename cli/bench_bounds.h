@@ -1,4 +1,5 @@
-// Bounds of a GPU's figures, from what its units can do in a clock: docs/design/tuning.md derives them.
+// Bounds of GPU figures, from the operations of its units in a clock: docs/design/tuning.md derives
+// them.
 #pragma once
 
 #include <nlohmann/json.hpp>
