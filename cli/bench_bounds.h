@@ -1,4 +1,4 @@
-// Upper bounds of a GPU's figures, computed from the throughput of its units; docs/tuning.md
+// Upper bounds of a GPU's figures, computed from the throughput of its units; docs/design/tuning.md
 // derives them.
 #pragma once
 

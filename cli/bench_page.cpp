@@ -184,7 +184,7 @@ std::string bars_section(const Group& place, bool folded) {
     if (marked)
         text += fmt::format(
             "<p class=\"key\"><i class=\"ours\"></i> measured <i class=\"mark\"></i> {}</p>\n",
-            gpu ? "bound: what the busiest unit of this GPU can do at its highest clock, or copies over the link (docs/tuning.md)"
+            gpu ? "bound: what the busiest unit of this GPU can do at its highest clock, or copies over the link (docs/design/tuning.md)"
             : yardsticks
                 ? "OpenSSL on as many cores; with *, its ECB of the cipher, as it lacks the mode"
                 : "OpenSSL on as many cores");

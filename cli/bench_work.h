@@ -1,4 +1,4 @@
-// Minimum operations of a GPU for one block of each cipher, for the bounds of docs/tuning.md.
+// Minimum operations of a GPU for one block of each cipher, for the bounds of docs/design/tuning.md.
 // bench/work counts them in src/ciphers.
 #pragma once
 
