@@ -1,4 +1,4 @@
-// warpseal.hpp: handles free themselves, spans carry lengths, statuses become exceptions.
+// Tests warpseal.hpp: handles free themselves, spans carry lengths, and statuses become exceptions.
 #include "warpseal/warpseal.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ TEST(Face, PaddingUnitsAndMacs) {
                                         padded.begin() + static_cast<std::ptrdiff_t>(written)),
               text);
     std::vector<std::uint8_t> noise(16);
-    key.encrypt(WARPSEAL_CBC, iv, noise, noise);  // of zeros: no padding
+    key.encrypt(WARPSEAL_CBC, iv, noise, noise);  // zero IV: no padding
     EXPECT_FALSE(key.decrypt_padded(iv, noise, noise, written));
     EXPECT_EQ(written, 0u);
 
@@ -132,7 +132,7 @@ TEST(Face, KeyEncapsulation) {
         kem.decapsulate(secrets, texts, received);
         EXPECT_EQ(received, sent);
     }
-    // One key for all, in records: a ciphertext, and behind it both secrets.
+    // One key for all items, in records: a ciphertext followed by both secrets.
     constexpr std::size_t count = 3;
     const std::size_t record = ct + 64;
     std::vector<std::uint8_t> publics(pk), secrets(sk), records(count * record);
@@ -154,7 +154,7 @@ TEST(Face, KeyEncapsulation) {
     EXPECT_THROW(kem.encapsulate({bytes(publics).first(pk - 1), 0}, text, shared), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, {text, ct - 1}, shared), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, {text, 0}, shared), warpseal::Error);
-    // One key is that of one text; of one and a half there are none.
+    // One key matches one ciphertext. One and a half ciphertexts are refused.
     std::vector<std::uint8_t> two_texts(2 * ct), two_secrets(64);
     EXPECT_THROW(kem.encapsulate(publics, two_texts, two_secrets), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, bytes(two_texts).first(ct + 5), shared), warpseal::Error);
@@ -230,7 +230,8 @@ TEST(Face, BatchersOfRequests) {
     EXPECT_THROW(warpseal::KemBatcher(engine, &options), warpseal::Error) << "of no size";
     options.struct_bytes = sizeof options;
     options.max_waiting = 1;
-    // `done` holds the only thread that takes from the queue: the bound is then told, and no error.
+    // `done` blocks the only thread that takes from the queue, so the bound is reported. It is not
+    // an error.
     std::atomic<int> held{0}, told{0};
     std::pair<std::atomic<int>*, std::atomic<int>*> both{&held, &told};
     request.operation = WARPSEAL_KEM_KEYPAIR;

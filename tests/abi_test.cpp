@@ -1,4 +1,4 @@
-// The C interface: what it refuses, what its structs promise, its and its policy.
+// The C interface: refused arguments, struct sizes, representations and policy.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -56,7 +56,7 @@ protected:
     int32_t statuses_[4] = {};
 };
 
-// ---- what there is
+// ---- lists and names
 
 TEST_F(Abi, EveryStatusHasASentence) {
     std::set<std::string> texts;
@@ -105,7 +105,7 @@ TEST_F(Abi, NamesAndLists) {
     EXPECT_EQ(warpseal_internal_side_channels("rot-13", "portable"), nullptr);
     EXPECT_EQ(warpseal_internal_side_channels("aes-256", "vaes1024"), nullptr);
     const char* representation =
-        warpseal_internal_representation("aes-256", "cuda");  // null: built without
+        warpseal_internal_representation("aes-256", "cuda");  // null: built without CUDA
     if (representation != nullptr && std::strcmp(representation, "tables") == 0) {
         EXPECT_NE(std::strstr(warpseal_internal_side_channels("aes-256", "cuda"), "bank"), nullptr);
     }
@@ -380,7 +380,7 @@ TEST_F(Abi, HostMemory) {
     EXPECT_EQ(memory, nullptr);
     EXPECT_EQ(warpseal_host_alloc(engine_, SIZE_MAX / 4, &memory), WARPSEAL_OUT_OF_MEMORY);
     EXPECT_EQ(warpseal_host_alloc(engine_, 0, &memory), WARPSEAL_INVALID_ARGUMENT);
-    warpseal_host_free(engine_, text_);  // not ours: left alone
+    warpseal_host_free(engine_, text_);  // not allocated by the library: ignored
 }
 
 // ---- files
@@ -438,7 +438,7 @@ TEST_F(Abi, FilesRefuseWhatCannotBeMeant) {
     result.struct_bytes = sizeof result;
     warpseal_file_info info = {};
     info.struct_bytes = sizeof info;
-    // Refused, and it says why.
+    // Refused, with a message that says why.
     const auto refused = [&](warpseal_status status) {
         const bool told = result.message[0] != 0 && result.target != nullptr &&
                           *result.target == 0 && result.struct_bytes == sizeof result;

@@ -1,7 +1,6 @@
-// Batches of many lengths at once, all of those from 0 to 600 and some of each remainder up to
-// 4096, in each batch mode and direction, on every target: each message under a key of its own or
-// all under one, at any alignment, between guard pages. Then batches of one flush against the
-// guards. All equal the reference.
+// Batches of many lengths: all from 0 to 600 and some of each remainder up to 4096, in each batch
+// mode and direction, on every target. Messages use one key each or share one, at any alignment,
+// between guard pages. Batches of one message then touch the guards. All equal the reference.
 #include <gtest/gtest.h>
 
 #include "answers.h"
@@ -17,7 +16,7 @@ using warpseal::Direction;
 
 constexpr size_t longest = 4096;
 constexpr size_t pool =
-    8;  // keys, texts and IVs to draw from, so that the twin meets the same blocks again
+    8;  // keys, texts and IVs to draw from, so that the reference sees the same blocks again
 
 constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB,
                                    WARPSEAL_GCM, WARPSEAL_CCM, WARPSEAL_CMAC};
@@ -38,7 +37,7 @@ protected:
         paths_ = tests::paths(GetParam().name, keys_[0]);
     }
     size_t block() const { return GetParam().block_bytes; }
-    // An IV of CTR, CBC, CFB and OFB is a block.
+    // CTR, CBC, CFB and OFB take an IV of one block.
     size_t iv_bytes(warpseal_mode mode) const {
         return mode == WARPSEAL_GCM ? 12 : mode == WARPSEAL_CCM ? 11 : block();
     }
@@ -48,9 +47,10 @@ protected:
     Text iv(warpseal_mode mode, size_t set) const {
         return Text(ivs_[set].begin(), ivs_[set].begin() + static_cast<long>(iv_bytes(mode)));
     }
-    static constexpr size_t aad_bytes = 21;  // of GCM and CCM: the first bytes of the set's text
+    static constexpr size_t aad_bytes = 21;  // GCM and CCM: the first bytes of the set's text
 
-    // The message's ciphertext and tag; own: under the key of its set, else under the first.
+    // Returns the message's ciphertext and tag, under the key of its set if `own`, else under the
+    // first.
     tests::Answer expected(warpseal_mode mode, const Item& item, bool own) {
         const size_t key = own ? item.set : 0;
         const reference::Cipher& slow = *slow_ciphers_[key];
@@ -75,8 +75,8 @@ protected:
         return {Text(whole.begin(), whole.begin() + static_cast<long>(item.bytes)), {}};
     }
 
-    // Encrypts and decrypts the items as one batch on every path; in tagged modes decryption also
-    // meets items that were changed.
+    // Encrypts and decrypts the items as one batch on every path. In tagged modes decryption also
+    // gets changed items.
     void run(warpseal_mode mode, const std::vector<Item>& items, bool own, bool in_place,
              uint8_t poison) {
         const size_t count = items.size(), stride = tag_bytes(mode);
@@ -87,8 +87,7 @@ protected:
         for (const Item& item : items) {
             answers.push_back(expected(mode, item, own));
             if (!offsets.empty())
-                end +=
-                    random_.below(17);  // any alignment, and bytes between messages that must stay
+                end += random_.below(17);  // any alignment, with gap bytes that must not change
             offsets.push_back(end);
             lengths.push_back(item.bytes);
             end += item.bytes;
@@ -100,7 +99,7 @@ protected:
         }
         const bool with_aad = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM,
                    is_mac = mode == WARPSEAL_CMAC;
-        // Whatever is read lies flush against inaccessible pages.
+        // All inputs end at inaccessible pages.
         const tests::Guarded in(end), out(end), tag_memory(tags.size()), key_memory(keys.size()),
             iv_memory(ivs.size()), aad_memory(aad.size());
         const uint8_t* const keys_at = key_memory.put(true, keys.data(), keys.size());
@@ -200,8 +199,8 @@ TEST_P(BatchLengths, AllInOne) {
     for (const warpseal_mode mode : modes) {
         if (!targets::has(GetParam(), mode)) continue;
         SCOPED_TRACE(warpseal_mode_name(mode));
-        // In place the shorter ones; and a key of one's own leaves the other lanes of a bundle
-        // empty, and so costs much.
+        // Runs only the shorter ones in place. With a key per message the other lanes of a bundle
+        // stay empty, which is slow.
         std::vector<Item> all, shorter, some;
         const size_t step = mode == WARPSEAL_CBC ? block() : 1,
                      stride = mode == WARPSEAL_CBC ? 7 * block() : 37;
@@ -246,7 +245,7 @@ warpseal_batch one_message(const Text& nonce, const Text& in, Text& out, Text& t
     return batch;
 }
 
-// CCM encodes the length of its associated data in 2 bytes, or in 6 from 65280 bytes on.
+// CCM encodes the length of its AAD in 2 bytes, or in 6 from 65280 bytes on.
 TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     if (!targets::has(GetParam(), WARPSEAL_CCM)) return;
     for (const size_t size : {size_t{65279}, size_t{65280}, size_t{65536}}) {
@@ -266,8 +265,8 @@ TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     }
 }
 
-// Block i of the text meets Ctr(i + 1) (SP 800-38C A.3), also past 2^16 blocks; where a form has a
-// loop of its own for that.
+// Block i of the text is encrypted with Ctr(i + 1) (SP 800-38C A.3), also past 2^16 blocks. Covers
+// representations with a CCM loop of their own.
 TEST_P(BatchLengths, CcmCountsInMoreThanTwoBytes) {
     if (!targets::has(GetParam(), WARPSEAL_CCM)) return;
     const Text text = random_.text((size_t{1} << 20) + 21), nonce = iv(WARPSEAL_CCM, 0);

@@ -1,5 +1,5 @@
-// Every length from 0 to 4096, of every sweep, of XTS and of GCM, in each direction, on every
-// target, between guard pages, to outputs poisoned twice and in place: all equal the reference.
+// Every length from 0 to 4096 in every sweep, XTS and GCM, each direction and target, between guard
+// pages. Outputs are poisoned with two values, or in place. All equal the reference.
 #include <gtest/gtest.h>
 
 #include "matrix.h"
@@ -19,7 +19,7 @@ using warpseal::Direction;
 
 constexpr size_t longest = 4096;
 constexpr size_t pool =
-    16;  // texts and IVs to draw from, so that the twin meets the same blocks again
+    16;  // texts and IVs to draw from, so that the reference sees the same blocks again
 
 Text prefix(const Text& text, size_t bytes) {
     return Text(text.begin(), text.begin() + static_cast<long>(bytes));
@@ -48,7 +48,7 @@ protected:
                                   static_cast<Direction>(d), counts_[2 * p + d]);
     }
 
-    // Three runs of one case: to the right edge, to the left edge under another poison, and in
+    // Runs one case three times: to the right edge, to the left edge with other poison, and in
     // place at alternate edges.
     template <class Work>
     void three_runs(const Path& path, const Text& in, const Text& expected, Direction direction,
@@ -71,7 +71,7 @@ protected:
             if (paths_[p].get() == &path) counts_[2 * p + static_cast<size_t>(direction)] += 3;
     }
 
-    // On every path, in the directions that are sweeps there.
+    // Runs the case on every path, in the directions that are sweeps there.
     void sweep_case(warpseal_mode mode, const Text& iv, const Text& pt, const Text& ct) {
         const uint8_t* iv_at =
             mode == WARPSEAL_ECB ? nullptr : iv_.put(pt.size() % 2 == 0, iv.data(), iv.size());
@@ -86,7 +86,7 @@ protected:
                 if (HasFatalFailure()) return;
             }
     }
-    // What the door must offer as sweeps wherever the cipher has the mode.
+    // Checks that the backend offers these sweeps for every cipher that has the mode.
     void expect_sweep(warpseal_mode mode, bool both) {
         for (const auto& path : paths_) {
             EXPECT_TRUE(path->sweeps(mode, Direction::decrypt)) << path->target();
@@ -107,7 +107,7 @@ protected:
         count(mode);
     }
 
-    // A quarter of the cases begin at a counter whose low 32 bits wrap within the message.
+    // A quarter of the cases start at a counter whose low 32 bits wrap within the message.
     Text gcm_iv(size_t bytes) {
         if (!random_.one_in(4)) return prefix(ivs_[random_.below(pool)], 12);
         return reference::gcm_iv_for(
@@ -186,8 +186,7 @@ TEST_P(EveryLength, Cfb) {
     });
 }
 
-// Mostly from counters that carry out of their low 8, 32 or 64 bits, or all of them, within the
-// message.
+// Most counters carry out of their low 8, 32 or 64 bits, or all of them, within the message.
 TEST_P(EveryLength, Ctr) {
     expect_sweep(WARPSEAL_CTR, true);
     static constexpr size_t ones[] = {0, 1, 4, 8, 16};
@@ -225,8 +224,8 @@ TEST_P(EveryLength, XtsOfOneUnit) {
     count(WARPSEAL_XTS);
 }
 
-// Two units and a third that may be short, from numbers that carry far on the way; units of every
-// size up to 300 bytes and many above.
+// Two units and a third that may be short, from unit numbers that carry far. Covers unit sizes up
+// to 300 bytes and many above.
 TEST_P(EveryLength, XtsOfManyUnits) {
     if (lacks(WARPSEAL_XTS)) return;
     const auto slow_tweak = tweak();

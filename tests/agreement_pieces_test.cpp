@@ -1,4 +1,4 @@
-// Random lengths, misalignments and pieces: a message in any pieces, from any block, equals the
+// Random lengths, misalignments and segments. A message in any segments, from any block, equals the
 // reference and libcrypto on every target.
 #include <gtest/gtest.h>
 
@@ -16,13 +16,13 @@ using warpseal::Direction;
 using warpseal::GcmRun;
 
 constexpr size_t longest = size_t{1} << 18;
-constexpr size_t slow_longest = size_t{1} << 14;  // where only the twin can tell
+constexpr size_t slow_longest = size_t{1} << 14;  // limit where only the reference can check
 constexpr size_t reference_limit =
-    2048;  // longer messages are compared with libcrypto alone, which is faster than the twin
+    2048;  // libcrypto alone checks longer messages: it is faster than the reference
 
 using Cipher = warpseal_cipher_info;
 
-// One of the ciphers that have the mode.
+// Returns one of the ciphers that have the mode.
 const Cipher& random_cipher(tests::Random& random, const std::vector<Cipher>& ciphers,
                             warpseal_mode mode) {
     for (;;)
@@ -37,7 +37,7 @@ bool any_has(const std::vector<Cipher>& ciphers, warpseal_mode mode) {
     return false;
 }
 
-// A counter some blocks further on, modulo 2^(block bits).
+// Returns the counter advanced by `blocks`, modulo 2^(block bits).
 Text advanced(Text counter, uint64_t blocks) {
     for (size_t i = counter.size(); i-- > 0;) {
         const uint64_t sum = counter[i] + (blocks & 0xff);
@@ -47,7 +47,7 @@ Text advanced(Text counter, uint64_t blocks) {
     return counter;
 }
 
-// An XTS unit's number some units further on.
+// Returns the number of the XTS unit `units` further on.
 Text next_unit(Text number, uint64_t units) {
     std::reverse(number.begin(), number.end());
     number = advanced(number, units);
@@ -55,7 +55,7 @@ Text next_unit(Text number, uint64_t units) {
     return number;
 }
 
-// Where a message is cut: positions of whole blocks (or units) from 0 to its end.
+// Returns cut positions from 0 to the end of the message, in whole blocks or units.
 std::vector<size_t> cuts(tests::Random& random, size_t bytes, size_t block = 16) {
     std::vector<size_t> out{0};
     while (out.back() < bytes)
@@ -88,15 +88,16 @@ TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
         const Text iv = is_ctr                 ? random.counter(n / block + 1, block)
                         : mode == WARPSEAL_ECB ? Text()
                                                : random.text(block);
-        // Half of the messages in counter mode begin at a later block of a longer one, some far
-        // beyond 2^32 blocks.
+        // Half of the CTR messages start at a later block of a longer one, some far beyond 2^32
+        // blocks.
         const uint64_t first_block =
             !is_ctr || random.one_in(2) ? 0 : random.next() >> (1 + random.below(63));
         const tests::Message message{
             cipher.name, mode, key, is_ctr ? advanced(iv, first_block) : iv, {}, pt, 0, 0};
         const Text ct = tests::answer(message).text;
         ASSERT_TRUE(n > reference_limit || ct == tests::slow_answer(message).text);
-        const size_t in_shift = i % 16, out_shift = i / 16 % 16;  // all 256 pairs, five times over
+        const size_t in_shift = i % 16,
+                     out_shift = i / 16 % 16;  // all 256 alignment pairs, five times each
         for (const auto& path : tests::paths(cipher.name, key))
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 if (!path->sweeps(mode, direction)) continue;
@@ -108,7 +109,7 @@ TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
                 Output out(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0xa5 : 0x5a);
                 const std::vector<size_t> cut = cuts(random, n, block);
                 for (size_t c = 0; c + 1 < cut.size(); ++c) {
-                    // CBC and CFB: the ciphertext block before the piece.
+                    // CBC and CFB: the ciphertext block before the segment.
                     const uint8_t* before = iv.empty() ? nullptr
                                             : is_ctr || cut[c] == 0
                                                 ? iv.data()
@@ -143,7 +144,7 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
         const Text key = random.text(2 * cipher.key_bytes), pt = random.text(n);
         Text number = random.text(16);
         for (size_t j = 0; j < 16 && !random.one_in(5); ++j)
-            number[j] = 0xff;  // carries far, or round the end
+            number[j] = 0xff;  // long carries, or wraparound
         number[0] = static_cast<uint8_t>(number[0] - random.below(4));
         const Text ct =
             tests::slow_answer({cipher.name, WARPSEAL_XTS, key, number, {}, pt, 0, unit}).text;
@@ -180,7 +181,7 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
 
 class GcmSegments : public testing::Test {
 protected:
-    // The message cut up. in_order: pieces on one run; otherwise each on a run of its own, combined
+    // Processes the message in segments. in_order: all in one run; otherwise one run each, combined
     // afterwards.
     static Text tag_of_pieces(const Path& path, Direction direction, const GcmRun& begun,
                               const std::vector<size_t>& cut, bool in_order, const uint8_t* in,
@@ -260,8 +261,8 @@ TEST_F(GcmSegments, InOrderAndCombined) {
     }
 }
 
-// sum * H^n + part for n up to 2^60: small powers against the reference, large ones by adding
-// exponents.
+// Checks accumulator * H^n + segment for n up to 2^60: small powers against the reference, large
+// ones by adding exponents.
 TEST(GcmCombine, AnyPower) {
     tests::Random random(13);
     for (const Cipher& cipher : targets::ciphers()) {
@@ -293,7 +294,7 @@ TEST(GcmCombine, AnyPower) {
     }
 }
 
-// The block of the lengths (SP 800-38D 7.1 step 5), also of more text than there is memory for.
+// The length block (SP 800-38D 7.1 step 5), also for more text than fits in memory.
 TEST(GcmFinish, AnyLengths) {
     tests::Random random(15);
     for (const Cipher& cipher : targets::ciphers()) {

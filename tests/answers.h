@@ -1,5 +1,5 @@
-// What a message must come out as: by libcrypto where it has the cipher and mode, else by the twin.
-// Both are nobody of ours.
+// Expected output of a message: from libcrypto where it has the cipher and mode, else from the
+// reference. Neither shares code with the library.
 #pragma once
 
 #include "oracle.h"
@@ -26,7 +26,7 @@ struct Answer {
     Text text, tag;
 };
 
-// Forward, by the twin alone.
+// Encrypts with the reference implementation alone.
 inline Answer slow_answer(const Message& m) {
     const size_t half = m.mode == WARPSEAL_XTS ? m.key.size() / 2 : m.key.size();
     const auto cipher =
@@ -57,8 +57,7 @@ inline Answer slow_answer(const Message& m) {
     return out;
 }
 
-// Forward. libcrypto's calls for CCM, XTS and CMAC are others than for the rest: those are the
-// twin's.
+// Encrypts. The reference also serves CCM, XTS and CMAC, for which libcrypto has separate calls.
 inline Answer answer(const Message& m) {
     const bool gcm = m.mode == WARPSEAL_GCM;
     const bool plain = m.mode == WARPSEAL_ECB || m.mode == WARPSEAL_CTR || m.mode == WARPSEAL_CBC ||

@@ -1,5 +1,5 @@
-// pthread_cancel(3) of threads that are in a call: the call ends as always, and the thread after
-// it.
+// pthread_cancel(3) of threads inside a call: the call completes as usual, and the thread ends
+// after it.
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -30,7 +30,7 @@ struct PoolFreed {
     void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
 };
 
-// What all threads share.
+// State shared by all threads.
 struct Shared {
     EngineHandle engine = targets::engine("cpu", 4);
     KeyHandle key = targets::key(engine, "aes-256", Text(32, 1));
@@ -50,7 +50,7 @@ struct Shared {
     }
 };
 
-// One thread's memory, which outlives it.
+// Memory of one thread, which outlives it.
 struct Place {
     Shared* shared = nullptr;
     warpseal_status (*call)(Place&) = nullptr;
@@ -182,7 +182,7 @@ class Cancellation : public testing::TestWithParam<Named> {};
 TEST_P(Cancellation, TakesEffectAfterTheCall) {
     Shared shared;
     for (size_t round = 0; round < rounds; ++round) {
-        // Few threads wait for the pool's workers, many for each other.
+        // With few threads most waits are for the pool's workers; with many, for each other.
         const size_t threads = round % 2 == 0 ? most_threads : 2;
         std::vector<Place> places(threads);
         std::vector<pthread_t> running(threads);
@@ -191,7 +191,7 @@ TEST_P(Cancellation, TakesEffectAfterTheCall) {
             places[i].call = GetParam().call;
             ASSERT_EQ(pthread_create(&running[i], nullptr, call_for_ever, &places[i]), 0);
         }
-        for (size_t i = 0; i < threads; ++i) {  // somewhere in a later call
+        for (size_t i = 0; i < threads; ++i) {  // during some later call
             while (places[i].calls.load() < 1 + round % 3) std::this_thread::yield();
             std::this_thread::sleep_for(std::chrono::microseconds(137 * i + 211 * round));
             ASSERT_EQ(pthread_cancel(running[i]), 0);

@@ -1,5 +1,5 @@
-// What the machine does wrong: system calls that fail or do less than asked, files that change
-// underneath, no random bytes.
+// Machine faults: system calls that fail or do less than asked, files that change while open, no
+// random bytes.
 #include <poll.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -117,7 +117,7 @@ TEST_F(Faults, InterruptsAndShortCountsChangeNothing) {
 TEST_F(Faults, NoRandomBytesNoFile) {
     Options both;
     both.key().passphrase("p");
-    sealed(text, both);  // libsodium draws once when it starts, and can do without
+    sealed(text, both);  // libsodium draws once at its start, and works without
     for (int n = 0;; ++n) {
         drawing.error = ENOSYS;
         drawing.countdown = n;
@@ -137,7 +137,7 @@ TEST_F(Faults, NoRandomBytesNoFile) {
     EXPECT_EQ(run(Way::open, run(Way::seal, text, both).out, both).status, WARPSEAL_OK);
 }
 
-// Called back after the first piece: cuts or lengthens the input.
+// Called after the first segment: truncates or extends the input.
 struct Change {
     int descriptor;
     off_t bytes;
@@ -228,7 +228,7 @@ TEST_F(Faults, AFileThatMayNotGrow) {
     close(out);
 }
 
-// A signal while a read waits reaches the callback, which may cancel.
+// A signal during a blocking read invokes the callback, which may cancel.
 TEST_F(Faults, CancelledWhileWaitingForInput) {
     struct sigaction interrupt = {};
     interrupt.sa_handler = [](int) {};

@@ -1,5 +1,5 @@
-// Header copies, generations and slots as a rewrite leaves them, finished or not; and what info
-// says of each.
+// Header copies, generations and slots after a complete or interrupted rewrite, and the info
+// command's view of each.
 #include <algorithm>
 
 #include "container/header.h"
@@ -11,7 +11,7 @@ namespace {
 
 namespace container = warpseal::container;
 
-// A file whose header this test rewrites as docs/file-format.md says.
+// A file whose header this test rewrites as docs/file-format.md specifies.
 class Rewrite : public testing::Test {
 protected:
     Rewrite() : text(Random(200).text(chunk + 5)) {
@@ -30,7 +30,7 @@ protected:
             << fault.message;
         EXPECT_EQ(in_force, 0);
     }
-    // A copy of the next generations, with one slot for a secret.
+    // Returns a copy of the next generation, with one slot for a secret.
     Data copy(uint64_t generation, const warpseal_secret& secret) {
         uint8_t slot[container::passphrase_slot_bytes];
         size_t slot_bytes = 0;
@@ -53,7 +53,7 @@ protected:
         EXPECT_TRUE(back.status == WARPSEAL_OK ? back.out == text : back.out.empty());
         return back.status;
     }
-    // With a MAC that fits what it says now.
+    // Returns the copy with a valid MAC over its changed content.
     Data authenticated(Data copy) {
         const char label[] = "warpseal/header-mac/v1";
         const warpseal::Bytes info = {reinterpret_cast<const uint8_t*>(label), sizeof label - 1};
@@ -134,7 +134,7 @@ TEST_F(Rewrite, EitherCopyMayBeLost) {
     }
 }
 
-// What a reader of this version does not know is not taken for a header, whoever vouches for it.
+// A header with features unknown to this version is rejected, even with a valid MAC.
 TEST_F(Rewrite, BytesThatMustBeZeroAreChecked) {
     const Data next = copy(2, new_key.list[0]);
     const size_t slots_end = 16 + container::key_file_slot_bytes;
@@ -207,8 +207,8 @@ TEST_F(Rewrite, KeysOfAFileDiffer) {
     EXPECT_NE(memcmp(payload_key.data(), data_key.data(), 32), 0);
 }
 
-// Random bytes behind a valid fixed part, and random changes to a valid copy: never a crash, never
-// an acceptance of what was not sealed.
+// Random bytes after a valid fixed part, and random changes to a valid copy: no crash, and no
+// acceptance of changed data.
 TEST_F(Rewrite, ParserTakesAnyBytes) {
     Random random(202);
     for (int i = 0; i < 20000; ++i) {

@@ -1,5 +1,5 @@
-// The second reader, in Python: it opens what is sealed here, what it seals opens here, and it
-// agrees with every vector.
+// The independent reader in Python: it opens our files, we open its files, and it agrees with every
+// vector.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -13,8 +13,8 @@ namespace {
 
 const std::string reader = std::string(WARPSEAL_SOURCE) + "/tests/reader/";
 
-// An interpreter with scripts/requirements.txt installed: WARPSEAL_TEST_PYTHON, that of the house's
-// environment, or the system's.
+// Returns an interpreter with scripts/requirements.txt installed: WARPSEAL_TEST_PYTHON, the
+// project's environment, or the system's.
 std::string python() {
     if (const char* given = std::getenv("WARPSEAL_TEST_PYTHON")) return given;
     const std::string house = std::string(WARPSEAL_SOURCE) + "/.venv/bin/python3";
@@ -71,8 +71,7 @@ TEST_F(SecondReader, OpensOurFiles) {
             ASSERT_EQ(python_reader("open --key key file out"), 0) << size;
             EXPECT_TRUE(read("out") == text) << size;
             for (const char* end :
-                 {"\n", "\r\n",
-                  ""}) {  // the newline that may end a passphrase file is no part of it
+                 {"\n", "\r\n", ""}) {  // a trailing newline in a passphrase file is not part of it
                 std::string line = std::string("correct horse") + end;
                 write("passphrase", Data(line.begin(), line.end()));
                 ASSERT_EQ(python_reader("open --passphrase-file passphrase file out"), 0) << size;

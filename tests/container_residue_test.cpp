@@ -1,5 +1,5 @@
-// After a file was sealed, opened or refused, no writable page of the process holds its keys, its
-// passphrase or its text.
+// After sealing, opening or refusing a file, no writable page of the process holds its keys,
+// passphrase or text.
 #include <cinttypes>
 #include <cstdio>
 
@@ -18,13 +18,13 @@ Data masked(Data bytes) {
     return bytes;
 }
 
-// What to look for is kept masked, so that the search finds the library's copies alone.
+// The patterns are kept masked, so that the search finds only the library's copies.
 class Hunt {
 public:
     void add(const char* name, Data masked_bytes) {
         secrets_.push_back({name, std::move(masked_bytes)});
     }
-    // The names of the secrets found, and in how many places.
+    // Returns the names of the secrets found, and the number of places.
     std::string found() {
         for (Secret& secret : secrets_) secret.places = 0;
         const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -106,7 +106,7 @@ struct Scene {
         EXPECT_EQ(with_secrets(Way::seal, text, file, suite), WARPSEAL_OK);
         find_derived();
     }
-    // Makes the call with the real secrets and wipes them before it returns.
+    // Makes the call with the real secrets and zeroizes them before it returns.
     warpseal_status with_secrets(Way way, const MemoryFile& in, const MemoryFile& out,
                                  const char* suite, bool right = true,
                                  int (*progress)(void*, uint64_t, uint64_t) = nullptr) {
@@ -152,8 +152,8 @@ struct Scene {
         for (uint8_t& byte : payload_key.bytes) byte ^= mask;
         find_chunk_key(header, payload_key, head);
     }
-    // The key that the engine has: in a cell of its own. Of a cell that was given back the first
-    // bytes are overwritten anyway.
+    // Searches for the engine's key, which has a locked cell of its own. Freeing a cell overwrites
+    // its first bytes in any case.
     void find_chunk_key(const container::Header& header, const warpseal::Secret<32>& payload_key,
                         const Data& head) {
         const container::Suite& suite = *header.fixed.suite;
@@ -199,7 +199,7 @@ TEST(ContainerResidue, NothingSecretStays) {
     }
 }
 
-// The search itself: a secret that lies about is found.
+// Checks the search itself: a planted secret is found.
 TEST(ContainerResidue, ThePlantedSecretIsFound) {
     if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
     Hunt hunt;

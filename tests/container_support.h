@@ -1,4 +1,5 @@
-// Files in memory, pipes with a thread at each far end, and calls of the container, for its tests.
+// In-memory files, pipes with a thread at each far end, and container calls, for the container's
+// tests.
 #pragma once
 
 #include <fcntl.h>
@@ -121,7 +122,7 @@ private:
     Data data_;
 };
 
-// Engines that live as long as the program.
+// Returns an engine that lives as long as the program.
 inline warpseal::Engine& engine(unsigned threads = 1) {
     const auto make = [](unsigned count) {
         warpseal::EngineOptions options;
@@ -142,7 +143,7 @@ struct Options : warpseal_file_options {
 
     Options() : warpseal_file_options{} {
         struct_bytes = sizeof(warpseal_file_options);
-        argon2_passes = 1;  // of the sealing tests; those of the default are timed nowhere
+        argon2_passes = 1;  // for fast sealing; no test depends on the default cost
         argon2_memory_kib = 64;
     }
     Options(const Options&) = delete;

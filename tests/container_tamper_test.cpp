@@ -1,5 +1,5 @@
-// Changed files: every byte, every length, every order of chunks. None is accepted, and what leaves
-// is a prefix of the truth.
+// Changed files: every byte, every length, every order of chunks. None is accepted, and any output
+// is a prefix of the plaintext.
 #include <algorithm>
 #include <numeric>
 
@@ -16,7 +16,7 @@ protected:
         options.key();
         file = sealed(text, options);
     }
-    // Opens what lies in `changed` and says how that went; whatever came out must be true.
+    // Opens `changed` and returns the status. Checks that any output is correct.
     warpseal_status open(const MemoryFile& changed, bool whole = false) {
         changed.rewind();
         out.cut(0);
@@ -70,8 +70,7 @@ TEST_F(Tamper, EachByteFlipped) {
 TEST_F(Tamper, EveryBitOfBothHeaderCopiesAtOnce) {
     const MemoryFile changed(file);
     for (size_t at = 4096; at < 12288; ++at) {
-        // The slot and what frames it, and the MAC: every bit. The zeros between: one bit of each
-        // byte.
+        // Flips every bit of the slot, its framing and the MAC, and one bit of each padding byte.
         const bool dense = at < 4096 + 16 + 110 || at >= 12288 - 64;
         for (int bit = dense ? 0 : static_cast<int>(at % 8);
              bit <= (dense ? 7 : static_cast<int>(at % 8)); ++bit) {
@@ -149,7 +148,7 @@ TEST_F(Tamper, TrailingBytes) {
     Data twice = file;
     twice.insert(twice.end(), file.begin(), file.end());
     EXPECT_EQ(open(twice), WARPSEAL_NOT_AUTHENTIC);
-    Data filled = file;  // to exactly a whole chunk, and beyond
+    Data filled = file;  // to exactly a full chunk, and beyond
     filled.resize(chunks_at + 3 * sealed_chunk);
     EXPECT_EQ(open(filled), WARPSEAL_NOT_AUTHENTIC);
     filled.resize(chunks_at + 3 * sealed_chunk + 16);
@@ -209,13 +208,13 @@ TEST_F(Tamper, PartsOfAnotherFileUnderTheSameKey) {
                   changed.begin() + static_cast<std::ptrdiff_t>(part.begin));
         EXPECT_EQ(open(changed), part.status) << part.begin << ": " << result.message;
     }
-    Data one_copy = file;  // ours opens beside a copy from elsewhere
+    Data one_copy = file;  // our copy still opens next to a foreign one
     std::copy(other.begin() + 4096, other.begin() + 12288, one_copy.begin() + 4096);
     EXPECT_EQ(open(one_copy), WARPSEAL_OK);
 }
 
-// Many pieces on many workers: the failure is that of the first changed chunk, and a pipe holds
-// exactly what lies before it.
+// Many segments on many workers: the failure is that of the first changed chunk, and a pipe holds
+// exactly the text before it.
 TEST(TamperLong, PipesHoldAnExactPrefix) {
     Options options;
     options.key();
@@ -241,7 +240,7 @@ TEST(TamperLong, PipesHoldAnExactPrefix) {
                                  std::to_string(chunks_at + first * sealed_chunk);
         ASSERT_NE(std::string(back.result.message).find(name), std::string::npos)
             << back.result.message;
-        // A regular file gets authenticated chunks only, each in its place.
+        // A regular file gets only authenticated chunks, each at its offset.
         const Outcome regular = run(Way::open, changed, options, 4, pipe_in, false);
         ASSERT_EQ(regular.status, WARPSEAL_NOT_AUTHENTIC);
         for (size_t at = 0; at < regular.out.size(); at += chunk) {

@@ -1,4 +1,4 @@
-// Files that are sealed and opened again: sizes, suites, formats, secrets, descriptors, threads.
+// Round trips of files: sizes, suites, formats, secrets, descriptors, threads.
 #include <poll.h>
 
 #include <atomic>
@@ -86,7 +86,7 @@ TEST(Container, BareCobblestone) {
     }
 }
 
-TEST(Container, LongContext) {  // longer than libcrypto's own HKDF takes
+TEST(Container, LongContext) {  // longer than libcrypto's own HKDF accepts
     Options options;
     options.bare(32);
     const Data context = Random(1).text(100000);
@@ -251,7 +251,7 @@ TEST(Container, ProgressAndCancellation) {
     }
 }
 
-// The secrets of a call, which wipes them as soon as it may.
+// The secrets of a call, which zeroizes them as soon as it can.
 struct Wiped {
     Options& options;
     int calls = 0;
@@ -380,8 +380,7 @@ TEST(Container, Info) {
     EXPECT_EQ(warpseal::container::info(other.get(), info, result), WARPSEAL_UNSUPPORTED);
 }
 
-// 2^52 - 1 bytes of text are the most. The file is a hole, so the refusal must come before anything
-// is read.
+// A text has at most 2^52 - 1 bytes. The file is a hole, so the refusal must come before any read.
 TEST(Container, MostChunks) {
     Options options;
     options.bare(32);

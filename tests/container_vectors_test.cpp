@@ -1,5 +1,5 @@
-// Published vectors: those of chunked encryption from outside, and ours of the envelope, which
-// another program made.
+// Published vectors: chunked encryption's from c2sp.org, and ours of the envelope, made by another
+// program.
 #include <openssl/evp.h>
 #include <zlib.h>
 #include <nlohmann/json.hpp>
@@ -75,8 +75,8 @@ void check_cobblestone(const Json& row, unsigned threads, bool pipe_in) {
     options.context = context.data();
     options.context_bytes = context.size();
     const Outcome back = run(Way::open, inflated(row["ct"]), options, threads, pipe_in, true);
-    // Where the bytes end early says truncated or not authentic, as the cut falls; a salt or
-    // commitment that was changed, wrong key.
+    // A truncated vector is reported as truncated or not authentic, depending on the cut; a changed
+    // salt or commitment as a wrong key.
     if (has(row, "Truncation") && back.status == WARPSEAL_TRUNCATED) {
         EXPECT_EQ(row["result"].get<std::string>(), "invalid");
     } else if (has(row, "ModifiedCiphertext") && !row.contains("aeadKey")) {

@@ -1,10 +1,10 @@
-// The text that a GPU runs, compiled for the host: table forms over each layout, counters, and
-// GHASH, equal to the reference.
+// Device code compiled for the host: table representations over each layout, counters, and GHASH,
+// equal to the reference.
 #include "device_on_host.h"
 
 #include <gtest/gtest.h>
 
-#pragma GCC diagnostic push  // nvcc's habits
+#pragma GCC diagnostic push  // nvcc ignores these
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #include "backends/cuda/device/access.cuh"
 #include "backends/cuda/device/ghash_field.cuh"
@@ -28,15 +28,15 @@ using reference::Text;
 
 constexpr int cases = 500;
 
-// The plainest layout behind the same constructor as the shared-memory ones.
+// The simplest layout behind the same constructor as the shared-memory ones.
 template <class Tables>
 struct Plain : ArrayLayout<Tables> {
     static constexpr uint32_t bytes = 0;
     explicit Plain(unsigned char*) : ArrayLayout<Tables>{cuda::stored_tables<Tables>} {}
 };
 
-// Look-ups are called: a cipher's text is then short, and a layout's look-up compiled once for all
-// key sizes.
+// Lookups are not inlined: a cipher's code is then short, and a layout's lookup is compiled once
+// for all key sizes.
 template <class Layout>
 struct Called {
     Layout layout;
@@ -122,7 +122,7 @@ void table_form(uint64_t number) {
         const Text key = random.text(Cipher::key_bytes);
         const auto slow = reference::cipher(Cipher::name, key);
         OneBlock<Cipher, Plain> plain(
-            key);  // stands in for a twin that tests/reference does not have
+            key);  // replaces a reference that tests/reference does not have
         OneBlock<Cipher, Layout> block(key);
         using Block = OneBlock<Cipher, Layout>;
         block.template fill<typename Block::EncryptTables>(key_number % 2 == 0 ? 1024 : 96);
@@ -152,8 +152,8 @@ TEST(DeviceText, TablesInEveryLayout) {
     });
 }
 
-// Two blocks at a time, and what the early rounds make of counters taken apart, give what one block
-// alone does.
+// Two blocks at a time, and precomputed early rounds of counters, give the same output as one block
+// alone.
 TEST(DeviceText, PairsAndCounters) {
     int pairs = 0, counting = 0;
     warpseal::for_each_cipher([&]<class Cipher>(warpseal::CipherType<Cipher>) {
@@ -190,7 +190,7 @@ TEST(DeviceText, PairsAndCounters) {
                     std::copy(s[0], s[1], s[1]);
                     std::copy(s[0], s[1], s[2]);
                     s[1][3] ^= static_cast<uint32_t>(random.below(256))
-                               << 16;  // no matter what the other byte is
+                               << 16;  // for any other byte
                     s[2][3] ^= static_cast<uint32_t>(random.below(256)) << 24;
                     Cipher::count_last(last, block(1), k, tables);
                     Cipher::count_next(next, block(2), k, tables);
@@ -212,7 +212,7 @@ TEST(DeviceText, PairsAndCounters) {
     EXPECT_GE(counting, 9 * cases);
 }
 
-// The host's look-ups, which read every entry, give what plain ones do.
+// The host's lookups, which read every entry, equal plain ones.
 TEST(DeviceText, ScansAreLookUps) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
@@ -228,8 +228,8 @@ TEST(DeviceText, ScansAreLookUps) {
     });
 }
 
-// The modes' masks against the reference's counters, one block at a time as a GPU thread takes
-// them.
+// The modes' counter blocks and tweaks against the reference, one block at a time as a GPU thread
+// computes them.
 TEST(DeviceText, Modes) {
     tests::Random random(44);
     const auto slow = reference::cipher("aes-128", random.text(16));
@@ -293,7 +293,8 @@ void ghash_text(uint64_t number) {
 TEST(DeviceText, GhashOf32BitWords) { ghash_text<uint32_t>(45); }
 TEST(DeviceText, GhashOf64BitWords) { ghash_text<uint64_t>(46); }
 
-// The GPU's own product, whose integer sums are nearest to overflow where many bits are set.
+// The GPU's own GF(2^128) multiplication, whose integer sums come closest to overflow where many
+// bits are set.
 TEST(DeviceText, FoldByAPreparedMultiplier) {
     tests::Random random(47);
     const auto element = [](const Text& text) {
@@ -314,8 +315,8 @@ TEST(DeviceText, FoldByAPreparedMultiplier) {
     }
 }
 
-// The matrix by which tensor cores sum, and which lane's words meet which of its bits: counts as
-// the cores make them, fragment by fragment.
+// The matrix for GHASH on tensor cores, and the assignment of lanes' words to its bits: counts as
+// computed by the cores, fragment by fragment.
 class Matrices {
 public:
     explicit Matrices(const cuda::Element& h) {
@@ -333,7 +334,7 @@ public:
                     }
                 }
     }
-    // PTX ISA: lane t of a quad holds bits 32 t on of a row, and those 128 further; d[2 j + e] is
+    // PTX ISA: lane t of a quad holds bits from 32 t of a row, and those 128 further; d[2 j + e] is
     // its count of column 8 j + 2 t + e.
     void strip(Block<4> (&sum)[2], const Block<4>* blocks) const {
         Block<4> next[2] = {};
@@ -386,7 +387,7 @@ TEST(DeviceText, GhashByMatrices) {
     }
 }
 
-// Blocks in and out at every width and length: nothing read or written outside.
+// Blocks in and out at every width and length: no access outside.
 TEST(DeviceText, PartsOfBlocks) {
     tests::Random random(48);
     for (uint32_t bytes = 0; bytes <= 16; ++bytes)

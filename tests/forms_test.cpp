@@ -1,5 +1,5 @@
-// The forms of every cipher header against each other, the standard's example and the twin; planes;
-// GHASH by words against single bits.
+// Compares the representations of every cipher header with each other, the standard's example and
+// the reference. Tests bitsliced conversion, and GHASH by words against single bits.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -69,7 +69,7 @@ TYPED_TEST(PlanesOf, HoldBitIOfEveryBlock) {
     expect_transposed<TypeParam, 16>();
 }
 
-// A byte of one block: the byte form at its plainest, with S-boxes as tables.
+// A byte of one block: the simplest byte representation, with S-boxes as tables.
 struct PlainByte {
     uint8_t v = 0;
     static PlainByte zero() { return {}; }
@@ -106,7 +106,7 @@ private:
     static PlainByte of(int x) { return {static_cast<uint8_t>(x)}; }
 };
 
-// The four bytes of a word by table, for key expansion.
+// Substitutes the four bytes of a word by table, for key expansion.
 struct TableSubstitution {
     template <class S>
     uint32_t substitute(uint32_t word) const {
@@ -117,7 +117,7 @@ struct TableSubstitution {
     }
 };
 
-// Every form that a cipher header has, on 64 blocks under one key.
+// Every representation of a cipher header, on 64 blocks under one key.
 template <class Cipher>
 struct Forms {
     static constexpr int block_bytes = Cipher::block_bytes, blocks = 64;
@@ -137,7 +137,7 @@ struct Forms {
         return static_cast<uint8_t>(schedule[d][i / 4] >> (8 * (i % 4)));
     }
 
-    // d: 0 encrypts, 1 decrypts. False where the cipher has no such form.
+    // d: 0 encrypts, 1 decrypts. Returns false if the cipher has no such representation.
     bool by_bytes(int d, std::vector<uint8_t>& text) const {
         const auto key = [&](int i) { return PlainByte{byte(d, i)}; };
         PlainByte s[block_bytes];
@@ -154,7 +154,7 @@ struct Forms {
         }
         return false;
     }
-    // The byte form over bytes of eight planes.
+    // The byte representation over bitsliced bytes.
     bool by_plane_bytes(int d, std::vector<uint8_t>& text) const {
         using V = BitslicedByte<uint64_t>;
         const auto key = [&](int i) {
@@ -264,8 +264,8 @@ TEST(Forms, AllMakeTheStandardsExample) {
     });
 }
 
-// Random keys and blocks: every form as the twin has it; where tests/reference has none, as each
-// other.
+// Random keys and blocks: every representation equals the reference or, without one in
+// tests/reference, each other.
 TEST(Forms, AgreeWithTheTwin) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         for (unsigned round = 0; round < 20; ++round) {
@@ -316,7 +316,7 @@ TEST(Counter, CarriesInItsOwnWordsAlone) {
     EXPECT_EQ(half.word[1], swap_bytes(uint32_t{2}));
 }
 
-// SP 800-38D 6.3, one bit after the other.
+// SP 800-38D 6.3, one bit at a time.
 Block<4> multiply_by_bits(const Block<4>& x, const Block<4>& y) {
     uint8_t a[16], v[16], z[16] = {};
     store_block(a, x);

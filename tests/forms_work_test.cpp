@@ -1,5 +1,5 @@
-// What the bounds of `warpseal bench --html` rest on: counts of a cipher's text, of ciphers that
-// are counted by hand.
+// Inputs of the bounds in `warpseal bench --html`: operation counts of a cipher's code, compared
+// with hand counts.
 #include <gtest/gtest.h>
 
 #include "../bench/work/count.h"
@@ -10,7 +10,7 @@ namespace {
 using warpseal::cli::CipherWork;
 using warpseal::work::count;
 
-// Two rounds of an addition, an exclusive-or with a key and a rotation by two shifts.
+// Two rounds of an addition, an XOR with a key and a rotation by two shifts.
 struct Words {
     static constexpr const char* name = "words";
     static constexpr uint32_t block_bytes = 8;
@@ -24,7 +24,7 @@ struct Words {
     }
 };
 
-// Five look-ups of a block; of two at once one less each, of a counter three.
+// Five lookups per block; one less each for two at once, and three for a counter.
 struct Tables {
     static constexpr const char* name = "tables";
     static constexpr uint32_t block_bytes = 16, schedule_words = 4;

@@ -1,5 +1,5 @@
-// Known answers as batches, through the doors themselves: rows of one shape side by side, each with
-// a key of its own, valid and broken.
+// Known answers as batches, through the backends directly: rows with equal parameters in one batch,
+// each with a key of its own, valid and broken.
 #include <map>
 #include <tuple>
 
@@ -15,7 +15,7 @@ using warpseal::Direction;
 using Shape = std::tuple<std::string, warpseal_mode, size_t, size_t,
                          size_t>;  // cipher, mode, bytes of IV, AAD and tag
 
-// Whether the mode's standard has such parameters, so that there is something to compute.
+// Returns true if the mode's standard allows such parameters.
 bool has_an_answer(const Row& row, warpseal_mode mode) {
     const size_t iv = row.iv.size(), tag = row.tag.size();
     if (mode == WARPSEAL_CCM) return iv >= 7 && iv <= 13 && tag >= 4 && tag <= 16 && tag % 2 == 0;

@@ -1,4 +1,5 @@
-// The plan is a pure function: size, place, cipher, mode and machine in, target and pieces out.
+// The plan is a pure function: size, memory kind, cipher, mode and machine in, target and shards
+// out.
 #include "engine/schedule/plan.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +82,7 @@ TEST(Plan, ThreadsNeverOutnumberPieces) {
                 }
 }
 
-// What is slower on a core is worth a thread sooner.
+// Slower representations are split over threads at smaller sizes.
 TEST(Plan, SlowFormsAreSharedOutEarlier) {
     for (const Target target : all_cores) {
         uint64_t least[2] = {};
@@ -168,7 +169,7 @@ TEST(Plan, AesInPageableMemoryStaysOnManyCoresWithAesInstructions) {
     for (const Target target : {Target::aesni, Target::avx2, Target::vaes256, Target::vaes512})
         for (const uint64_t bytes : {kib, mib, gib, 64 * gib}) {
             MachineFacts facts = machine({Target::portable, target, Target::cuda}, 16);
-            facts.cores = {40, 30};  // what memory gives, measured
+            facts.cores = {40, 30};  // memory bandwidth, measured
             facts.gpus[0].speed = {22, 8};
             const Plan p =
                 plan({bytes, MemoryKind::host, 16, WARPSEAL_GCM, Direction::encrypt}, facts);
@@ -201,13 +202,13 @@ TEST(Plan, CoresAndGpuShareByTheirRates) {
     EXPECT_NEAR(static_cast<double>(p.gpu_bytes[0]) / static_cast<double>(p.core_bytes), 4, 0.1);
     EXPECT_EQ(p.gpu_bytes[0] % (64 * kib), 0u);
     EXPECT_EQ(p.threads, 16u);
-    facts.cores.shared = 1;  // which costs the GPU more than it brings
+    facts.cores.shared = 1;  // which costs the GPU more than it gains
     facts.gpus[0].speed.shared = 43;
     EXPECT_FALSE(
         plan({10 * gib, MemoryKind::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).shared());
 }
 
-// What was not measured: six threads feed each GPU, the others go on as they would alone.
+// Without measurements: six threads feed each GPU, the others run as they would alone.
 TEST(Plan, EachGpuTakesThreadsFromTheCores) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.cores = {32, 0};
@@ -305,7 +306,7 @@ TEST(Plan, OneGpuIsTheFastestOfThoseThatAreOpen) {
     }
 }
 
-// In pieces, each of which goes to one side whole, the better of the two has them.
+// Segments go whole to one side: the faster one gets them all.
 TEST(Plan, NotMixedItIsTheCoresOrTheGpus) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.gpu_count = 2;

@@ -1,4 +1,4 @@
-// Batches of the public calls: what may be null, and which messages may have one IV.
+// Batches of the public calls: which pointers may be null, and which messages may share an IV.
 #include "public_limits.h"
 
 namespace {
@@ -6,7 +6,7 @@ namespace {
 using tests::Limits;
 using vectors::Text;
 
-// A mode that a batch may have, and the call that encrypts in it.
+// A mode of batches, and the call that encrypts in it.
 struct BatchMode {
     warpseal_mode mode;
     uint32_t iv_bytes, tag_bytes;

@@ -1,5 +1,5 @@
-// What the public calls refuse by the limits of the modes past ECB, CTR and GCM, and by their keys;
-// the inner door computes it.
+// Refusals of the public calls by the limits of the modes other than ECB, CTR and GCM, and by their
+// keys; the internal interface computes them.
 #include "public_limits.h"
 
 namespace {
@@ -44,8 +44,8 @@ TEST_F(Limits, TagsOfCcmAndCmac) {
     }
 }
 
-// SP 800-38C A.1: the length of the text lies in 15 - n bytes. Nothing is read or written, so small
-// buffers do.
+// SP 800-38C A.1: the length of the text has 15 - n bytes. Nothing is read or written, so small
+// buffers suffice.
 TEST_F(Limits, MoreTextThanCcmAllows) {
     for (size_t n = 8; n <= 13; ++n) {
         const size_t less = size_t{1} << (8 * (15 - n));
@@ -149,8 +149,8 @@ TEST_F(Limits, UnitsAndHalvesOfXts) {
             << n;
 }
 
-// SP 800-67 3.3: keys under which encryption twice, or with its partner, is nothing, and TDEA keys
-// that are no more than one DES.
+// SP 800-67 3.3: keys under which a second encryption, by itself or its partner, is the identity,
+// and TDEA keys equivalent to a single DES.
 TEST_F(Limits, KeysThatAreNoKeysForDes) {
     const uint8_t weak[][8] = {{1, 1, 1, 1, 1, 1, 1, 1},
                                {0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe},
@@ -158,7 +158,7 @@ TEST_F(Limits, KeysThatAreNoKeysForDes) {
                                {0x1f, 0x1f, 0x1f, 0x1f, 0x0e, 0x0e, 0x0e, 0x0e},
                                {0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe},
                                {0xfe, 0xe0, 0xfe, 0xe0, 0xfe, 0xf1, 0xfe, 0xf1},
-                               {0, 0, 0, 0, 0, 0, 0, 0}};  // parity does not count
+                               {0, 0, 0, 0, 0, 0, 0, 0}};  // parity is ignored
     const uint8_t good[24] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                               13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
     size_t seen = 0;
@@ -231,7 +231,7 @@ TEST_F(Limits, KeysThatAreNoKeysForDes) {
 }
 
 // SP 800-38A B.1: the counter is the whole block, big-endian, and wraps; so no message is long
-// enough to meet one of its blocks again.
+// enough to repeat a counter block.
 TEST_F(Limits, CountersWrapOverTheWholeBlock) {
     for (const warpseal_cipher_info& cipher : targets::ciphers()) {
         Text bytes(cipher.key_bytes);

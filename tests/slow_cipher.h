@@ -1,6 +1,6 @@
-// The slow twin that a cipher is held to: that of tests/reference, or where it has none, the block
-// function of the portable target, which the vectors hold. Modes are always those of
-// tests/reference. Blocks once computed are remembered: tests ask for the same ones again.
+// The slow reference of a cipher: that of tests/reference or, if there is none, the block function
+// of the portable target, which the vectors check. Modes are always those of tests/reference.
+// Computed blocks are cached, as tests request the same ones again.
 #pragma once
 
 #include <array>

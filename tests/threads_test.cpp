@@ -1,5 +1,5 @@
-// Many threads share one engine and one key, and make and drop keys of their own: the answers stay
-// right. Made for ThreadSanitizer too.
+// Many threads share one engine and one key, and create and destroy keys of their own: the outputs
+// are right. Also run under ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -70,7 +70,7 @@ void run(const std::string& device, unsigned engine_threads) {
             for (size_t i = 0; i < all.size(); ++i) {
                 const Answer& a = all[(i * (2 * t + 1)) % all.size()];
                 if (!right(shared.get(), a)) ++wrong;
-                if (i % 4 == t % 4) {  // a key of its own, gone again while others work
+                if (i % 4 == t % 4) {  // a key of its own, destroyed while others work
                     const auto own = targets::key(engine, cipher, key_bytes);
                     if (!right(own.get(), a)) ++wrong;
                 }
@@ -91,8 +91,8 @@ TEST(Threads, ShareAnEngineAndAKey) {
     run("auto", 0);
 }
 
-// Engines come and go in several threads at once: the first uses of a target, and their self-tests,
-// race with each other.
+// Engines are created and destroyed in several threads at once: the first uses of a target, and
+// their self-tests, race with each other.
 TEST(Threads, MakeEnginesAtOnce) {
     std::atomic<size_t> wrong{0};
     std::vector<std::thread> threads;

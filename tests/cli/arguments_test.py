@@ -1,4 +1,5 @@
-"""Wrong usage: unknown words, options that do not go together; and what --help and docs/exit-codes.md promise."""
+"""Wrong usage: unknown words, conflicting options, and the promises of --help and
+docs/exit-codes.md."""
 
 import os
 import re
@@ -127,7 +128,7 @@ def the_input_may_stand_anywhere(p):
 
 @case
 def secrets_are_not_taken_by_value(p):
-    """Nothing in the arguments or the environment stands for a key or passphrase itself."""
+    """No argument or environment variable takes a key or passphrase by value."""
     shown = p.ok("encrypt", "--help").out.decode()
     check("PASSPHRASE " not in shown and "--key-hex" not in shown, shown)
     environment = dict(os.environ, WARPSEAL_PASSPHRASE="secret", WARPSEAL_KEY="00" * 32)

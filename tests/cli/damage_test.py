@@ -1,4 +1,5 @@
-"""Files that are not what was sealed: wrong keys, changes, truncation, trailing bytes; told apart by exit code, nothing left behind."""
+"""Damaged files: wrong keys, changes, truncation, trailing bytes. Exit codes tell them apart, and
+nothing is left behind."""
 
 from program import case, check, check_equal, main, some_bytes
 
@@ -6,7 +7,7 @@ CHUNK = 16400  # of the payload, tag included
 
 
 def opens_nowhere(p, code, words, name, verify_code=None):
-    """To a file, to a pipe, and verified: the same verdict."""
+    """Checks the same result with output to a file, to a pipe, and with verify."""
     p.fails(code, [*words, "Nothing was written"], "decrypt", "-k", "key", name, "-o", "opened")
     to_pipe = p.fails(code, words, "decrypt", "-k", "key", name)
     check(("Nothing was written" in to_pipe.err) == (to_pipe.out == b""), to_pipe.err)
@@ -49,7 +50,8 @@ def tampered(p):
 
 @case
 def one_copy_of_the_header_damaged(p):
-    """The file opens with the other copy, and verify and decrypt say so, also of a stream that cannot be read twice."""
+    """The file opens with the other copy. verify and decrypt report it, also for a stream that
+    cannot be read twice."""
     content = some_bytes(50_000)
     sealed = bytearray(p.read(p.sealed(content)))
     for command in ["verify", "decrypt"]:

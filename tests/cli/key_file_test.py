@@ -1,4 +1,4 @@
-"""Key files: made private and whole, refused when of the wrong size or open to others."""
+"""Key files: created private and whole, refused when of the wrong size or readable by others."""
 
 import os
 import stat

@@ -1,4 +1,5 @@
-"""What others can learn of a running program: core files, /proc, swap; and how long it holds a key file's and a passphrase's bytes."""
+"""Exposure of a running program: core files, /proc, swap, and how long it holds a key file's and a
+passphrase's bytes."""
 
 import os
 import resource
@@ -12,7 +13,7 @@ WORD = b"a passphrase to search the memory for"
 
 
 def mappings(process, name):
-    """(begin, end, what the file says of it) of each mapping that can be written."""
+    """Returns (begin, end, backing file) of each writable mapping."""
     found = []
     with open(f"/proc/{process.pid}/{name}", encoding="ascii", errors="replace") as lines:
         for line in lines:
@@ -26,13 +27,13 @@ def mappings(process, name):
 
 
 def places(process, secret):
-    """Where the secret lies in the program's memory."""
+    """Returns the addresses of the secret in the program's memory."""
     if not sees_into_programs():
         raise NotRun("only who sees into programs that are not dumpable can read its memory")
     found = []
     with open(f"/proc/{process.pid}/mem", "rb", buffering=0) as memory:
         for begin, end, _ in mappings(process, "maps"):
-            if end - begin > 1 << 30:  # a sanitizer's own
+            if end - begin > 1 << 30:  # a sanitizer's shadow memory
                 continue
             try:
                 memory.seek(begin)
@@ -70,7 +71,8 @@ def owner_in_proc(process):
 
 @case
 def others_of_the_same_user_cannot_read_its_memory(p):
-    """What is not dumpable belongs to root in /proc, and cannot be attached to (PR_SET_DUMPABLE in prctl(2)): no core for a pipe either."""
+    """A process that is not dumpable belongs to root in /proc and cannot be attached to
+    (PR_SET_DUMPABLE in prctl(2)). It writes no core to a pipe either."""
     p.key()
     as_user = {}
     user = os.geteuid()
@@ -90,14 +92,14 @@ def others_of_the_same_user_cannot_read_its_memory(p):
     check(b"Permission denied" in said, f"the memory can be opened: {said!r}")
     other.kill()
     other.wait()
-    # What the program does through /proc, naming its output, works all the same.
+    # The program's own use of /proc to name its output still works.
     process.communicate()
     plain = p.run("-q", "encrypt", "-k", "key", "-o", "sealed", input=b"text", **as_user)
     check_equal((plain.code, os.path.exists(p.file("sealed"))), (0, True), plain.err)
 
 
 def both_secrets(p):
-    """A file that opens with a key file or a passphrase, and the options that give both."""
+    """Makes a file that opens with a key file or a passphrase, and the options that give both."""
     p.write("word", WORD + b"\n", 0o600)
     p.key()
     p.write("plain", some_bytes(300_000))

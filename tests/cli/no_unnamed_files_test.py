@@ -1,4 +1,5 @@
-"""File systems without O_TMPFILE: the fallback says so, leaves nothing on every exit but SIGKILL, and replaces nothing unasked."""
+"""File systems without O_TMPFILE: the fallback says so, leaves nothing behind except after SIGKILL,
+and replaces nothing without --force."""
 
 import errno
 import os
@@ -59,7 +60,7 @@ def failures_leave_nothing(p):
     for call, error in [("fsync", errno.EIO), ("pwritev", errno.ENOSPC)]:
         p.fails(16, os.strerror(error), "decrypt", "-k", "key", "sealed", "-o", "new", preexec_fn=both(call, error))
     p.fails(16, "error", "decrypt", "-k", "key", "sealed", "-o", "old", "--force", preexec_fn=both("renameat", errno.EIO))
-    # A file system without RENAME_NOREPLACE: a hard link takes its place, and does not replace either.
+    # Without RENAME_NOREPLACE a hard link is used instead, which does not replace a file either.
     p.ok("decrypt", "-k", "key", "sealed", "-o", "linked", preexec_fn=both("renameat2", errno.EINVAL))
     check_equal(p.read("linked"), some_bytes(200_000), "bytes")
     check_equal(temporaries(p), [], "temporaries")
@@ -115,14 +116,14 @@ def what_a_killed_run_left_is_removed(p):
     wait_until(lambda: temporaries(p), "the temporary is there")
     (name,) = temporaries(p)
     grow_old(p, name)
-    # At work it is left alone, however old: it is locked.
+    # While in use it is kept, however old: it is locked.
     p.ok("decrypt", "-k", "key", "sealed", "-o", "opened")
     check_equal(temporaries(p), [name], "temporaries")
     process.kill()
     process.communicate()
     os.close(reading)
     os.close(writing)
-    # And a minute after its run has died it goes: with the next run that writes there.
+    # A minute after its run has died, the next run that writes there removes it.
     grow_old(p, name, 30)
     p.ok("decrypt", "-k", "key", "sealed", "-o", "opened", "--force")
     check_equal(temporaries(p), [name], "temporaries")
@@ -216,7 +217,7 @@ def nothing_else_is_removed(p):
     p.ok("decrypt", "-k", "key", "sealed", "-o", "opened")
     os.unlink(p.file("opened"))
     check_equal(snapshot(p.directory), before, "the directory")
-    # What the command reads, under whatever name.
+    # The command's input, under whatever name.
     os.rename(p.file("sealed"), p.file(ABANDONED))
     os.rename(p.file("key"), p.file(".warpseal-00000000000000ab.tmp"))
     for name in [ABANDONED, ".warpseal-00000000000000ab.tmp"]:

@@ -15,7 +15,7 @@ QUICK = ["--argon2-memory", "8", "--argon2-passes", "1"]
 
 
 class Terminal:
-    """The program on a terminal of its own, its controlling one."""
+    """The program on its own controlling terminal."""
 
     def __init__(self, p, *arguments):
         self.ours, theirs = os.openpty()
@@ -84,7 +84,7 @@ def from_a_descriptor(p):
 
 @case
 def a_descriptor_of_the_programs_own(p):
-    """What the program opens takes the lowest numbers: none of them is read for a passphrase that was promised on it."""
+    """The program's own descriptors take the lowest numbers. None is read as a promised passphrase."""
     p.write("plain", b"content\n")
     for fd in range(3, 9):
         p.fails(16, [f"descriptor {fd}", "not open"], "encrypt", *QUICK, "--passphrase-fd", fd, "plain", "-o", "sealed")
@@ -125,7 +125,7 @@ def asked_twice_to_seal_and_once_to_open(p):
     code, _, err = terminal.end()
     check_equal(code, 0, err)
     check("keyboard" not in terminal.shown, "the passphrase is shown")
-    for options in [["-p"], []]:  # with nothing named, the terminal is asked
+    for options in [["-p"], []]:  # the terminal is asked when no source is named
         terminal = Terminal(p, "decrypt", *options, "sealed")
         terminal.wait_for("Passphrase: ")
         terminal.type("from the keyboard\n")

@@ -1,7 +1,8 @@
-"""A regular file behind standard output: after a failure it holds an exact prefix of the plaintext, or of the sealed file.
+"""Standard output on a regular file: after a failure it holds an exact prefix of the plaintext or
+of the sealed file.
 
-WARPSEAL_RUNS: how many damaged files are decrypted; 60 unless given. WARPSEAL_DEVICE: where, a value of --device; its files are larger,
-so that a GPU has several chunks in flight.
+WARPSEAL_RUNS: number of damaged files to decrypt, 60 by default. WARPSEAL_DEVICE: a value of
+--device; its files are larger, so that a GPU has several chunks in flight.
 """
 
 import os
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from program import case, check, check_equal, main, some_bytes
 
-CHUNK, SEALED, FRONT = 16384, 16400, 20536  # docs/file-format.md: of text, sealed, and what comes before the first
+CHUNK, SEALED, FRONT = 16384, 16400, 20536  # docs/file-format.md: plaintext bytes, sealed bytes, and bytes before the first chunk
 RUNS = int(os.environ.get("WARPSEAL_RUNS", "60"))
 DEVICE = os.environ.get("WARPSEAL_DEVICE")
 ON_DEVICE = ["--device", DEVICE] if DEVICE else []
@@ -21,7 +22,7 @@ BYTES = 60_000_000 if DEVICE else 3_000_000
 
 
 def damaged(sealed, how, dice):
-    """The changed file, and how many chunks lie before the first that is not what was sealed."""
+    """Returns the changed file, and the number of chunks before the first changed one."""
     whole = (len(sealed) - FRONT) // SEALED
     if how == "flipped":
         at = dice.randrange(FRONT, len(sealed))

@@ -1,4 +1,5 @@
-"""Raw data: what is refused, what must be asked for by name, and what the help says of modes without a tag."""
+"""Raw data: refused calls, options that must be given by name, and the help text about modes
+without a tag."""
 
 import os
 import subprocess
@@ -63,7 +64,7 @@ def what_must_be_refused(p):
 
 @case
 def more_than_is_held_of_a_pipe(p):
-    """A tag is of the whole message, which a pipe brings but once: 1 GiB of it is held, and no more."""
+    """A tag covers the whole message, which a pipe delivers once. At most 1 GiB of it is held."""
     need(p, "aes-128", "gcm")
     key_file(p, some_bytes(16))
     with subprocess.Popen(["head", "-c", str((1 << 30) + 1), "/dev/zero"], stdout=subprocess.PIPE) as zeros:
@@ -113,7 +114,7 @@ def legacy_ciphers_ask_for_a_word(p):
 
 @case
 def sweet32(p):
-    """2^20 blocks in one call; decryption takes any number."""
+    """At most 2^20 blocks in one encryption; decryption takes any number."""
     limit = 1 << 20
     old = [name for name, row in ciphers(p).items() if row["block_bytes"] == 8]
     if not old:

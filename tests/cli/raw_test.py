@@ -1,4 +1,4 @@
-"""Raw data: what openssl enc makes, we read, and the other way round."""
+"""Raw data: compatibility with openssl enc in both directions."""
 
 import gzip
 import json
@@ -34,7 +34,7 @@ def every_cipher_and_mode_comes_back(p):
 
 
 def openssl(*arguments, data):
-    """None where it has no such cipher, or one of that name with another key."""
+    """Returns None if it has no such cipher, or one of that name with another key size."""
     try:
         result = subprocess.run(["openssl", "enc", *arguments], input=data, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -44,7 +44,7 @@ def openssl(*arguments, data):
 
 @case
 def openssl_enc_reads_and_writes_the_same(p):
-    """Every streaming mode that both have, over the length of several pieces."""
+    """Compares every streaming mode that both have, over the length of several segments."""
     seen = 0
     for name, row in ciphers(p).items():
         for mode in set(row["modes"]) & {"cbc", "ctr", "ofb", "cfb128", "cfb64"}:
@@ -83,7 +83,7 @@ def published(cipher, mode, wanted):
 
 
 def parts_differ(key):
-    """Keys of Triple DES with equal parts are not for encryption."""
+    """Triple DES keys with equal parts are not accepted for encryption."""
     parts = [key[i:i + 16] for i in range(0, len(key), 16)]
     return len(set(parts)) == len(parts)
 
@@ -108,7 +108,7 @@ def published_vectors(p):
 
 @case
 def lengths_around_pieces(p):
-    """A piece is 16 MiB: what follows from one to the next, and which is the last."""
+    """A segment is 16 MiB: tests the carry from one to the next, and which is the last."""
     for mode in ("ctr", "cbc", "cfb128", "ofb", "xts"):
         row = need(p, "aes-128", mode)
         key_file(p, some_bytes(32 if mode == "xts" else 16, 1))

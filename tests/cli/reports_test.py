@@ -1,4 +1,4 @@
-"""What the program tells: info, list and devices as text and JSON, and progress as JSON lines."""
+"""Reports: info, list and devices as text and JSON, and progress as JSON lines."""
 
 import json
 import os
@@ -46,7 +46,7 @@ def info_of_a_cut_header(p):
 
 @case
 def info_does_not_eat_standard_input(p):
-    """The position of a file on standard input is the shell's."""
+    """The position of a file on standard input belongs to the shell."""
     content = some_bytes(5000)
     p.sealed(content)
     with open(p.file("sealed"), "rb", buffering=0) as sealed:
@@ -140,7 +140,7 @@ def no_progress_where_nobody_looks(p):
 
 @case
 def names_that_are_no_text(p):
-    """A path with any bytes in it reaches messages and JSON without breaking them."""
+    """A path with arbitrary bytes reaches messages and JSON without breaking them."""
     p.key()
     forged = b'{"event":"done"}'
     name = os.fsencode(p.directory) + b"/\xff\n" + forged + b"\n\x1b[2J\xc2\x9b2J\"name"

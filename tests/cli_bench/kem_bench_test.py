@@ -1,4 +1,5 @@
-"""`warpseal kem bench`: its table and JSON, its round trips, and that it gives no figure for secrets that do not arrive."""
+"""`warpseal kem bench`: its table, JSON and round trips. It prints no figure for secrets that do
+not arrive."""
 
 import json
 import os
@@ -36,7 +37,8 @@ def every_set(p):
 
 @case
 def a_rows_figures_fit_each_other(p):
-    """Of calls of known length: 20 ms, beside which the work is nothing; or 20 ms every fiftieth time."""
+    """Uses calls of known length: 20 ms each, beside which the work is negligible, or 20 ms every
+    fiftieth time."""
     p.path = FAULTY
     arguments = ("kem", "bench", "--device", "cpu", "--set", "ntruhps2048509", "--json", "figures.json")
     p.ok(*arguments, "--seconds", "0.3", "--batch", "16", env=dict(os.environ, WARPSEAL_TEST_FAULT="kem_encapsulate_slow"))
@@ -107,7 +109,7 @@ def refusals(p):
 
 @case
 def a_gpu(p):
-    """One made of host memory: what the program does with a GPU's memory, not what the GPU does."""
+    """A GPU made of host memory: tests the program's use of a GPU's memory, not the GPU."""
     p.path = FAULTY
     gpu = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
     arguments = ("kem", "bench", "--seconds", "0.01", "--set", "ntruhps2048509", "--batch", "5", "--json", "figures.json")
@@ -135,7 +137,8 @@ def a_secret_that_does_not_arrive_has_no_figure(p):
         check("no figure" in result.err and not json.loads(p.read("figures.json"))["rows"], f"{fault}: {result.err!r}")
         result = p.run(*arguments, "--round-trips", "10", env=broken)
         check_equal(result.code, 1, f"exit code of round trips with {fault}")
-        # What lies where a key pair was never written may be refused as a public key: then nothing was counted.
+        # Bytes where a key pair was never written may be refused as a public key: then nothing was
+        # counted.
         if fault == "kem_keypair_nothing" and "no figure: encapsulate" in result.err:
             check("round_trips" not in json.loads(p.read("figures.json")), f"{fault}: figures of what was refused")
             continue

@@ -1,4 +1,5 @@
-"""`warpseal bench --html`: every figure of the reports is on the page and nothing else, and a browser shows it without asking for anything."""
+"""`warpseal bench --html`: the page has every figure of the reports and no other. A browser shows
+it without network requests."""
 
 import html.parser
 import json
@@ -32,7 +33,8 @@ def row(cipher, mode, figure, **more):
 
 
 def measurements():
-    """Of a machine that there is not: with bounds, without, beside OpenSSL, by size; and names that would be markup."""
+    """Measurements of a fictitious machine: with bounds, without, beside OpenSSL, by size; and
+    names that would be markup."""
     rows = [row(cipher, mode, round(0.9 * bound, 1)) for (cipher, mode), bound in BOUNDS.items()]
     rows += [row(HOSTILE, "ctr", 50.0), row("aes-128", "ctr", 48.5, place="host", pinned=True, link_gigabytes_per_second=50.5)]
     rows += [row("aes-256", "gcm", figure, device="vaes512", place="host", threads=16, bytes=65536, message_bytes=65536, operation=operation,
@@ -44,7 +46,7 @@ def measurements():
 
 
 def studies():
-    """As warpseal-bench writes them."""
+    """Reports as warpseal-bench writes them."""
     ladder = [{"step": f"step {i} {HOSTILE}", "paper": "P1" if i == 0 else None, "cipher": "aes-128", "mode": "ecb", "keystream_only": i == 1,
                "product": i == 3, "what": "a table " + HOSTILE, "taught": HOSTILE, "gigabytes_per_second": figure,
                "not_run": None if figure else "too many threads", "registers": 40, "local_bytes": 0, "shared_bytes": 4096,
@@ -68,7 +70,7 @@ def make(p, *reports):
 
 
 class Markup(html.parser.HTMLParser):
-    """Well formed, and without any of what a browser would load or run."""
+    """Checks that the page is well formed and has nothing that a browser would load or run."""
     VOID = {"meta", "br", "link", "img", "input", "hr"}
 
     def __init__(self, text):
@@ -102,7 +104,7 @@ def page_of_everything(p):
 
 
 def table_rows(text):
-    """Of every row of every table the texts of its cells."""
+    """Returns the cell texts of every row of every table."""
     return [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall("<t[hd].*?</t[hd]>", line, re.S)]
             for line in re.findall("<tr>.*?</tr>", text, re.S)]
 
@@ -142,7 +144,7 @@ def bounds_are_as_documented(p):
 
 @case
 def memory_bounds_what_passes_through_it(p):
-    """A MAC reads and writes nothing; and LEA in CCM is LEA twice."""
+    """A MAC reads and writes nothing; LEA in CCM is LEA twice."""
     slow = dict(HEAD, gpu_memory_bytes_per_second=100 * 10**9)
     text = pathlib.Path(make(p, {"head": slow, "rows": [row("aes-128", "ctr", 25.0), row("aes-128", "cmac", 75.0, operation="mac")]})).read_text()
     labels = [a["aria-label"] for tag, a in Markup(text).tags if tag == "svg" and a.get("class") == "bar"]
@@ -202,7 +204,7 @@ def columns_of_the_studies(p):
 
 @case
 def each_cipher_has_a_bound(p):
-    """Whoever joins: what it costs is counted from its header."""
+    """A new cipher is covered too: its cost is counted from its header."""
     ciphers = [cipher["cipher"] for cipher in json.loads(p.ok("list", "--json").out)["ciphers"]]
     text = pathlib.Path(make(p, {"head": HEAD, "rows": [row(cipher, "ecb", 1.0) for cipher in ciphers]})).read_text()
     labels = [a["aria-label"] for tag, a in Markup(text).tags if tag == "svg" and a.get("class") == "bar"]
@@ -236,12 +238,12 @@ def the_later_report_counts(p):
 
 @case
 def recorded_results(p):
-    """What the repository has of machines makes a page each."""
+    """Each recorded result in the repository makes a page."""
     found = 0
     for path in sorted((pathlib.Path(__file__).resolve().parents[2] / "bench/results").glob("*.json")):
         report = json.loads(path.read_text())
         if not {"cipher", "paper"} & (report.get("rows") or [{}])[0].keys():
-            continue  # of TLS and its exchanges the page has nothing
+            continue  # the page omits TLS and its exchanges
         p.ok("bench", "--html", "page.html", "--from", path)
         page = Markup(p.read("page.html").decode())
         shown = page.count("table", class_="wide papers") if "table" in report["rows"][0] else page.count("svg", class_="bar")
@@ -267,7 +269,7 @@ def usage(p):
 
 @case
 def a_run_of_the_cores(p):
-    """The page is of the rows that --json gets, no more and no less."""
+    """The page has exactly the rows of --json."""
     p.ok("bench", "--html", "page.html", "--json", "report.json", "--device", "cpu", "--seconds", "0.01", "--max-size", "256KiB", "aes-128", "des")
     report = json.loads(p.read("report.json"))
     page = Markup(p.read("page.html").decode())
@@ -282,7 +284,7 @@ def a_run_of_the_cores(p):
 
 @case
 def a_run_with_a_gpu(p):
-    """One made of the cores: which rows there are."""
+    """A GPU made of the cores: checks which rows exist."""
     p.path = FAULTY
     p.ok("bench", "--html", "page.html", "--json", "report.json", "--seconds", "0.01", "--max-size", "64KiB", "aes-256",
          env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
@@ -302,7 +304,8 @@ echo "$@" >> "$here/asked"
 
 @case
 def a_run_of_everything_asks_for_the_studies(p):
-    """Of a program that stands in for warpseal-bench, and has papers but fails with the ladder; the real one takes minutes. All of one GPU."""
+    """A fake warpseal-bench has the papers but fails with the ladder; the real one takes minutes.
+    All results are of one GPU."""
     os.link(FAULTY, p.file("warpseal"))
     p.path = p.file("warpseal")
     p.write("warpseal-bench", STUDIES.encode(), 0o755)
@@ -410,7 +413,7 @@ def a_browser_shows_it(p):
 
 @case
 def a_browser_without_figures(p):
-    """The browser is no blind witness: of a page that asks for something and overflows it says so."""
+    """Checks the check: the browser reports a page that makes a request and overflows."""
     own = browser.Browser(needs_browser())
     try:
         bad = p.write("bad.html", b"<body style='width:3000px'><div style='width:3000px'>x</div><img src='http://warpseal.invalid/x.png'><script>console.log(1)</script>")

@@ -1,5 +1,5 @@
-// Files through a GPU's door: large pieces with text and chunks apart, and the same bytes when the
-// GPU is lost on the way.
+// Files through a GPU backend: large segments with separate text and chunks, and the same bytes
+// when the GPU is lost.
 #include "container_support.h"
 #include "engine/fake_backend.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 const Data& text() {
     static const Data made =
-        Random(500).text((size_t{36} << 20) + 4321);  // three pieces, the last not whole
+        Random(500).text((size_t{36} << 20) + 4321);  // three segments, the last not whole
     return made;
 }
 
@@ -18,8 +18,8 @@ struct Machine {
     std::function<warpseal::Speed(int)> speeds = {};
 };
 
-// Seals or opens with an engine that has scripted GPUs, of which the first is open; no engine, its
-// status.
+// Seals or opens with an engine that has fake GPUs, of which the first is open. If there is no
+// engine, returns its status.
 Outcome on_gpu(Way way, const Data& in, const Options& options, const Script& plan, bool pipes,
                const Machine& machine = {}) {
     warpseal::EngineOptions engine_options;
@@ -63,8 +63,7 @@ TEST(ContainerDevice, SealsAndOpens) {
     }
 }
 
-// Pieces go to one side whole, and the better side has them, also where it would share a call that
-// can be cut.
+// Each segment goes whole to the faster side, even where that side would share a divisible call.
 TEST(ContainerDevice, AutoTakesTheGpuWhereItIsFasterThanTheCores) {
     Options options;
     options.key();
@@ -81,7 +80,7 @@ TEST(ContainerDevice, AutoTakesTheGpuWhereItIsFasterThanTheCores) {
     }
 }
 
-// Of one worker's three pieces the last is too short for the GPU.
+// The last of one worker's three segments is too short for the GPU.
 TEST(ContainerDevice, TheTargetIsThatOfMost) {
     Options options;
     options.key();
@@ -112,8 +111,8 @@ TEST(ContainerDevice, OfSeveralGpusThoseAreOpenedThatAreWorthIt) {
     }
 }
 
-// What the cores seal in place the GPU seals from one place to another: pieces of 4 MiB, the last
-// of any length.
+// The cores seal in place; the GPU seals from one buffer to another: segments of 4 MiB, the last of
+// any length.
 TEST(ContainerDevice, EveryEndOfAPiece) {
     Options options;
     options.bare(32);
@@ -183,10 +182,11 @@ TEST(ContainerDevice, ChangedChunkEndsThePrefix) {
     Options options;
     options.key();
     const Data whole = sealed(text(), options);
-    for (const size_t number : {3, 1000, 1500}) {  // of the first piece, at its end, of the second
+    for (const size_t number :
+         {3, 1000, 1500}) {  // in the first segment, at its end, in the second
         Data file = whole;
         file[chunks_at + number * sealed_chunk + 9] ^= 1;
-        for (const bool pipes : {true, false}) {  // a regular file is written in order as well
+        for (const bool pipes : {true, false}) {  // a regular file is also written in order
             const Outcome back = on_gpu(Way::open, file, options, {}, pipes);
             EXPECT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC) << back.result.message;
             EXPECT_EQ(back.out.size(), number * chunk);
@@ -212,7 +212,7 @@ TEST(ContainerDevice, LostOnTheWay) {
         const Outcome outcome =
             on_gpu(way, way == Way::open ? file : text(), options, plan, i % 4 < 2);
         EXPECT_LE(script().calls_after_lost, 2u)
-            << i;  // of the two other workers, already on their way
+            << i;  // from the two other workers, already in flight
         if (outcome.status == WARPSEAL_NO_DEVICE)
             continue;  // lost before there was an engine or a key
         ASSERT_EQ(outcome.status, WARPSEAL_OK) << i << ": " << outcome.result.message;

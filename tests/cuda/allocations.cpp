@@ -1,5 +1,5 @@
-// Allocations: see allocations.h. CMakeLists.txt wraps the functions of the runtime that give and
-// take memory.
+// Allocation tracking: see allocations.h. CMakeLists.txt wraps the runtime functions that allocate
+// and free memory.
 #include "allocations.h"
 
 #include <cuda_runtime_api.h>

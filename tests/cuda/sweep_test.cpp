@@ -24,7 +24,8 @@ Place random_place(tests::Random& random) {
             random.one_in(3)};
 }
 
-// What `call(in, out)` makes of a text that lies there; nothing around the output may change.
+// Returns the output of `call(in, out)` for a text at that place. Nothing around the output may
+// change.
 template <class Call>
 Text run(const Text& in, const Place& place, uint8_t poison, const Call& call) {
     Text image(in.size() + 2 * margin, poison), source(in.size() + margin, poison);
@@ -84,7 +85,7 @@ TEST_P(Sweep, CountersCarry) {
         const size_t n = cipher->block_bytes;
         for (const size_t ones : {size_t{4}, size_t{8}, n}) {
             for (int i = 0; i < 12; ++i) {
-                const AnyLength length(i % 2 != 0);  // by the kernels of long texts too
+                const AnyLength length(i % 2 != 0);  // also with the kernels of long texts
                 const Text iv = tests::Random::counter_before(random.text(n), ones,
                                                               random.below(200)),
                            in = random.text(3200 + random.below(900));
@@ -96,9 +97,8 @@ TEST_P(Sweep, CountersCarry) {
     }
 }
 
-// Long enough for every kernel, and for many rounds of its grid; out of place whole blocks, in
-// place not: the beginning is what the twin says, and the whole is what comes of it in pieces that
-// are short and out of line.
+// Long enough for every kernel and many rounds of its grid. Out of place has whole blocks, in place
+// does not. The reference checks the beginning; short, misaligned segments check the whole.
 TEST_P(Sweep, Long) {
     tests::Random random(503);
     for (const CudaCipher* cipher : ciphers()) {
@@ -174,8 +174,8 @@ TEST_P(Sweep, DataUnits) {
     }
 }
 
-// Units of whole rows and others, a unit of many parts of the tweak's kernel, and units enough for
-// several launches: there and back, out of line, and the first against the twin.
+// Units of whole rows and others, a unit of many tiles of the tweak's kernel, and units enough for
+// several launches. Tests round trips, misaligned, and the first unit against the reference.
 TEST_P(Sweep, LargeDataUnits) {
     tests::Random random(506);
     Key data(*ciphers().front(), random), tweak(data.cipher, random);
@@ -214,8 +214,8 @@ TEST_P(Sweep, ExactAllocations) {
 
 class SweepInParts : public OnGpuOnce {};
 
-// More than edges_at_once tiles, of 8 KiB here: in place it goes in parts, and must come to what it
-// does elsewhere, which goes at once.
+// More than edges_at_once tiles, of 8 KiB here: in place it is processed in chunks, elsewhere at
+// once, with equal output.
 TEST_F(SweepInParts, InPlace) {
     tests::Random random(508);
     const struct {
@@ -235,7 +235,7 @@ TEST_F(SweepInParts, InPlace) {
                                              nullptr);
         };
         ASSERT_EQ(sweep(WARPSEAL_CTR, text.data()),
-                  WARPSEAL_OK);  // whatever lay there, now without a pattern
+                  WARPSEAL_OK);  // arbitrary content, now without a pattern
         ASSERT_EQ(sweep(c.mode, right.data()), WARPSEAL_OK);
         ASSERT_EQ(sweep(c.mode, text.data()), WARPSEAL_OK);
         for (size_t at = 0; at < bytes; at += step) {

@@ -1,5 +1,5 @@
-// The fall from a GPU to the cores: whatever step fails, in every mode and direction, outputs are
-// those of the cores alone, and after a loss no call goes through the door again.
+// The fallback from a GPU to the cores. For every failing step, mode and direction, outputs equal
+// those of the cores alone. After a loss the backend is not called again.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -28,7 +28,7 @@ struct World {
     std::unique_ptr<Key> key, xts_key;
     warpseal_status created = WARPSEAL_OK;
 
-    // door null: a build without CUDA.
+    // backend null: a build without CUDA.
     World(const char* device, const GpuBackend* backend, bool (*cores_have)(Target) = cpu_has) {
         EngineOptions options;
         options.device = device;
@@ -44,7 +44,7 @@ struct World {
     }
 };
 
-// One piece of work, its whole result in one text: outputs, tags, statuses, and the status of the
+// One piece of work and its whole result as text: outputs, tags, statuses, and the status of the
 // call.
 struct Work {
     warpseal_mode mode;
@@ -60,7 +60,7 @@ void append(Text& text, const void* bytes, size_t count) {
                 static_cast<const uint8_t*>(bytes) + count);
 }
 
-// Opening needs what sealing gave: from an engine without a GPU.
+// Opening needs sealed input, which comes from an engine without a GPU.
 const Text& sealed(warpseal_mode mode, Text& tags, bool batch);
 
 Text one_message(World& world, const Work& work) {
@@ -191,13 +191,13 @@ TEST_P(EachWork, ThroughTheGpuIsAsOnTheCores) {
     EXPECT_TRUE(gpu.notices.empty());
 }
 
-// What must hold after a step failed in `gpu`'s work: the answer, one notice, and no call through
-// the door if it was lost.
+// Checks the state after a failed step in `gpu`'s work: the output, one notice, and no backend call
+// if the GPU was lost.
 void expect_recovered(World& gpu, const Work& work, const Text& expected, warpseal_status failure) {
     const bool lost = failure == WARPSEAL_NO_DEVICE && !tests::script().passing;
     ASSERT_EQ(tests::script().lost, lost);
     ASSERT_EQ(gpu.notices.size(), 1u) << "said once";
-    // And again: on the cores if it was lost, through the GPU if it was only full.
+    // Once more: on the cores if it was lost, through the GPU if it only ran out of memory.
     const uint64_t calls = tests::script().host_calls;
     ASSERT_EQ(result_of(gpu, work), expected);
     ASSERT_EQ(tests::script().host_calls > calls, !lost);
@@ -247,7 +247,7 @@ TEST(Backend, SelfTestsMayFailToRun) {
     const Text expected = result_of(cores, work);
     for (const warpseal_status failure : {WARPSEAL_NO_DEVICE, WARPSEAL_OUT_OF_MEMORY}) {
         for (uint64_t n = 3; n < 40;
-             n += 6) {  // on device memory, when the key is created; 1 and 2 open the GPU
+             n += 6) {  // on device memory, when the key is created; calls 1 and 2 open the GPU
             SCOPED_TRACE(n);
             tests::Script script;
             script.fail_at = n;
@@ -277,7 +277,7 @@ TEST(Backend, CreationFailsWhereTheNamedGpuIsAbsent) {
     EXPECT_EQ(World("cuda", nullptr).created, WARPSEAL_NO_DEVICE);
     EXPECT_EQ(World("cuda:1", tests::fake_backend()).created, WARPSEAL_NO_DEVICE);
     EXPECT_EQ(World("cuda:0", tests::fake_backend()).created, WARPSEAL_OK);
-    for (uint64_t step = 1; step <= 2; ++step) {  // counting devices, and describing the one
+    for (uint64_t step = 1; step <= 2; ++step) {  // counting devices, and describing the one device
         tests::Script script;
         script.fail_at = step;
         EXPECT_EQ(World("cuda", tests::fake_backend(script)).created, WARPSEAL_NO_DEVICE);
@@ -452,14 +452,14 @@ TEST(Backend, AForkedChildUsesNeitherGpuNorThreadsOfItsParent) {
     const Text expected = result_of(cores, work);
     ASSERT_EQ(result_of(gpu, work), expected);
     std::atomic<int> impl{0};
-    gpu.engine->parallel(2, [&](size_t) {  // the worker is up
+    gpu.engine->parallel(2, [&](size_t) {  // the worker has started
         ++impl;
         while (impl < 2) sched_yield();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const pid_t child = fork();
     if (child == 0) {
-        tests::script().lost = true;  // as the real door's says in a fork
+        tests::script().lost = true;  // as the real backend's result after a fork
         std::atomic<int> pieces{0};
         gpu.engine->parallel(64, [&](size_t) { ++pieces; });
         const bool right = result_of(gpu, work) == expected &&

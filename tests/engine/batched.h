@@ -1,4 +1,4 @@
-// Requests for a batcher as its tests make them: items of one set whose secrets must arrive.
+// Requests for a batcher test: items of one set whose secrets must match.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,8 +39,8 @@ inline KemBatcherOptions with(size_t most, BatcherClock::duration delay,
     return options;
 }
 
-// A clock that only a test moves. By it operations take no time, so a busy machine cannot lower the
-// limit of a batch.
+// A clock that only a test advances. Operations take no time by it, so a busy machine cannot lower
+// the limit of a batch.
 struct ScriptedClock {
     static BatcherClock::time_point now() {
         return BatcherClock::time_point(BatcherClock::duration(ticks));
@@ -51,7 +51,7 @@ private:
     static inline std::atomic<BatcherClock::rep> ticks{BatcherClock::duration(1h).count()};
 };
 
-// Batches start when they are full: the delay is an hour of a clock that stands still.
+// Batches start when they are full: the delay is an hour of a stopped clock.
 inline KemBatcherOptions full_batches(size_t most) {
     KemBatcherOptions options = with(most, 1h);
     options.now = ScriptedClock::now;
@@ -65,8 +65,8 @@ inline warpseal_kem_batcher_counts counts_of(KemBatcher& batcher) {
     return counts;
 }
 
-// True as soon as it holds; false: it has not within a minute, as a busy machine may hold a thread
-// back for seconds.
+// Returns true as soon as the condition holds, or false after a minute, as a busy machine may delay
+// a thread for seconds.
 template <class Condition>
 bool soon(const Condition& condition) {
     const auto end = BatcherClock::now() + 60s;
@@ -78,7 +78,7 @@ bool soon(const Condition& condition) {
     return true;
 }
 
-// Side by side, each with a key pair of its own; and what has come of each request.
+// Contiguous items, each with a key pair of its own, and the status of each request.
 struct Items {
     const kem::Params& set;
     const size_t count;

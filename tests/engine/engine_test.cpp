@@ -1,5 +1,5 @@
-// The engine on this machine's cores: options and masks, splits that change nothing, limits, keys,
-// and many threads on one engine.
+// The engine on this machine's cores: options and masks, splits that do not change outputs, limits,
+// keys, and many threads on one engine.
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(Keys, LengthsAndNames) {
 
 // ---- splits
 
-// The same message on one thread and on several, in place and not: every length around a piece's
+// The same message on one thread and on several, in place and not: every length around a shard's
 // end.
 TEST(Split, ChangesNothing) {
     for (const Target target : cpu_targets_best_first) {
@@ -205,7 +205,7 @@ TEST(Split, BatchesOverThreadsAndOnTheCallersAreTheSame) {
                                 here ? Engine::Where::here : Engine::Where::everywhere, &target),
                   WARPSEAL_OK);
         EXPECT_STREQ(target, engine->pick("aes-256", WARPSEAL_GCM, in.size()));
-        // Every hundredth forged: those and no others are refused and wiped.
+        // Forges every hundredth message: those and no others are refused and zeroized.
         for (uint64_t i = 0; i < count; i += 100) tags[here][i * 16 + 3] ^= 4;
         batch.in = out[here].data();
         EXPECT_EQ(engine->batch(*key, WARPSEAL_GCM, Direction::decrypt, batch,
@@ -223,7 +223,7 @@ TEST(Split, BatchesOverThreadsAndOnTheCallersAreTheSame) {
     EXPECT_EQ(tags[0], tags[1]);
 }
 
-// ---- limits and shapes; the pointers are never followed
+// ---- limits; the pointers are never dereferenced
 
 TEST(Limits, OfTheStandard) {
     std::unique_ptr<Engine> engine;
@@ -257,8 +257,7 @@ TEST(Limits, OfTheStandard) {
         WARPSEAL_INVALID_ARGUMENT);
 }
 
-// Longer than a test's memory: the last length that the standard allows, and the first that it does
-// not.
+// Lengths beyond a test's memory: the longest that the standard allows, and one more.
 TEST(Limits, TheLongestMessagesOfGcmAndCcm) {
     const CpuCipher& cipher = *cpu_cipher(Target::portable, "aes-128");
     const uint64_t gcm = (uint64_t{1} << 36) - 32;
@@ -368,7 +367,7 @@ TEST(Open, WipesWhatDoesNotVerify) {
     }
 }
 
-// ---- many threads, one engine, first use included
+// ---- many threads on one engine, including the first use
 
 TEST(Threads, FirstUseFromManyAtOnce) {
     tests::mend_cores();  // no self-test has been run yet

@@ -9,7 +9,7 @@
 
 namespace batched {
 
-// It opens by itself before a test hangs.
+// It opens on its own before a test hangs.
 class Gate {
 public:
     void pass() {
@@ -42,7 +42,7 @@ inline const CpuKem& best_kem() {
     return *cpu_kem(Target::portable, set.name);
 }
 
-// On the cores, as anywhere but for encapsulation.
+// Returns an engine on the cores with the usual functions except encapsulation.
 template <auto encapsulation>
 std::unique_ptr<Engine> engine_encapsulating_by(unsigned threads) {
     static const CpuKem kem = [] {

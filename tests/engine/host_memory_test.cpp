@@ -1,4 +1,4 @@
-// Host memory of an engine: what its caller leaves there is wiped when it is freed.
+// Host memory of an engine: it is zeroized when it is freed.
 #include <gtest/gtest.h>
 
 #include "random.h"
@@ -12,12 +12,12 @@ TEST(HostMemory, IsWipedWhenItIsFreed) {
     GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
 #endif
     constexpr size_t bytes = 20'000,
-                     first = 4096;  // the allocator may write where its block begins and ends
+                     first = 4096;  // the allocator may write at the start and end of its block
     tests::Random random(81);
     const auto engine = targets::engine("cpu", 1);
     const residue::Text masked = random.text(64);
     const residue::Patterns patterns = {masked};
-    void *memory = nullptr, *neighbour = nullptr;  // which keeps the heap from shrinking
+    void *memory = nullptr, *neighbour = nullptr;  // keeps the heap from shrinking
     ASSERT_EQ(warpseal_host_alloc(engine.get(), bytes, &memory), WARPSEAL_OK);
     ASSERT_EQ(warpseal_host_alloc(engine.get(), bytes, &neighbour), WARPSEAL_OK);
     for (size_t at = first; at + first <= bytes; at += 1024)

@@ -1,5 +1,5 @@
-// The batcher across forks: a child has an empty queue, threads and counts of its own, whatever its
-// parent's were doing.
+// The batcher across forks: a child has an empty queue and threads and counts of its own, whatever
+// state its parent was in.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ int result_of(pid_t child) {
     return WEXITSTATUS(status);
 }
 
-// Through the batcher, from three threads; 7 if all is right.
+// Runs requests through the batcher from three threads. Returns 7 if all results are right.
 int work_in(KemBatcher& batcher) {
     std::atomic<size_t> wrong{0};
     std::vector<std::thread> threads;
@@ -57,7 +57,7 @@ int work_in(KemBatcher& batcher) {
     return wrong == 0 && !testing::Test::HasFailure() ? 7 : 1;
 }
 
-// Each forks at another moment of its parent's work, and forks again.
+// Each child forks at another moment of its parent's work, and forks again.
 TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP()
@@ -87,8 +87,8 @@ TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
     EXPECT_EQ(wrong, 0u);
 }
 
-// What waits in the parent is not the child's to complete, and not lost either. A child can also be
-// rid of the batcher.
+// A child does not complete its parent's queued requests, and the parent does not lose them. A
+// child can also destroy the batcher.
 TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
     const auto engine = gated_engine(1);
     Items items(20);
@@ -120,7 +120,7 @@ TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
     EXPECT_EQ(items.good(), items.count);
 }
 
-// Nothing may be mapped any more, no stack either: submit refuses, run does it itself.
+// No memory can be mapped, not even a stack: submit refuses, run computes inline.
 TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
@@ -134,7 +134,7 @@ TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
             (void)counts_of(batcher);
             const rlimit none{1, 1};
             if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
-            try {  // the stacks of the parent's threads are there to be used
+            try {  // the stacks of the parent's threads are available for reuse
                 while (true) std::thread([] { pause(); }).detach();
             } catch (const std::system_error&) {
             }
@@ -146,7 +146,7 @@ TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
         7);
 }
 
-// Where a batch cannot be laid side by side its requests are done one by one, and counted.
+// If a batch cannot be staged, its requests are computed one by one, and counted.
 TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
@@ -175,8 +175,8 @@ TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
               7);
 }
 
-// What a batch lays side by side while the engine works on it is not for children: they have secret
-// keys of their callers' as it is.
+// The staging buffer of a running batch is not copied to children. They still have the secret keys
+// in their callers' memory.
 TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
     static GpuBackend backend;
     static const GpuBackend* scripted;

@@ -1,4 +1,4 @@
-// Batches of requests: what comes out, in whatever company; when they start; the bound; the end.
+// Batches of requests: outputs in any company, start times, the bound, and the end.
 #include <signal.h>
 
 #include <algorithm>
@@ -20,10 +20,10 @@ constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::enca
 constexpr auto keypair = KemOperation::keypair, encapsulate = KemOperation::encapsulate,
                decapsulate = KemOperation::decapsulate;
 
-// What a batch has at most while nothing is known of its operations' time.
+// Batch limit while the duration of operations is unknown.
 constexpr size_t first_limit = 256;
 
-// The first comes out of silence, and is done before the others come.
+// The first request arrives after idleness, and is done before the others arrive.
 void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
     ScriptedClock::advance(2h);
     items.forget();
@@ -36,8 +36,8 @@ void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
     ASSERT_TRUE(soon([&] { return items.all_done(); }));
 }
 
-// Keys, ciphertexts and secrets all through batches: they belong together only if each item has
-// what is its own. And they are those of a direct call.
+// Keys, ciphertexts and secrets all through batches: they match only if every item has its own
+// values. They equal those of a direct call.
 TEST(KemBatcher, EveryItemHasItsOwn) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(100, 50ms), system_random);
@@ -111,7 +111,7 @@ TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
     EXPECT_EQ(counts.failures, bad);
     EXPECT_EQ(counts.redone, 0u);
     EXPECT_GT(counts.largest_batch, 20u);
-    // A ciphertext of no key is no error.
+    // A ciphertext that matches no key is not an error.
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
     for (size_t i = 0; i < items.count; i += 2)
@@ -122,7 +122,7 @@ TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
         EXPECT_EQ(std::memcmp(&items.sent[32 * i], &items.received[32 * i], 32) == 0, i % 2 == 1);
 }
 
-// How often drawing fails from now on.
+// Number of failing draws from now on.
 std::atomic<int> failures{0};
 bool failing_random(void* out, size_t bytes) {
     return failures.fetch_sub(1) <= 0 && system_random(out, bytes);
@@ -164,8 +164,8 @@ TEST(KemBatcher, AloneNobodyWaits) {
     EXPECT_LT(counts.wait_seconds_sum, 1.0);
 }
 
-// The first out of silence, the next 64 together although they could wait for an hour more; and
-// those of another kind at once meanwhile.
+// The first request runs at once, the next 64 together although they could wait for an hour more.
+// Those of another kind run at once meanwhile.
 TEST(KemBatcher, AFullBatchStarts) {
     const auto engine = engine_on("cpu");
     Items items(75), others(1, kem::ntruhrss701);
@@ -176,7 +176,7 @@ TEST(KemBatcher, AFullBatchStarts) {
             ASSERT_TRUE(soon([&] { return items.done == 1; }));
         }
         if (i == 1)
-            std::this_thread::sleep_for(10ms);  // whoever watches has seen it, and sleeps again
+            std::this_thread::sleep_for(10ms);  // the watching thread has seen it, and sleeps again
     }
     ASSERT_TRUE(soon([&] { return items.done == 65; }));
     ASSERT_EQ(others.submit(batcher, keypair, 0), WARPSEAL_OK);
@@ -191,8 +191,8 @@ TEST(KemBatcher, AFullBatchStarts) {
     EXPECT_EQ(counts.batch_size_buckets[6], 1u);
 }
 
-// Wherever the last one comes from: none that fills a batch is overheard while a thread sleeps,
-// though no submitter knows of another's. Few that are missing are counted otherwise than many.
+// A batch starts from whichever submitter fills it, even while the watching thread sleeps and no
+// submitter knows of another's requests. Small and large missing counts take different paths.
 TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
     constexpr size_t most_submitters = 7;
     const auto engine = engine_on("cpu", 16);
@@ -213,7 +213,8 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
                     for (size_t i; (i = next.fetch_add(1)) <= full;) {
                         EXPECT_EQ(items.submit(batcher, encapsulate, i), WARPSEAL_OK);
                         if ((i + t) % 32 == 0)
-                            std::this_thread::sleep_for(200us);  // who sleeps has looked
+                            std::this_thread::sleep_for(
+                                200us);  // the sleeping thread has checked the queues
                     }
                 });
             for (std::thread& one : threads) one.join();
@@ -223,7 +224,7 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
     }
 }
 
-// What an hour of delay would hold back goes when the batcher does.
+// Requests that an hour of delay would hold back are completed when the batcher ends.
 TEST(KemBatcher, TheEndCompletesWhatWaits) {
     const auto engine = engine_on("cpu");
     Items items(75), others(20, kem::ntruhrss701);
@@ -243,8 +244,7 @@ TEST(KemBatcher, NobodyWaitsPastTheDelay) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(4096, 30ms), system_random);
     Items items(60);
-    for (size_t i = 0; i < items.count;
-         ++i) {  // steadily, so that another is to be expected all the time
+    for (size_t i = 0; i < items.count; ++i) {  // steadily, so that another is always expected
         ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
         std::this_thread::sleep_for(3ms);
     }
@@ -253,8 +253,8 @@ TEST(KemBatcher, NobodyWaitsPastTheDelay) {
     EXPECT_GE(counts.batches, 4u);
 }
 
-// Each as soon as the one before is done, and so while the thread that watches is about to sleep:
-// nobody is overheard.
+// Each request starts when the one before is done, while the watching thread is about to sleep:
+// none is missed.
 TEST(KemBatcher, OneAfterTheOther) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 100us), system_random);
@@ -287,7 +287,7 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
-    // One inline, one that waits in the queue, as the only core has one inline.
+    // One inline, and one that waits in the queue, as the only core already runs one inline.
     std::thread waiting[2];
     std::atomic<int> right{0};
     for (size_t i = 0; i < 2; ++i) {
@@ -319,7 +319,7 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     EXPECT_EQ(counts.requests, 2 * room + 3);
 }
 
-// What batcher.h says of its options, and of none.
+// Options as batcher.h documents them, and null options.
 TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
     warpseal_engine engine{gated_engine(1)};
     Items items(4200);
@@ -330,8 +330,7 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
     zeros.struct_bytes = some.struct_bytes = sizeof some;
     some.max_batch = 3;
     some.max_waiting = 10;
-    constexpr size_t least =
-        first_limit / 4 * 3;  // the first operation lasts as long as the gate is closed
+    constexpr size_t least = first_limit / 4 * 3;  // the first operation lasts until the gate opens
     for (const auto& [options, waiting, largest] :
          {std::tuple<const warpseal_kem_batcher_options*, size_t, size_t>{nullptr, 4096, least},
           {&zeros, 4096, least},
@@ -365,7 +364,7 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
     }
 }
 
-// Each of several submitters has an inbox with places of its own: together they have as many as one
+// Each submitter has a submission queue with slots of its own: together they have as many as one
 // would have.
 TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     constexpr uint32_t room = 500;
@@ -374,7 +373,7 @@ TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     items.fill(*engine, keypair);
     KemBatcher batcher(*engine, with(1000, 1ms, room), system_random);
     gate.set_open(false);
-    constexpr int threads = 5;  // of 6: a kind has all but one
+    constexpr int threads = 5;  // of 6: a kind gets all but one
     size_t next = 0;
     for (; next < threads; ++next) {
         ASSERT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_OK);
@@ -399,8 +398,8 @@ TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
 }
 
-// As many submitters as places, and each asks again when it has its answer: there is always room
-// for the one that asks.
+// As many submitters as slots, each of which submits again after its result: a submitter always
+// finds a slot.
 TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
     constexpr size_t threads = 8, each = 300;
     const auto engine = gated_engine(16);
@@ -423,8 +422,8 @@ TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
     EXPECT_EQ(counts.full_queue, 0u);
 }
 
-// A batch under way, and the same kind again: what has come meanwhile starts when that ends, and
-// not before, as other kinds need a thread.
+// A batch in flight, and the same kind again: new requests start when that batch ends, not before,
+// as other kinds need a thread.
 TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
@@ -442,7 +441,7 @@ TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
     EXPECT_EQ(counts_of(batcher).largest_batch, 19u);
 }
 
-// While a thread sleeps that watches for others.
+// A watching thread sleeps meanwhile.
 TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
     Items others(3);
     KemBatcher batcher(*engine_, with(1000, 1h), system_random);
@@ -451,27 +450,26 @@ TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
     for (int round = 0; round < 50; ++round) {
         gate.set_open(false);
         items_.forget();
-        // Callers who wait are never told to wait for others.
+        // Callers that wait never wait for further requests.
         std::vector<std::thread> callers;
         for (size_t i = 0; i < 3; ++i)
             callers.emplace_back(
                 [&, i] { EXPECT_EQ(batcher.run(items_.request(encapsulate, i)), WARPSEAL_OK); });
         EXPECT_TRUE(soon([&] {
             return gate.impl() == 2;
-        }));  // inline, and in a batch: of both others, or one waits
+        }));  // inline, and in a batch of both others, or one waits
         gate.set_open(true);
         for (std::thread& caller : callers) caller.join();
     }
-    ASSERT_EQ(others.submit(batcher, keypair, 1), WARPSEAL_OK);  // an hour to wait
+    ASSERT_EQ(others.submit(batcher, keypair, 1), WARPSEAL_OK);  // an hour of delay
 }
 
-// One that comes back from a batch takes some of them to the queue, and goes to rest: the thread
-// that sleeps counts them.
+// A worker that returns from a batch moves some of them to the queue and goes to sleep: the
+// sleeping thread counts them.
 TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
     constexpr size_t full = 60;
     Items others(full + 1);
-    const auto engine =
-        gated_engine(16);  // it has threads to spare: none of a kind that has missed one
+    const auto engine = gated_engine(16);  // threads to spare: no kind lacks one
     KemBatcher batcher(*engine, full_batches(full), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
@@ -483,7 +481,7 @@ TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
     size_t next = 0;
     submit_to(next, 1);
     ASSERT_TRUE(soon([&] { return others.done == 1; }));
-    submit_to(next, 2);  // who sleeps has seen one that must wait, and none of these
+    submit_to(next, 2);  // the sleeper has seen one that must wait, and none of these
     submit_to(next, full / 2);
     gate.set_open(true);
     ASSERT_TRUE(soon([&] { return items_.done == 1; }));
@@ -492,8 +490,8 @@ TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
     EXPECT_EQ(counts_of(batcher).largest_batch, full);
 }
 
-// Where all that may be inline are, and the thread that calls `done` is the only one that its kind
-// may have.
+// All inline slots are in use, and the thread that calls `done` is the only one available to its
+// kind.
 TEST_F(KemBatcherAtTheGate, RunFromDoneWaitsForNobody) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
@@ -517,7 +515,7 @@ TEST_F(KemBatcherAtTheGate, RunFromDoneWaitsForNobody) {
     inline_there.join();
 }
 
-// Each `done` submits the next, and calls run.
+// Each `done` submits the next request and calls run.
 TEST(KemBatcher, DoneMaySubmitAndRun) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 1ms), system_random);
@@ -547,7 +545,8 @@ TEST(KemBatcher, DoneMaySubmitAndRun) {
     EXPECT_EQ(chain.items.received, chain.items.sent);
 }
 
-// The end refuses what `done` submits, or it would wait for that too, and for what comes of it.
+// Destruction refuses submissions from `done`; otherwise it would wait for those too, and for their
+// successors.
 TEST(KemBatcher, DoneSubmitsNothingAtTheEnd) {
     const auto engine = engine_on("cpu");
     Items items(1);
@@ -585,7 +584,7 @@ void submit_up_to(KemBatcher& batcher, Items& items, size_t end) {
     ASSERT_TRUE(soon([&] { return items.done == end; }));
 }
 
-// Several threads gather and answer batches that are large.
+// Several threads gather and complete large batches.
 TEST(KemBatcher, LargeBatchesAreGatheredInParts) {
     const auto engine = engine_on("cpu", 3);
     for (const size_t most : {800, 870, 937, 1000}) {
@@ -603,8 +602,8 @@ TEST(KemBatcher, LargeBatchesAreGatheredInParts) {
     }
 }
 
-// The limit of a batch is what operations take. What `done` takes is its owner's, even where it is
-// as long as a batch may be.
+// The batch limit depends on the duration of operations, not on that of `done`, even where `done`
+// takes the longest batch time.
 TEST(KemBatcher, DoneIsNoPartOfAnOperation) {
     const auto engine = engine_on("cpu", 1);
     Items items(1 + first_limit);
@@ -626,7 +625,7 @@ TEST(KemBatcher, DoneIsNoPartOfAnOperation) {
     EXPECT_EQ(counts_of(batcher).batches, 2u);
 }
 
-// What a system refuses is told, by all three ways to an answer, and ends nothing.
+// A failed allocation is reported by all three interfaces, and the batcher continues.
 TEST(KemBatcher, WhereMemoryRunsOut) {
     static std::atomic<bool> out{false};
     out = false;
@@ -666,8 +665,8 @@ TEST(KemBatcher, MadeAndEndedUnderLoad) {
     }
 }
 
-// Signals are for the program's own threads: those of a batcher take none, and who asks keeps its
-// own mask.
+// Signals are for the program's own threads: a batcher's threads block them, and a caller's mask
+// does not change.
 TEST(KemBatcher, ItsThreadsTakeNoSignals) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, {}, system_random);
@@ -711,7 +710,7 @@ TEST(KemBatcher, NothingSecretStaysOfABatch) {
     EXPECT_EQ(residue::occurrences(patterns), 0u);
 }
 
-// A GPU that is lost at any step of a batch: nobody's request fails.
+// A GPU is lost at any step of a batch: no request fails.
 TEST(KemBatcher, AGpuIsLostUnderLoad) {
     const auto cores = engine_on("cpu", 1);
     bool lost = true;
@@ -744,7 +743,7 @@ TEST(KemBatcher, AGpuIsLostUnderLoad) {
     }
 }
 
-// What was pinned last, zeroed before it was handed out.
+// The last pinned allocation, zeroized before it was returned.
 struct {
     uint8_t* memory = nullptr;
     size_t bytes = 0;
@@ -753,7 +752,7 @@ struct {
                memory + bytes;
     }
 } pinned;
-// A new one each time, as what a self-test found of a door stays.
+// A new backend each time, as self-test results of a backend persist.
 const GpuBackend* pinning_backend(const tests::Script& script = {}) {
     static std::vector<std::unique_ptr<GpuBackend>> backends;
     static const GpuBackend* scripted;
@@ -770,13 +769,13 @@ const GpuBackend* pinning_backend(const tests::Script& script = {}) {
     return backends.back().get();
 }
 
-// Where gather buffers are pinned, their owner wipes them too.
+// Pinned gather buffers are zeroized by their owner too.
 TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
     const auto engine = engine_on("cuda", 1, pinning_backend());
     Items items(161);
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
-    // For few it is not worth it.
+    // Small batches are not pinned.
     {
         KemBatcher batcher(*engine, full_batches(99), system_random);
         Items few(100);
@@ -798,8 +797,7 @@ TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
     EXPECT_EQ(public_items, items.count - 1);
 }
 
-// And after a batch that has failed as a whole: the GPU decapsulates wrongly, and no core stands in
-// for it.
+// Also after a batch that failed as a whole: the GPU decapsulates wrongly, and no core replaces it.
 TEST(KemBatcher, PinnedMemoryIsWipedAfterABatchThatFailed) {
     const auto engine =
         engine_on("cuda", 1, pinning_backend({.wrong_kem = 1u << static_cast<int>(decapsulate)}));

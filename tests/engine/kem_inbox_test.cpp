@@ -1,4 +1,4 @@
-// Where requests are left for a batcher's threads: chunks, places, rings.
+// The submission queue of a batcher's threads: chunks, slots, notifications.
 #include "engine/kem/batcher/submission_queue.h"
 
 #include <gtest/gtest.h>
@@ -71,8 +71,8 @@ TEST_F(SubmissionQueue, EachKindHasItsChunksAndEachChunkItsOrder) {
     complete(chunks);
 }
 
-// What comes after it was taken is in another chunk; it is used again when its last request is
-// completed, and not before.
+// Requests after a take go to another chunk. A chunk is reused when its last request is completed,
+// and not before.
 TEST_F(SubmissionQueue, AChunkIsUsedAgainWhenItIsDone) {
     submissions.reserve(20);
     put();

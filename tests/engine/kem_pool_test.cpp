@@ -1,5 +1,5 @@
-// Pools whose secret keys lie on a GPU: whatever step fails, a ticket gives its secret or none, and
-// the pool goes on.
+// Pools whose secret keys lie on a GPU. For every failing step, a handle gives its secret or none,
+// and the pool continues.
 #include "engine/kem/key_pool/pool.h"
 
 #include <gtest/gtest.h>
@@ -43,8 +43,8 @@ TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
     EXPECT_FALSE(tests::script().lost);
 }
 
-// Fields of records, with a ticket that names nothing among them: what lies between the fields is
-// the caller's.
+// Fields of records, with an invalid handle among them. The bytes between the fields belong to the
+// caller.
 TEST(KemPoolOnGpu, RecordsOfFields) {
     constexpr size_t count = 5, bad = 3, gap = 13;
     const size_t public_stride = pk + gap, text_stride = ct + 7, secret_stride = 32 + 5;
@@ -75,9 +75,9 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
                   count, handles.data(),
                   {ciphertexts.data(), text_stride, received.data(), secret_stride, nullptr}),
               WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(received, sent);  // and with it what lies between
+    EXPECT_EQ(received, sent);  // including the bytes between
 
-    // One ciphertext for all, which is not the first's.
+    // One ciphertext for all, which does not belong to the first key.
     const Clients others(*pool, *cores, count);
     received.assign(count * secret_stride, 0xa5);
     EXPECT_EQ(pool->decapsulate(count, others.handles.data(),
@@ -92,7 +92,7 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     EXPECT_GT(tests::script().live_device_allocations, 0u);
 }
 
-// What a driver copies to other memory goes through its own, which nobody wipes.
+// A copy to pageable memory goes through the driver's own buffer, which is never zeroized.
 TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
     static struct {
         uint8_t* pinned = nullptr;
@@ -147,7 +147,7 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
         if (!lost) {
             EXPECT_EQ(good, 9u);
         }
-        // No place is lost with it, and nothing is handed out twice.
+        // No slot is lost with it, and no key is handed out twice.
         Clients all(*pool, *cores, 10);
         EXPECT_EQ(all.decapsulate(*pool), 10u);
         std::set<std::string> seen;
@@ -161,7 +161,7 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
     EXPECT_GT(with_losses, 5u);
 }
 
-// Out of memory for once, at each step: the call fails, and tickets stay good.
+// One transient failure for lack of memory at each step: the call fails, and handles stay valid.
 TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
     const auto cores = engine_on("cpu", nullptr);
     uint64_t failures = 0;
@@ -179,7 +179,7 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
             {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
         failed = tests::script().steps >= fail_at;
         if (status ==
-            WARPSEAL_OK) {  // also where the wipe is queued, and only waiting for it failed
+            WARPSEAL_OK) {  // also if the zeroization is queued and only the wait for it failed
             EXPECT_EQ(clients.received, clients.sent);
             EXPECT_EQ(clients.decapsulate(*pool), 0u);
         } else {
@@ -187,7 +187,7 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
             EXPECT_EQ(status, WARPSEAL_OUT_OF_MEMORY);
             EXPECT_EQ(clients.received, Text(96, 0));
             EXPECT_EQ(clients.statuses, std::vector<int32_t>(3, WARPSEAL_OUT_OF_MEMORY));
-            // What is returned is the first item's that has none.
+            // Returns the status of the first item without a result.
             tests::script().fail_at = tests::script().steps + 1;
             const uint64_t stray_first[] = {~clients.handles[0], clients.handles[1],
                                             clients.handles[2]};
@@ -205,8 +205,8 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
     EXPECT_GE(failures, 9u);
 }
 
-// Of keys and secrets that were staged for a batch nothing stays, also where a step fails; but for
-// one that wipes.
+// Staged keys and secrets of a batch are always zeroized, also where a step fails, unless that step
+// is the zeroization.
 TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
     static struct {
         uint8_t* last = nullptr;
@@ -259,7 +259,7 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
     EXPECT_GT(fail_at, 10u);
 }
 
-// There is one place to stage batches: two at once would have each other's keys.
+// There is one staging buffer: two concurrent batches would use each other's keys.
 TEST(KemPoolOnGpu, BatchesTakeTurns) {
     static std::atomic<int> impl, most;
     impl = most = 0;
@@ -290,8 +290,8 @@ TEST(KemPoolOnGpu, BatchesTakeTurns) {
     EXPECT_EQ(all.decapsulate(*pool), 9u);
 }
 
-// Places are uploaded to one place too, also of what is only wiped: another's would be wiped, or
-// used, instead.
+// Slot indices use the same buffer, also for zeroization alone: concurrent batches would zeroize or
+// use the wrong slots.
 TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
     static std::atomic<std::thread::id> last;
     static std::atomic<int> of_others;
@@ -302,7 +302,7 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
     backend.upload = [](int device, void* to, const void* from, size_t bytes) {
         const warpseal_status status = scripted->upload(device, to, from, bytes);
         last = std::this_thread::get_id();
-        std::this_thread::sleep_for(std::chrono::milliseconds(3));  // in which others would come
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));  // a window for concurrent calls
         return status;
     };
     backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
@@ -331,8 +331,7 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
     EXPECT_EQ(all.decapsulate(*pool), 20u);
 }
 
-// Who used or dropped a ticket may rely on it that its key is gone, and not only that its end is
-// queued.
+// When a use or release returns, the handle's key is zeroized, not merely queued for it.
 TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
     static int wipes;
     static bool waited;
@@ -365,7 +364,7 @@ TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
     EXPECT_TRUE(waited);
 }
 
-// An item of a batch that the GPU says has no keys: none of that batch is handed out.
+// The GPU reports an item without keys: none of that batch is handed out.
 TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
     static bool without;
     static GpuBackend backend;
@@ -389,8 +388,8 @@ TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
     EXPECT_EQ(all.decapsulate(*pool), 3u);
 }
 
-// While a call has tickets in hand the GPU is lost, and others go on in the host's memory: those
-// tickets name nothing there.
+// The GPU is lost while a call holds handles, and other calls continue in host memory: those
+// handles are invalid there.
 TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
     static std::function<void()> meanwhile;
     static GpuBackend backend;
@@ -419,8 +418,7 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-// Ready pairs that a call has in hand when the GPU is lost are lost with it: their places need new
-// ones.
+// Ready key pairs held by a call when the GPU is lost are lost too: their slots need new ones.
 TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
@@ -430,7 +428,7 @@ TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
     Clients first(*pool, *cores, 3);
     EXPECT_EQ(first.decapsulate(*pool), 3u);
     tests::script().fail_at =
-        tests::script().steps + 1;  // when the three that are not ready are made
+        tests::script().steps + 1;  // when the three that are not ready are generated
     Clients all(*pool, *cores, 6);
     EXPECT_TRUE(tests::script().lost);
     EXPECT_EQ(all.decapsulate(*pool), 6u);
@@ -438,12 +436,12 @@ TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
     for (size_t i = 0; i < 6; ++i)
         seen.emplace(reinterpret_cast<const char*>(all.publics.data()) + i * pk, pk);
     EXPECT_EQ(seen.size(), 6u);
-    Clients again(*pool, *cores, 6);  // no place was lost
+    Clients again(*pool, *cores, 6);  // no slot was lost
     EXPECT_EQ(again.decapsulate(*pool), 6u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-// A call for one ticket is the cores' there, and a large one is not: as with the calls on host
+// A call for one handle runs on the cores there, and a large one does not, like calls on host
 // memory.
 TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
     const GpuBackend* backend = tests::fake_backend();
@@ -463,7 +461,7 @@ TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
     const uint64_t calls = tests::script().host_calls;
     EXPECT_GT(calls, 0u);
     Clients many(*pool, *cores, 64);
-    EXPECT_EQ(tests::script().host_calls, calls);  // all was ready
+    EXPECT_EQ(tests::script().host_calls, calls);  // all were ready
     EXPECT_EQ(many.decapsulate(*pool), 64u);
     EXPECT_GT(tests::script().host_calls, calls);
     EXPECT_EQ(tests::script().live_device_allocations, 0u);

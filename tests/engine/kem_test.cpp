@@ -1,5 +1,5 @@
-// Key encapsulation through a GPU: whatever step fails, outputs are those of the cores alone, also
-// where coins are drawn.
+// Key encapsulation through a GPU. For every failing step outputs equal those of the cores alone,
+// also for drawn coins.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -33,9 +33,9 @@ bool fixed_random(void* out, size_t bytes) {
 }
 bool no_random(void*, size_t) { return false; }
 
-// As many measurements of so many items a second as count.
+// Records as many measurements of this rate (items per second) as the model needs.
 void learn(KemThroughput& throughput, int number, KemOperation operation, bool gpu, double rate) {
-    constexpr double seconds = 1000;  // beside which a GPU's delay is nothing
+    constexpr double seconds = 1000;  // makes a GPU's latency negligible
     for (int i = 0; i < 3; ++i)
         throughput.note(number, operation, gpu, static_cast<uint64_t>(rate * seconds), seconds);
 }
@@ -52,7 +52,7 @@ struct World {
         options.notice = [this](const char* text) { notices.emplace_back(text); };
         EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     }
-    // From here on a GPU is worth any call that is not of very few items.
+    // From here on a GPU pays for any call that is not very small.
     void make_gpus_fast() {
         for (const KemOperation operation : operations) set_rates(operation, 0.1, 1e9);
     }
@@ -62,7 +62,7 @@ struct World {
     }
 };
 
-// What the calls read and write; every item has a key of its own.
+// Inputs and outputs of the calls; every item has a key of its own.
 struct Items {
     uint64_t count;
     Text publics, secrets, ciphertexts, shared;
@@ -87,8 +87,8 @@ struct Items {
     bool operator==(const Items&) const = default;
 };
 
-// The items before each operation and after it, as the cores have them; of encapsulation and what
-// follows one in the middle is bad.
+// The items before and after each operation, from the cores. From encapsulation on, one in the
+// middle is bad.
 struct Expected {
     Items before[kem_operation_count], after[kem_operation_count];
     warpseal_status status[kem_operation_count];
@@ -123,7 +123,7 @@ TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             uint64_t steps = 0;
-            // Every step of the call itself, some of the self-test before it.
+            // Every step of the call itself, and some of the self-test before it.
             for (uint64_t at = 0; at == 0 || at <= steps;
                  at += at == 0 || at + few + 2 > steps ? 1 : failure.every) {
                 World world("cuda", tests::fake_backend());
@@ -208,27 +208,26 @@ TEST(KemOnGpu, PacesAreLearnt) {
     constexpr auto operation = KemOperation::encapsulate;
     EXPECT_FALSE(throughput.gpu_first(2, operation, 100, true));
     EXPECT_TRUE(throughput.gpu_first(2, operation, 1000000, true));
-    int calls = 1;  // opening takes longer than some of them
+    int calls = 1;  // opening takes longer than some of the calls
     while (!throughput.gpu_first(2, operation, 100000, false) && calls < 100) ++calls;
     EXPECT_GT(calls, 2);
     EXPECT_LT(calls, 10);
     learn(throughput, 2, operation, false, 1e8);
     EXPECT_FALSE(throughput.gpu_first(2, operation, 1000000, true));
     EXPECT_TRUE(
-        throughput.gpu_first(1, operation, 1000000, true));  // of another set nothing is known
+        throughput.gpu_first(1, operation, 1000000, true));  // nothing is known of another set
     learn(throughput, 2, operation, true, 9e8);
     EXPECT_TRUE(throughput.gpu_first(2, operation, 1000000, true));
     EXPECT_FALSE(throughput.gpu_first(2, operation, 10, true));
 }
 
-// One call that others' work, page faults or whatever made slow is no reason to choose the other
-// side.
+// One call slowed by other load or page faults does not change the choice.
 TEST(KemOnGpu, OneSlowCallSaysNothing) {
     constexpr auto operation = KemOperation::decapsulate;
     for (const bool gpu : {false, true}) {
         KemThroughput throughput(4);
         constexpr uint64_t few = 150,
-                           many = 1000000;  // the cores' and a GPU's by the usual figures
+                           many = 1000000;  // the default rates of the cores and of a GPU
         for (int good = 0; good < 4; ++good) {
             if (good == 0) throughput.note(0, operation, gpu, 1, 10.0);
             EXPECT_EQ(throughput.gpu_first(0, operation, gpu ? many : few, true), gpu) << good;
@@ -240,7 +239,7 @@ TEST(KemOnGpu, OneSlowCallSaysNothing) {
 
 constexpr uint64_t large = 100000;
 
-// How many calls in a row go to one side before the other has one.
+// Returns the number of consecutive calls on one side before the other is used.
 int calls_before_the_other(KemThroughput& throughput, bool gpu, int most) {
     int calls = 0;
     while (calls < most && throughput.gpu_first(2, KemOperation::encapsulate, large, true) == gpu)
@@ -267,7 +266,7 @@ TEST(KemOnGpu, WhoWasSlowIsTriedAgain) {
         throughput.note(2, operation, slow, 20000000, 10.0);  // no longer
         EXPECT_EQ(calls_before_the_other(throughput, slow, 40), 40);
     }
-    // Who is slower by more than half is not.
+    // A side slower by more than half is not used.
     KemThroughput throughput(4);
     learn(throughput, 2, operation, false, 1e6);
     learn(throughput, 2, operation, true, 6e5);
@@ -283,7 +282,7 @@ TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
         int asked = 0;
         for (; asked < 100 && throughput.gpu_first(2, operation, large, true); ++asked)
             throughput.handed_back(2, operation, 0, 1e-5);
-        EXPECT_GT(asked, 3);  // it may pass
+        EXPECT_GT(asked, 3);  // the failure may be transient
         EXPECT_LT(asked, 20);
         const int calls = calls_before_the_other(throughput, false, 1000);
         EXPECT_GT(calls, 3);
@@ -297,7 +296,7 @@ TEST(KemOnGpu, AutoTurnsFromAGpuThatAlwaysFails) {
     const Expected expected(40);
     constexpr auto operation = KemOperation::decapsulate;
     World world("auto", tests::fake_backend());
-    world.set_rates(operation, 50, 5e3);  // a single call is worth opening it
+    world.set_rates(operation, 50, 5e3);  // a single call pays for opening it
     const auto asked = [&] {
         const uint64_t before = tests::script().host_calls;
         Items items = expected.before[2];
@@ -335,7 +334,7 @@ TEST(KemOnGpu, SeveralShareACall) {
                 tests::script().host_calls_of[device] = 0;
             }
             if (fail_at == 0 || operation != KemOperation::keypair) continue;
-            tests::script().fail_device = 1;  // in the middle, for now
+            tests::script().fail_device = 1;  // fails midway, for now
             tests::script().passing = true;
             tests::script().fail_device_at = tests::script().steps_of[1] + fail_at;
             items = expected.before[i];
@@ -348,8 +347,8 @@ TEST(KemOnGpu, SeveralShareACall) {
     }
 }
 
-// Signals are for the program's own threads: those that a call starts take none, and the caller
-// keeps its own mask.
+// Signals are for the program's own threads: threads started by a call block them, and the caller's
+// mask does not change.
 TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
     static std::thread::id caller;
     static std::atomic<int> others, shielded;
@@ -386,7 +385,7 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
 // --- device memory
 // --------------------------------------------------------------------------------------------------------------------
 
-// A batch in memory of a scripted device.
+// A batch in memory of a fake device.
 class There {
 public:
     There(const GpuBackend& backend, int device, Items& items)
@@ -453,8 +452,8 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             EXPECT_GT(tests::script().steps_of[device], steps);
             there.read();
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
-            // Each part of it on another's memory, and on the host's: of no matter where the
-            // operation does not ask for it.
+            // Each array in turn lies on another device, and on the host. Arrays unused by the
+            // operation may lie anywhere.
             const There other(*backend, (device + 1) % 3, elsewhere);
             using Batch = warpseal_kem_batch;
             const bool keypair = operation == KemOperation::keypair,
@@ -517,7 +516,7 @@ TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
                   WARPSEAL_NO_DEVICE);
     EXPECT_EQ(world.notices.size(), 1u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
-    tests::script().lost = false;  // so that memory may be given back
+    tests::script().lost = false;  // so that memory may be freed
 }
 
 TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
@@ -543,7 +542,7 @@ TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
     EXPECT_TRUE(items == Items(few));
 }
 
-// That one GPU's answers are right says nothing of another's, whichever is asked first.
+// The outputs of one GPU do not validate another's, in either order of testing.
 TEST(KemOnGpu, EachGpuIsTestedByItself) {
     static int wrong;
     static const GpuBackend* scripted;
@@ -576,7 +575,7 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
         World world("cuda:0,1", &backend);
         answers_of_two(world, backend);
     }
-    // And so of the cipher that coins are drawn with.
+    // The same for the cipher that draws coins.
     for (wrong = 0; wrong < 2; ++wrong) {
         two.wrong_gpu = wrong;
         two.wrong_device = 1u << (2 * WARPSEAL_CTR + static_cast<int>(Direction::encrypt));
@@ -602,7 +601,7 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
     EXPECT_EQ(world.notices.size(), 1u);
 }
 
-// A door that notes how many items it was told of, and makes wrong keys of few among very many.
+// A backend that records the item counts it is given, and makes wrong keys in large batches.
 struct OfMany {
     static inline const GpuBackend* scripted;
     static inline uint64_t most;
@@ -635,7 +634,8 @@ struct OfMany {
     }
 };
 
-// The way of many is not that of few, and so has a test of its own; a call says how many it has.
+// Large and small batches take different paths, and each has a self-test of its own. A call states
+// its item count.
 TEST(KemOnGpu, TheWayOfManyIsTestedToo) {
     static GpuBackend backends[2];
     for (const bool device_memory : {false, true})

@@ -1,11 +1,11 @@
-// A call of key encapsulation on several threads: how it is shared out.
+// Splitting a key encapsulation call over several threads.
 #include "engine/gated_kem.h"
 
 namespace {
 
 using namespace batched;
 
-// The thread that comes first holds what it took until the others have done that many items.
+// The first thread holds its items until the others have done that many.
 std::atomic<uint64_t> others_done, others_must_do;
 std::atomic<bool> held, was_kept_waiting;
 std::atomic<std::thread::id> holder;
@@ -23,16 +23,16 @@ uint64_t encapsulate_while_one_holds(const warpseal_kem_batch& batch, uint64_t f
     return failed;
 }
 
-// Who is slow, or asleep, keeps the others waiting for 16 items of encapsulation at most: that is
-// 0.1 ms.
+// A slow or preempted thread delays the others by at most 16 encapsulations, about 0.1 ms.
 TEST(KemThreads, NobodyTakesMoreThanASmallJobAtATime) {
     const std::unique_ptr<Engine> engine = engine_encapsulating_by<encapsulate_while_one_holds>(2);
     for (const size_t count : {1024, 100, 32}) {
         Items items(count);
         items.fill(*engine, KemOperation::keypair);
         others_must_do = 0;
-        items.fill(*engine,
-                   KemOperation::encapsulate);  // tests the path, and starts the other thread
+        items.fill(
+            *engine,
+            KemOperation::encapsulate);  // runs the path's self-test, and starts the other thread
         others_must_do = count - 16;
         others_done = 0;
         held = was_kept_waiting = false;

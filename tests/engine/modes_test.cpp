@@ -1,4 +1,4 @@
-// The engine's modes on this machine's cores: splits of CBC, CFB and XTS that change nothing,
+// The engine's modes on this machine's cores: splits of CBC, CFB and XTS with equal outputs,
 // padding, and keys that do not encrypt.
 #include <algorithm>
 
@@ -15,8 +15,8 @@ using tests::key_of;
 
 // ---- splits
 
-// CBC and CFB decryption and XTS, in pieces and in place: what one piece writes is what the next
-// would have read.
+// CBC and CFB decryption and XTS, in shards and in place: one shard's output overwrites the next
+// one's input.
 TEST(Split, FeedbackAndUnitsChangeNothing) {
     for (const Target target : cpu_targets_best_first) {
         if (!cpu_has(target)) continue;
@@ -130,7 +130,7 @@ TEST(Padding, ComesAndGoes) {
         << "out overlaps its in";
 }
 
-// Every last byte, and every byte of the padding wrong in turn.
+// Every last byte value, and each padding byte wrong in turn.
 TEST(Padding, WhatIsNotPaddingIsRefusedAndWiped) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);

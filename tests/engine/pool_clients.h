@@ -1,5 +1,4 @@
-// Pools of key pairs as the engine's tests use them: clients who encapsulate to what was handed
-// out.
+// Ephemeral key pools in the engine's tests: clients encapsulate to the keys handed out.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +35,7 @@ inline std::unique_ptr<Engine> engine_on(const char* device, const GpuBackend* b
     return engine;
 }
 
-// Pairs that a pool handed out, with a ciphertext for each.
+// Key pairs handed out by a pool, with a ciphertext for each.
 struct Clients {
     Text publics, ciphertexts, sent, received;
     std::vector<uint64_t> handles;
@@ -56,8 +55,8 @@ struct Clients {
         batch.shared_secrets = sent.data();
         EXPECT_EQ(cores.kem(KemOperation::encapsulate, set.name, batch, counted), WARPSEAL_OK);
     }
-    // How many have their secret; the others have zeros, and a status that says that their tickets
-    // name nothing.
+    // Returns the number of items with their secret. The others have zeros and a status for an
+    // invalid handle.
     size_t decapsulate(KemKeyPool& pool) {
         const size_t count = handles.size();
         const warpseal_status status = pool.decapsulate(

@@ -1,5 +1,5 @@
-// The pool hands out every piece exactly once, whoever calls from wherever; and as many threads as
-// the system grants.
+// The thread pool hands out every task exactly once to any callers, on as many threads as the
+// system grants.
 #include "platform/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST(Pool, AsManyThreadsAsAskedFor) {
     std::mutex mutex;
     std::condition_variable all_here;
     std::set<std::thread::id> threads;
-    pool.run(3, 3, [&](size_t) {  // returns only once three threads are inside
+    pool.run(3, 3, [&](size_t) {  // returns only once three threads run tasks
         std::unique_lock lock(mutex);
         threads.insert(std::this_thread::get_id());
         all_here.notify_all();
@@ -95,7 +95,7 @@ TEST(Pool, WorkersTakeNoSignals) {
     std::atomic<int> impl{0};
     pool.run(2, 2, [&](size_t) {
         ++impl;
-        while (impl < 2) sched_yield();  // one piece on each thread
+        while (impl < 2) sched_yield();  // one task on each thread
         if (std::this_thread::get_id() == caller) return;
         sigset_t blocked;
         pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
@@ -106,7 +106,7 @@ TEST(Pool, WorkersTakeNoSignals) {
 
 TEST(Pool, AForkedChildWorksAlone) {
     Pool pool(4);
-    // All workers are up, and asleep: a sanitizer's own locks are then free in the child.
+    // All workers are started and asleep, so that a sanitizer's own locks are free in the child.
     std::atomic<int> impl{0};
     pool.run(4, 4, [&](size_t) {
         ++impl;
@@ -117,7 +117,7 @@ TEST(Pool, AForkedChildWorksAlone) {
     if (child == 0) {
         std::atomic<int> pieces{0};
 #if defined(__SANITIZE_THREAD__)
-        pieces += 64;  // ThreadSanitizer ends a forked child that starts threads
+        pieces += 64;  // ThreadSanitizer aborts a forked child that starts threads
 #else
         {
             Pool own(4);  // made in the child: has threads of its own
@@ -125,7 +125,7 @@ TEST(Pool, AForkedChildWorksAlone) {
         }
 #endif
         pool.run(64, 4, [&](size_t) { ++pieces; });
-        pool.~Pool();  // must neither wait for threads that are not here nor end the process
+        pool.~Pool();  // must neither wait for missing threads nor end the process
         _exit(pieces == 128 ? 7 : 1);
     }
     int status = 0;

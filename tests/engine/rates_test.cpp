@@ -1,4 +1,4 @@
-// Rates: what is learnt of a measurement, and that one which there is no memory for hurts nobody.
+// Throughput model: learning from measurements, and failed allocations without side effects.
 #include "engine/schedule/throughput.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const CallClass call_class{nullptr,      WARPSEAL_CTR,       Direction::encrypt,
                            Shape::sweep, MemoryKind::pinned, 4};
 constexpr uint64_t gigabyte = 1'000'000'000;
 
-// So that a rate comes of it which is known.
+// Records calls that result in this known rate.
 void note(Throughput& throughput, int party, double rate, int times = 1,
           const CallClass& of = call_class, bool shared = false) {
     const double delay = party == Throughput::cores ? 0 : usual_gpu_delay(of.memory_kind);
@@ -43,7 +43,7 @@ TEST(Throughput, RiseAtOnceAndFallSlowly) {
     }
 }
 
-// What is over about when a GPU usually begins was no slower than twice as fast as the clock says.
+// A call that ends about when a GPU usually starts is at most twice as fast as measured.
 TEST(Throughput, AShortCallDoesNotMakeAGpuFast) {
     Throughput throughput(4);
     const double seconds = usual_gpu_delay(call_class.memory_kind) / 2;
@@ -52,7 +52,7 @@ TEST(Throughput, AShortCallDoesNotMakeAGpuFast) {
                 static_cast<double>(telling_bytes) * 1e-9 / (seconds / 2), 1e-9);
 }
 
-// Else one bad measurement would keep a target out for good.
+// Otherwise one bad measurement would exclude a target for good.
 TEST(Throughput, WhatOthersDoMeanwhileLeavesDoubts) {
     Throughput throughput(4);
     note(throughput, 0, 10, 3);
@@ -79,7 +79,7 @@ TEST(Throughput, AreBySize) {
     }
 }
 
-// Cores do not care where the data lies, until a GPU works beside them.
+// The cores' rate does not depend on the memory kind until a GPU shares the call.
 TEST(Throughput, CoresAloneHaveOneFigureForAllPlaces) {
     Throughput throughput(4);
     CallClass pageable = call_class;
@@ -143,8 +143,8 @@ TEST(Throughput, CoresAreCalibratedOnceForAllThreads) {
         << "what was measured counts";
 }
 
-// A core that takes ten milliseconds for 64 KiB when nothing holds it up; four of them are 0.7 of
-// four times as fast.
+// A core that takes ten milliseconds for 64 KiB when undisturbed; four of them reach 0.7 of four
+// times that rate.
 TEST(Throughput, CalibrationIsGigabytesASecondOfAllThreads) {
     CpuCipher cipher = {};
     cipher.sweep[WARPSEAL_CTR][0] = [](const void*, const uint8_t*, uint64_t, const uint8_t*,
@@ -161,7 +161,7 @@ TEST(Throughput, CalibrationIsGigabytesASecondOfAllThreads) {
     EXPECT_GE(throughput.of(kind, Throughput::cores).alone, most / 2);
 }
 
-// In a thread of its own, as a GPU's part of a call is: what it throws ends the process.
+// On a thread of its own, as for a GPU's shard of a call: an exception there ends the process.
 TEST(Throughput, WithoutMemoryNothingIsLearnt) {
     Throughput throughput(4);
     std::thread([&] {

@@ -1,5 +1,5 @@
-// A message that goes on under another key is one that was made under it; and a key like another is
-// one made by its name.
+// A message continued under another key equals one made under that key. A derived key equals one
+// made by name.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -46,7 +46,7 @@ MessageHandle make_message(const KeyHandle& key, warpseal_mode mode, bool decryp
     return MessageHandle(out);
 }
 
-// What comes out of some pieces, with the tag.
+// Returns the output of several segments, with the tag.
 Text run(const MessageHandle& message, warpseal_mode mode, size_t block, const Text& iv,
          const Text& in) {
     Text out(in.size()), tag(16);
@@ -127,7 +127,7 @@ TEST(Rekey, RefusesWhatDoesNotFit) {
               WARPSEAL_INVALID_ARGUMENT);
 }
 
-// As those made by name: weak ones encrypt nothing, and equal halves of XTS are none.
+// As for keys made by name: weak keys do not encrypt, and equal XTS halves are refused.
 TEST(Rekey, RefusesWeakKeys) {
     tests::Random random(93);
     const EngineHandle engine = targets::engine("cpu");

@@ -1,5 +1,5 @@
-// One message in pieces: however it is cut, what comes out is what the call for the whole message
-// gives, on every target of this machine.
+// One message in segments: for every split the output equals that of the call for the whole
+// message, on every target of this machine.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -35,8 +35,8 @@ Handle message(const targets::KeyHandle& key, warpseal_mode mode, bool decrypt) 
     return Handle(out);
 }
 
-// A text of one mode either way, by the calls for whole messages. What is shorter begins alike, but
-// for its tag.
+// A text of one mode in either direction, from the calls for whole messages. Shorter texts have the
+// same prefix, but another tag.
 struct Whole {
     warpseal_mode mode;
     size_t grain;  // of lengths and cuts
@@ -68,8 +68,8 @@ struct Whole {
     }
 };
 
-// One message after the other through one handle: in pieces that end at `cuts`, in place or into
-// memory that is poisoned before.
+// Sends messages one after another through one handle: in segments that end at `cuts`, in place or
+// into poisoned memory.
 class Cutter {
 public:
     Cutter(const targets::KeyHandle& key, const Whole& whole, bool decrypt)
@@ -145,8 +145,8 @@ std::vector<std::string> usable_cores() {
     return names;
 }
 
-// Blocks of 16 and of 8 bytes: every length up to five blocks, in every three pieces, of which some
-// are empty.
+// Blocks of 16 and of 8 bytes: every length up to five blocks, in every three segments, some of
+// them empty.
 TEST(StreamingContext, EveryCutOfShortMessages) {
     Random random(901);
     const auto engine = targets::engine("cpu");
@@ -172,7 +172,7 @@ TEST(StreamingContext, EveryCutOfShortMessages) {
 
 class OnTarget : public testing::TestWithParam<std::string> {};
 
-// All ciphers: every two pieces of a short message, and random pieces of long ones.
+// All ciphers: every two segments of a short message, and random segments of long ones.
 TEST_P(OnTarget, CutsChangeNothing) {
     Random random(902);
     const auto engine = targets::engine(GetParam());
@@ -203,8 +203,8 @@ TEST_P(OnTarget, CutsChangeNothing) {
     }
 }
 
-// Two pieces past update() on either side of a carry out of the counter's last 32 bits, and across
-// it.
+// Two segments past update() on either side of a carry out of the counter's last 32 bits, and
+// across it.
 TEST_P(OnTarget, LoopsOfCounterModeCarry) {
     Random random(908);
     const auto engine = targets::engine(GetParam());
@@ -231,7 +231,7 @@ TEST_P(OnTarget, LoopsOfCounterModeCarry) {
     }
 }
 
-// Pieces past update() and pieces through it, in any order: one message.
+// Segments past update() and segments through it, in any order: one message.
 TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
     Random random(904);
     const auto engine = targets::engine(GetParam());
@@ -286,7 +286,7 @@ targets::KeyHandle xts_key(const targets::EngineHandle& engine, const char* ciph
     return targets::KeyHandle(out);
 }
 
-// Who calls on a stack of a fibre does not look for room first.
+// A caller on a fibre's stack does not check for free stack first.
 TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "sanitizers";
     Random random(909);
@@ -315,7 +315,7 @@ TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
                           WARPSEAL_OK);
                 for (size_t n = 16; n <= most; n *= 2, ++shallow)
                     for (int i = 0; i < 2;
-                         ++i) {  // when a function is first called, the dynamic linker looks it up
+                         ++i) {  // the dynamic linker resolves a function at its first call
                         warpseal_status status = WARPSEAL_OK;
                         stack.after([&] {
                             status = warpseal_internal_stream_update(handle.get(), text.data(),
@@ -346,7 +346,7 @@ struct Aes {
     }
 };
 
-// Two messages that were one until then go on apart; and the one that is done begins anew.
+// A clone and its original continue independently, and a finished context starts anew.
 TEST(StreamingContext, ACopyGoesItsOwnWay) {
     Random random(903);
     const Aes aes(random);
@@ -417,7 +417,7 @@ TEST(StreamingContext, PositionSaysHowToGoOn) {
                 warpseal_internal_stream_position(it.get(), iv, &used);
                 ASSERT_EQ(used, at % 16);
                 for (size_t i = used; i < 16 && used != 0 && mode != WARPSEAL_CTR;
-                     ++i)  // what is left of the keystream
+                     ++i)  // the rest of the keystream
                     ASSERT_EQ(whole.plaintext[at - used + i] ^ iv[i],
                               whole.ciphertext[at - used + i]);
                 if (mode == WARPSEAL_CFB) {
@@ -450,8 +450,8 @@ TEST(StreamingContext, WrongCallsChangeNothing) {
     warpseal_internal_stream* none = nullptr;
     EXPECT_EQ(warpseal_internal_stream_create(nullptr, WARPSEAL_CTR, 0, &none), invalid);
     EXPECT_EQ(warpseal_internal_stream_create(aes.key.get(), WARPSEAL_CTR, 0, nullptr), invalid);
-    // Numbers, as a caller in C has them: C++ has no object of an enumeration with a value outside
-    // of it.
+    // Plain integers, as a C caller may pass: C++ has no enumeration objects outside the
+    // enumeration's range.
     for (const int mode : {int{WARPSEAL_XTS}, int{WARPSEAL_CCM}, int{WARPSEAL_CMAC}, 99, -1})
         EXPECT_EQ(warpseal_internal_stream_create(aes.key.get(), static_cast<warpseal_mode>(mode),
                                                   0, &none),
@@ -609,8 +609,8 @@ TEST(StreamingContext, SingleBlocksHaveASelfTestOfTheirOwn) {
 
 // ---- large pieces
 
-// Small, large, small and large ones: the large ones are shared with a GPU, also one that is lost
-// on the way.
+// Small and large segments in turn: the large ones are shared with a GPU, also one that is lost
+// meanwhile.
 TEST(StreamingContext, LargePiecesTakeTheEnginesRoute) {
     constexpr size_t large = (size_t{9} << 20) + 48,
                      cuts[] = {37, 37 + large, 37 + large + 100, 37 + 2 * large + 100};
@@ -643,7 +643,7 @@ TEST(StreamingContext, LargePiecesTakeTheEnginesRoute) {
                     ASSERT_EQ(tests::cores().message(*core_key, mode, direction, first, text.data(),
                                                      right.data(), all),
                               WARPSEAL_OK);
-                } else {  // the keystream is the same either way; the tag is of the ciphertext
+                } else {  // the keystream is the same either way; the tag covers the ciphertext
                     ASSERT_EQ(tests::cores().seal(*core_key, mode, first, {}, text.data(),
                                                   right.data(), all, tag, 16),
                               WARPSEAL_OK);

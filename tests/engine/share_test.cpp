@@ -1,5 +1,5 @@
-// One call over several GPUs and the cores: outputs are those of the cores alone, whoever has what
-// part and whichever GPU fails at whatever step.
+// One call over several GPUs and the cores. Outputs equal those of the cores alone for any split
+// and any failing step.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -106,8 +106,8 @@ TEST_P(Share, CoresAndGpusTogether) {
     }
 }
 
-// Out of memory, refused, lost: at the beginning, in the middle and at the end of the part of
-// either GPU, with and without the cores.
+// Out of memory, refused, lost: at the start, in the middle and at the end of either GPU's shard,
+// with and without the cores.
 TEST_P(Share, WhatAGpuLeavesOthersFinish) {
     const Outcome right = expected();
     const GpuBackend* backend = backend_with(2);
@@ -134,7 +134,7 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                     ASSERT_TRUE(result_of(all, GetParam()) == right);
                     const bool lost = failure == WARPSEAL_NO_DEVICE && !passing;
                     if (!script.lost && script.steps_of[gpu] < script.fail_device_at)
-                        continue;  // its part was shorter
+                        continue;  // its shard was shorter
                     ASSERT_EQ(script.lost, lost);
                     ASSERT_LE(script.host_calls_of[gpu], asked + 1)
                         << "who failed is not asked to finish";
@@ -161,7 +161,7 @@ TEST(Gpus, AllThatAreNamedMustBeThere) {
     EXPECT_EQ(Engines("cuda:0,0", backend_with(2)).created, WARPSEAL_INVALID_ARGUMENT);
 }
 
-// The one that computes wrong is closed, whichever it is; the other has its part.
+// The GPU with wrong outputs is closed, whichever it is; the other has its shard.
 TEST(Gpus, EachAnswersForItself) {
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
     const Outcome right = tests::outcome_of(tests::cores(), work, message_bytes, 2);
@@ -185,8 +185,8 @@ TEST(Gpus, EachAnswersForItself) {
     }
 }
 
-// GPUs that copy from pinned memory themselves beat these cores, and do not where the text must be
-// set aside first.
+// GPUs that copy from pinned memory themselves beat these cores, but not where the text must be
+// staged first.
 TEST(Gpus, WhereTheTextLiesDecides) {
     for (const bool pinned : {false, true}) {
         Engines all("auto", backend_with(1), [](int party) {
@@ -228,7 +228,7 @@ TEST(Gpus, WhereTheTextLiesDecides) {
     }
 }
 
-// As a worker of a pipeline has it: 16 MiB under one key.
+// Makes one call as a worker of a pipeline does: 16 MiB under one key.
 warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
     Text text(size_t{16} << 20), ivs(32);
     warpseal_batch batch = {};
@@ -241,8 +241,8 @@ warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
     return it.engine->batch(key, WARPSEAL_CTR, Direction::encrypt, batch, where);
 }
 
-// It tells how fast one of many is, on a thread or a GPU that all of them share: not what either
-// can do.
+// A call by one of several workers shares its thread or GPU with the others, so it does not measure
+// either.
 TEST(Gpus, PiecesOfWorkersAreNotRated) {
     for (const Engine::Where where : {Engine::Where::here, Engine::Where::everywhere}) {
         Engines it("auto", backend_with(1), half_speed_cores);
@@ -262,7 +262,7 @@ TEST(Gpus, PiecesOfWorkersAreNotRated) {
     }
 }
 
-// One of the engine's threads is as fast as its share of them.
+// One of the engine's threads is as fast as its fraction of them.
 TEST(Gpus, WorkersHaveOneThreadEach) {
     Engines it("auto", backend_with(1),
                [](int) {
@@ -291,7 +291,7 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
     }
 }
 
-// Which parts there would be is known once the first is open: then the others are opened too.
+// The expected shards are known once the first GPU is open; then the others are opened too.
 TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
     Engines it("auto", backend_with(2), half_speed_cores);
     EXPECT_TRUE(it.engine->gpus_for_chunks("aes-128", WARPSEAL_GCM, Direction::encrypt,
@@ -299,8 +299,8 @@ TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
     EXPECT_TRUE(it.engine->gpu_is_open(0) && it.engine->gpu_is_open(1));
 }
 
-// Keys, additional data, tags and statuses of a batch, which every part has its own of; and a
-// forgery among those that a GPU has done when it fails, though all the others verify.
+// Every shard of a batch has keys, AAD, tags and statuses of its own. A forgery lies among the
+// messages done by a GPU before it fails, while all others verify.
 TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
     constexpr size_t count = 160, each = 65536;
     const Text keys = reference_output::pattern(16 * count, 3),
@@ -346,7 +346,7 @@ TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
         EXPECT_EQ(statuses[i], i == 1 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK) << i;
 }
 
-// One that is a little faster does not have them all.
+// A slightly faster GPU does not get all segments.
 TEST(Gpus, PiecesOfWorkersGoToEachInTurn) {
     Engines two("cuda:0,1", backend_with(2), [](int party) { return Speed{20.0 + party, 20.0}; });
     const auto key = key_of(two);
@@ -366,8 +366,8 @@ TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
     EXPECT_EQ(it.engine->cuda_device_number(3), -1);
 }
 
-// Data on GPUs is worked on where it lies: two calls of one thread, each with the IV of its first
-// block, are the whole job.
+// Data on GPUs is processed in place: two calls of one thread, each with the IV of its first block,
+// make the whole job.
 TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
     Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
@@ -402,7 +402,7 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
     }
 }
 
-// What a call reads and what it writes lie on one GPU.
+// The inputs and outputs of a call must lie on one GPU.
 TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
     Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
@@ -442,8 +442,8 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
     for (int gpu = 0; gpu < 2; ++gpu) backend.device_free(gpu, texts[gpu], bytes);
 }
 
-// The GPU's part may be written when the cores' part fails: what no tag has confirmed does not
-// stay.
+// The GPU's shard may be written when the cores' shard fails: text without a verified tag is
+// zeroized.
 TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
     const Text iv = reference_output::pattern(12, 3),
                in = reference_output::pattern(message_bytes, 4);
@@ -452,7 +452,7 @@ TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
     size_t wiped = 0;
     for (long met = -1, last = 100; met < last; ++met) {
         Engines all("auto", backend, half_speed_cores,
-                    4);  // several threads for the cores' part too
+                    4);  // several threads for the cores' shard too
         ASSERT_EQ(all.engine->cuda_device(), 0);
         const auto key = key_of(all);
         if (met < 0) {  // and the self-tests run

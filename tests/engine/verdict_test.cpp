@@ -1,4 +1,4 @@
-// Outcomes of self-tests, asked for by several threads at once and across forks.
+// Self-test results requested by several threads at once and across forks.
 #include "engine/self_test/results.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace warpseal;
 
-// A path of its own for each: outcomes last as long as the process.
+// Returns a separate path for each address: results last as long as the process.
 PathName path_of(const int& its_address) {
     return {&its_address, nullptr, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt};
 }
@@ -26,8 +26,8 @@ warpseal_status ask(const PathName& path, const std::function<warpseal_status()>
     return status;
 }
 
-// A test of `path` on a thread of its own that is under way from here on, and ends with `status`
-// when it is let.
+// Runs a test of `path` on a thread of its own, in flight from construction on. It ends with
+// `status` when released.
 class UnderWay {
 public:
     UnderWay(const PathName& path, warpseal_status status) {
@@ -61,7 +61,7 @@ TEST(Verdict, WhoAsksMeanwhileHasTheSameOutcome) {
                   WARPSEAL_SELF_TEST_FAILED);
         there = true;
     });
-    // Another path waits for nobody.
+    // Another path does not wait.
     EXPECT_EQ(ask(path_of(other), [] { return WARPSEAL_OK; }), WARPSEAL_OK);
     EXPECT_FALSE(there);
     test.end();
@@ -86,7 +86,7 @@ TEST(Verdict, WhatIsNoOutcomeIsTestedAgain) {
     EXPECT_EQ(ask(path_of(path), [] { return WARPSEAL_SELF_TEST_FAILED; }), WARPSEAL_OK);
 }
 
-// The thread that has the test is not there in the child, which would wait for it for ever.
+// The testing thread does not exist in the child, which would wait for it forever.
 TEST(Verdict, AForkedChildTestsForItself) {
 #if defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";

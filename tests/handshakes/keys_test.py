@@ -10,7 +10,7 @@ CLASSICAL = {"": 0, "x25519_": 32, "p256_": 32, "p384_": 48, "p521_": 66}
 
 
 def hexadecimal(text, name):
-    """The bytes that -text prints under a name."""
+    """Returns the bytes that -text prints under a name."""
     block = re.search(rf"^{name}:\n((?:    [0-9a-f:]+\n)+)", text, flags=re.M)
     check(block, text[:500])
     return bytes.fromhex(re.sub(r"[:\s]", "", block.group(1)))

@@ -1,4 +1,5 @@
-"""Debian's `openssl`: what it lists of the provider, and handshakes of s_client with s_server over every group."""
+"""Debian's `openssl`: its list of the provider's algorithms, and handshakes of s_client with
+s_server over every group."""
 
 import re
 
@@ -41,7 +42,8 @@ def every_group_on_fibres(p):
 
 @case
 def preferred_for_all(p):
-    """A program that would have all from us: classical halves still come from another provider."""
+    """A program that prefers this provider for everything: classical halves still come from another
+    provider."""
     with Machine(p, properties="?provider=warpseal") as machine:
         machine.certificate()
         wanted = ["x25519_ntru_hps4096821", "p521_ntru_hrss1373"]
@@ -53,7 +55,7 @@ def preferred_for_all(p):
 
 @case
 def a_second_hello(p):
-    """The client guesses wrong, and sends the share that it is asked for."""
+    """The client guesses the wrong group, and sends the requested share."""
     with Machine(p) as machine:
         machine.certificate()
         for wanted in ["ntru_hps2048509", "p384_ntru_hrss701"]:

@@ -1,4 +1,4 @@
-// NTRU against the slow twin: random coins, and one ciphertext with each of its bits flipped.
+// NTRU against the slow reference: random coins, and one ciphertext with each of its bits flipped.
 #include "backends.h"
 #include "random.h"
 
@@ -32,7 +32,7 @@ TEST_P(KemAgreement, RandomCoins) {
     }
 }
 
-// Coins at their edges: equal bytes, so that all sort keys tie but for the kind, and coefficients
+// Edge cases of coins: equal bytes, so that all sort keys tie but for the kind, and coefficients
 // are all 0, 1 or -1 (255 is 0 modulo 3).
 TEST_P(KemAgreement, EdgesOfCoins) {
     const auto& params = backend().params();
@@ -61,8 +61,8 @@ TEST_P(KemAgreement, EdgesOfCoins) {
     }
 }
 
-// Numbers to sort by that are the highest there are: what a sort fills its array up with has to
-// stay behind them. They are signed, so of 30 bits all but the top one are set.
+// The highest possible sort keys, which must stay before a sort's padding. They are signed, so of
+// 30 bits all but the top one are set.
 TEST_P(KemAgreement, HighestSortKeys) {
     const auto& params = backend().params();
     tests::Random random(5104);
@@ -88,8 +88,8 @@ TEST_P(KemAgreement, HighestSortKeys) {
     EXPECT_EQ(sent.secrets, both.secret);
 }
 
-// One key and ciphertext of the twin's, every flip of it, and the twin's answers: made once for all
-// targets.
+// One key and ciphertext of the reference, every flip of it, and the reference outputs: computed
+// once for all targets.
 struct Flips {
     Text secret_key, ciphertexts, secrets;
     size_t accepted = 0;
@@ -116,8 +116,9 @@ struct Flips {
     }
 };
 
-// The four sets that the submission has AVX2 code for: 31,976 cases. In HRSS, whose messages may be
-// anything ternary, a few flips in the last coefficients are other valid messages; in HPS none is.
+// The four sets with AVX2 code in the submission: 31,976 cases. In HRSS, whose messages are any
+// ternary polynomials, a few flips in the last coefficients give other valid messages; in HPS none
+// does.
 class KemFlips : public tests::KemTest {};
 
 TEST_P(KemFlips, EveryBitOfACiphertext) {

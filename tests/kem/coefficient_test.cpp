@@ -1,4 +1,4 @@
-// What NTRU does with single coefficients, over all values that it may meet.
+// NTRU's functions on single coefficients, over all possible values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ TEST(Coefficient, CentredIsTheSmallestRepresentative) {
     centred<kem::ntruhrss1373>();
 }
 
-// One coefficient that is not ternary, of every value and at every place, is seen.
+// One coefficient that is not ternary, of every value and at every position, is detected.
 template <const kem::Params& set>
 void ternary() {
     kem::Poly<set> r{};
@@ -71,8 +71,8 @@ TEST(Coefficient, TernaryIsToldFromTheRest) {
     ternary<kem::ntruhrss1373>();
 }
 
-// One coefficient, at any place, and a polynomial is not zero: coins of a key with a single one are
-// rare.
+// One nonzero coefficient at any position makes a polynomial nonzero: random coins rarely give such
+// a key.
 template <const kem::Params& set>
 void zero() {
     kem::Poly<set> a{};

@@ -1,8 +1,8 @@
-// NTRU as a GPU runs it, compiled for the host: each kernel in a warp of fibres, equal to the
-// submission's answers and to the slow twin.
+// NTRU's device code compiled for the host: each kernel in a warp of fibres, equal to the
+// submission's known answers and to the slow reference.
 #include "warp_on_host.h"
 
-#pragma GCC diagnostic push  // nvcc's habits
+#pragma GCC diagnostic push  // nvcc ignores these
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -21,7 +21,7 @@
 
 namespace warpseal::cuda::ntru {
 
-uint4 shared[size_t{64} << 10];  // what kernels take for their block's
+uint4 shared[size_t{64} << 10];  // the shared memory of a kernel's block
 
 // PTX ISA, "Matrix fragments for mma.m16n8k32": lane 4 g + t holds bytes 4 t to 4 t + 3, and 16
 // more on, of rows g and g + 8 of a and of column g of b; and of the product columns 2 t and 2 t +
@@ -50,7 +50,7 @@ using namespace warpseal::cuda::ntru;
 using vectors::Text;
 using warp_on_host::Order;
 
-// The product of coefficients, at its most: bytes of 255, or of -128.
+// The product of extreme coefficients: bytes of 255, or of -128.
 template <int n, Bytes a_kind, Bytes b_kind>
 void product(Order order) {
     using R = Ring<n>;
@@ -100,7 +100,7 @@ TEST(KemDeviceText, Products) {
     products<1373>();
 }
 
-// A sort of all its lanes' registers, of numbers that repeat.
+// Sorts all its lanes' registers, with repeated numbers.
 template <int registers>
 void sorted() {
     std::vector<int32_t> numbers(32 * registers);
@@ -128,7 +128,7 @@ TEST(KemDeviceText, Sort) {
     sorted<64>();
 }
 
-// Strings at every alignment, with bytes beside them that must stay.
+// Strings at every alignment, next to bytes that must not change.
 struct Misaligned {
     Misaligned(size_t size, size_t by)
         : memory(size + 16, 0xcc),
@@ -156,8 +156,8 @@ public:
     explicit OnHost(size_t misaligned)
         : by_(misaligned % 4), order_(misaligned % 2 == 0 ? Order::forwards : Order::backwards) {}
 
-    // Of as many pairs as there are statuses, inverted in groups: all public keys, then all secret
-    // keys.
+    // Generates statuses.size() key pairs, inverted in groups. Returns all public keys, then all
+    // secret keys.
     Text keypairs(const Text& coins, std::vector<int32_t>& statuses, uint32_t group) {
         const size_t count = statuses.size(), bytes = set.public_key_bytes();
         Misaligned in(coins, by_), pk(count * bytes, by_),
@@ -237,7 +237,7 @@ private:
         batch.statuses = status;
         return batch;
     }
-    // And leaves nothing in shared memory.
+    // Also checks that nothing is left in shared memory.
     void run(const std::function<void()>& kernel) const {
         warp_on_host::warp.run(kernel, order_);
         const auto* words = reinterpret_cast<const uint64_t*>(cuda::ntru::shared);
@@ -281,8 +281,7 @@ void answers() {
     EXPECT_GE(next, 8u);
 }
 
-// What is inverted together, three pairs and one, comes out as the twin's, also beside pairs that
-// are none.
+// Groups of three key pairs and one equal the reference, also next to pairs that fail.
 template <const Params& set>
 void groups() {
     constexpr size_t count = 4, each = set.keypair_coins();

@@ -1,5 +1,4 @@
-// The public calls of kem.h: coins from the operating system, threads, and all that a caller can
-// get wrong.
+// The public calls of kem.h: coins from the operating system, threads, and every caller error.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +29,7 @@ using warpseal::Target;
 using Call = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
 constexpr Call calls[] = {warpseal_kem_keypair, warpseal_kem_encapsulate, warpseal_kem_decapsulate};
 
-// All that the three calls read and write, for `count` items side by side.
+// All inputs and outputs of the three calls, for `count` contiguous items.
 struct Items {
     warpseal_kem_info info{};
     Text publics, secrets, ciphertexts, sent, received, coins;
@@ -110,7 +109,7 @@ TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
             ASSERT_EQ(warpseal_kem_keypair(threads.get(), set->name, &items.batch), WARPSEAL_OK);
             EXPECT_EQ(distinct(items.publics, set->public_key_bytes()), count);
             EXPECT_EQ(distinct(items.secrets, set->secret_key_bytes()), count);
-            items.batch.public_key_stride = 0;  // all to one key: the coins alone differ
+            items.batch.public_key_stride = 0;  // all to one key: only the coins differ
             items.batch.secret_key_stride = 0;
             ASSERT_EQ(warpseal_kem_encapsulate(threads.get(), set->name, &items.batch),
                       WARPSEAL_OK);
@@ -123,7 +122,7 @@ TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
         }
 }
 
-// The coins are the keystream of AES-256 in counter mode: the first 32 bytes drawn are its key, the
+// The coins are the keystream of AES-256 in counter mode. The first 32 bytes drawn are its key, the
 // next 16 the counter; each item has whole blocks.
 TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
     constexpr size_t count = 77;
@@ -167,7 +166,7 @@ TEST_F(KemFace, WithoutRandomNothingIsWritten) {
         source = Source::kernel;
         EXPECT_EQ(items.written(), before);
     }
-    // Who brings coins, or needs none, is not kept from it.
+    // A caller that supplies coins, or needs none, is not refused.
     const Text coins = tests::Random(5401).text(5 * items.info.keypair_coins_bytes);
     items.batch.coins = coins.data();
     items.batch.coins_stride = items.info.keypair_coins_bytes;
@@ -183,14 +182,14 @@ TEST_F(KemFace, NoItems) {
     const auto one = engine();
     warpseal_kem_batch none{};
     none.struct_bytes = sizeof none;
-    source = Source::failing;  // nor is anything drawn
+    source = Source::failing;  // and nothing is drawn
     for (const Call call : calls) {
         EXPECT_EQ(call(one.get(), "ntruhps4096821", &none), WARPSEAL_OK);
         EXPECT_EQ(call(one.get(), "no such set", &none), WARPSEAL_UNSUPPORTED);
     }
 }
 
-// Each way to be wrong, alone: refused, and nothing is written.
+// Each invalid argument alone: refused, and nothing is written.
 TEST_F(KemFace, WrongArguments) {
     const auto one = engine();
     const char* set = "ntruhps2048677";
@@ -268,7 +267,7 @@ TEST_F(KemFace, WrongArguments) {
     }
 }
 
-// Each call on device memory looks at the pointers of its own operation, before it says that there
+// Each call on device memory checks the pointers of its own operation before it reports that there
 // is no device.
 TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
     using DeviceCall =
@@ -280,7 +279,7 @@ TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
     const char* set = "ntruhps2048677";
     Items items(set, 3);
     const Text before = items.written();
-    // What each operation names, and nothing else.
+    // Sets exactly the arrays of each operation.
     warpseal_kem_batch named[] = {items.batch, items.batch, items.batch};
     named[0].ciphertexts = named[0].shared_secrets = nullptr;
     named[1].secret_keys = nullptr;
@@ -304,7 +303,7 @@ TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
     EXPECT_EQ(items.written(), before);
 }
 
-// Keys and ciphertexts as fields of records, with the smallest strides that leave them apart.
+// Keys and ciphertexts as fields of records, with the smallest strides that keep them disjoint.
 TEST_F(KemFace, RecordsOfFields) {
     const auto one = engine(2);
     const char* set = "ntruhps4096821";
@@ -333,8 +332,8 @@ TEST_F(KemFace, RecordsOfFields) {
             << i;
 }
 
-// Fields of records may touch, also one record's last field the next one's first, and not by a byte
-// more.
+// Fields of records may touch, also one record's last field and the next one's first, but not
+// overlap by a byte.
 TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
     const auto one = engine();
     const char* set = "ntruhps4096821";
@@ -342,7 +341,7 @@ TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
     Items items(set, count);
     const size_t pk = items.info.public_key_bytes, sk = items.info.secret_key_bytes,
                  ct = items.info.ciphertext_bytes;
-    // What lies in a record, in this order, of each operation.
+    // The fields of a record, in this order, of each operation.
     using Batch = warpseal_kem_batch;
     struct Field {
         uint8_t* Batch::*at;
@@ -377,7 +376,7 @@ TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
     }
 }
 
-// What the call does not use may be anything.
+// Unused fields may have any value.
 TEST_F(KemFace, DecapsulationAsksForNoCoins) {
     const auto one = engine();
     Items items("ntruhps2048509", 3);
@@ -421,14 +420,14 @@ TEST_F(KemFace, AStatusForEachItem) {
     EXPECT_EQ(warpseal_kem_encapsulate(one.get(), set, &items.batch), WARPSEAL_INVALID_ARGUMENT);
 }
 
-// Fibres of servers have 32 KiB and less.
+// Fibres of servers have stacks of 32 KiB and less.
 TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
     const auto one = engine(4);
     for (const warpseal::kem::Params* set : warpseal::kem::sets) {
         Items items(set->name, 1);
         std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
-        for (int warm = 0; warm < 2; ++warm)  // the first time its self-test runs
+        for (int warm = 0; warm < 2; ++warm)  // the first call runs its self-test
             for (int operation = 0; operation < 3; ++operation) {
                 warpseal_status status = WARPSEAL_INVALID_ARGUMENT;
                 const size_t bytes = tests::stack_reach(
@@ -444,7 +443,7 @@ TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
 // --- the engine's choice of a target
 // ------------------------------------------------------------------------------------------------
 
-// Copies of the portable target's descriptors, which no self-test has seen, some of them broken.
+// Copies of the portable target's descriptors without self-test results, some of them broken.
 struct Machine {
     static inline std::vector<std::unique_ptr<CpuKem>> made;
     static inline std::set<Target> broken, asked;
@@ -519,7 +518,7 @@ TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
     }
 }
 
-// An engine that was told which target to use takes no other where that one fails.
+// An engine with an explicit target does not replace it when its self-test fails.
 TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
     warpseal::EngineOptions options;
     options.cuda = nullptr;
@@ -547,7 +546,7 @@ TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
     EXPECT_EQ(items.written(), before);
 }
 
-// What all coins of a call are drawn from is as secret as its keys.
+// The seed of a call's coins is as secret as its keys.
 TEST_F(KemFace, TheSeedOfCoinsDoesNotStayOnTheStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
     const auto one = engine();
@@ -567,7 +566,7 @@ TEST_F(KemFace, TheSeedOfCoinsDoesNotStayOnTheStack) {
                           left.end())
                     << at;
         }
-    // What was looked for was drawn.
+    // Checks that the pattern searched for was drawn.
     Items again("ntruhps2048509", 3);
     EXPECT_EQ(warpseal_kem_keypair(one.get(), "ntruhps2048509", &again.batch), WARPSEAL_OK);
     EXPECT_EQ(again.publics, items.publics);
@@ -593,7 +592,7 @@ TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
     }
 }
 
-// Of a machine that has all targets: what it was told not to use is not even tried.
+// On a machine with all targets: a forbidden target is not even tried.
 TEST_F(KemFace, StandInsAreLowerTargets) {
     const std::map<const char*, std::set<Target>> lower = {{"aesni", {Target::portable}},
                                                            {"vaes256", {Target::avx2}}};

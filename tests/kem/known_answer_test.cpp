@@ -1,5 +1,5 @@
-// NTRU against the submission's answers: its classic file, explicit coins, chosen ciphertexts, and
-// thousands of operations by digest.
+// NTRU against the submission's known answers: its classic file, explicit coins, chosen
+// ciphertexts, and thousands of operations by digest.
 #include <openssl/sha.h>
 
 #include "answer_files.h"

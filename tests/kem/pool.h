@@ -1,5 +1,5 @@
-// Pools of key pairs as tests use them: on the cores and on a GPU, with senders who encapsulate to
-// what was handed out.
+// Ephemeral key pools in tests: on the cores and on a GPU, with senders who encapsulate to the keys
+// handed out.
 #pragma once
 
 #include <set>
@@ -17,7 +17,7 @@ struct PoolFreed {
 };
 using PoolHandle = std::unique_ptr<warpseal_kem_pool, PoolFreed>;
 
-// What a call handed out.
+// Key pairs handed out by a call.
 struct Taken {
     Text publics;
     Handles handles;
@@ -60,7 +60,7 @@ protected:
         EXPECT_EQ(take(pool, count, out), WARPSEAL_OK);
         return out;
     }
-    // Ciphertexts under those keys, and what their senders know.
+    // Returns ciphertexts under those keys, and the senders' secrets.
     void encapsulate(const Text& publics, Text& ciphertexts, Text& secrets) const {
         const size_t count = publics.size() / info.public_key_bytes;
         ciphertexts.assign(count * info.ciphertext_bytes, 0);
@@ -93,7 +93,7 @@ protected:
                                              ciphertexts.data(), info.ciphertext_bytes,
                                              secrets.data(), 32, statuses.data());
     }
-    // Whether every one of them still opens what is sent to it. They are used then.
+    // Returns true if every handle opens its ciphertext. This uses the handles.
     bool works(const PoolHandle& pool, const Taken& pairs) const {
         Text ciphertexts, sent, received;
         std::vector<int32_t> statuses;
@@ -102,7 +102,7 @@ protected:
                received == sent &&
                statuses == std::vector<int32_t>(pairs.handles.size(), WARPSEAL_OK);
     }
-    // Whether each is refused, with a secret of zeros.
+    // Returns true if each is refused, with a secret of zeros.
     bool refused(const PoolHandle& pool, const Handles& handles) const {
         Text received;
         std::vector<int32_t> statuses;

@@ -1,4 +1,4 @@
-// Pools of key pairs across forks, and what they leave in memory.
+// Ephemeral key pools across forks, and the secrets they leave in memory.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,10 +21,10 @@ using tests::Text;
 
 class KemPoolApart : public tests::PoolTest {};
 
-// A child that waits for a lock of its parent's is ended, and fails.
+// Ends a child that waits for a lock held by its parent.
 constexpr unsigned longest_seconds = 120;
 
-// Runs `work` in a forked child; its result, 0 to 100.
+// Runs `work` in a forked child and returns its result, 0 to 100.
 int in_child(const std::function<int()>& work) {
     const pid_t child = fork();
     if (child == 0) {
@@ -36,8 +36,8 @@ int in_child(const std::function<int()>& work) {
     return WEXITSTATUS(status);
 }
 
-// Children of a parent whose threads are at work, and so now and then hold each lock. A child has
-// no pair of its parent's, ready or taken; its own work; and the parent's go on.
+// Children of a parent whose threads run, so that some forks happen under each lock. A child has no
+// key pair of its parent, ready or acquired. Its own work succeeds, and its parent's continues.
 TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
 #if defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
@@ -68,10 +68,10 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
                 static_cast<ssize_t>(own.publics.size()))
                 _exit(2);
             if (!works(some, own)) _exit(3);
-            // Nor when each place has a pair of the child's, as it had one of the parent's.
+            // Nor when each slot has a key pair of the child instead of one of the parent.
             const Taken all = taken(some, 300);
             if (!refused(some, mine.handles) || !works(some, all)) _exit(6);
-            // And so on, in its children.
+            // The same again in its children.
             const Taken left = taken(some, 3);
             if (in_child([&] {
                     const Taken all = taken(some, 300);
@@ -104,12 +104,12 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(wrong, 0u);
     EXPECT_TRUE(works(some, mine));
-    tests::append(publics, taken(some, 300).publics);  // what was ready before, too
+    tests::append(publics, taken(some, 300).publics);  // including those ready before
     EXPECT_EQ(items(publics, info.public_key_bytes).size(), 20 + children * pairs_each + 300);
 }
 
-// Windows of secret keys that a pool has, masked: drawn again, from the same source. Each at four
-// places, as the search looks at every fourth byte: so it sees a fourth of them.
+// Masked windows of a pool's secret keys, drawn again from the same source. Each at four offsets,
+// as the search checks every fourth byte: so it finds a fourth of them.
 residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal_kem_info& info,
                              size_t count) {
     Text publics(count * info.public_key_bytes), secrets(count * info.secret_key_bytes);
@@ -144,7 +144,7 @@ TEST_P(KemPoolApart, WhatIsUsedDroppedOrForkedAwayIsWiped) {
     PoolHandle some = pool(count);
     Taken pairs = taken(some, count);
     source = Source::kernel;
-    // On a GPU they are not in this memory at all.
+    // With a GPU they are not in this memory at all.
     const size_t kept = GetParam().target == "cuda" ? 0 : 1;
     EXPECT_EQ(residue::occurrences(patterns), kept * count * each) << "or this test sees nothing";
     EXPECT_EQ(in_child([&] { return residue::occurrences(patterns) == 0 ? 7 : 1; }), 7);

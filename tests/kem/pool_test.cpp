@@ -1,5 +1,5 @@
-// Pools of key pairs: each is handed out once, whatever threads and failing sources do; a ticket is
-// good for one ciphertext.
+// Ephemeral key pools: each key pair is handed out once, despite threads and failing sources. A
+// handle is valid for one ciphertext.
 #include "pool.h"
 
 #include <algorithm>
@@ -31,13 +31,13 @@ TEST_P(KemKeyPool, PairsWorkAndPlacesAreUsedAgain) {
     }
     EXPECT_EQ(seen.size(), 121u);
     EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
-    source = Source::failing;  // all is ready
+    source = Source::failing;  // all are ready
     const Taken pairs = taken(some, 40);
     source = Source::kernel;
     EXPECT_TRUE(works(some, pairs));
 }
 
-// More than one piece of a call.
+// More than one chunk of a call.
 TEST_P(KemKeyPool, Large) {
     const PoolHandle some = pool(2500);
     const Taken first = taken(some, 1100);
@@ -56,7 +56,7 @@ TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
     Text ciphertexts, sent, received;
     std::vector<int32_t> statuses;
     encapsulate(pairs.publics, ciphertexts, sent);
-    // The second stands twice, the fourth is another pool's, the fifth of nobody.
+    // The second occurs twice, the fourth belongs to another pool, the fifth to none.
     Text given;
     for (const size_t i : {0, 1, 1, 2, 2})
         tests::append(given, tests::slice(ciphertexts, i, info.ciphertext_bytes));
@@ -69,7 +69,7 @@ TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
     EXPECT_EQ(Text(received.begin(), received.begin() + 64), Text(sent.begin(), sent.begin() + 64));
     EXPECT_EQ(Text(received.begin() + 64, received.end()), Text(96, 0));
     EXPECT_TRUE(refused(some, {pairs.handles[0], pairs.handles[1]}));  // used
-    // Nor when their places have been used again.
+    // Nor when their slots are in use again.
     for (int round = 0; round < 20; ++round) {
         const Taken again = taken(some, 3);
         EXPECT_TRUE(refused(some, {pairs.handles[0], pairs.handles[1]}));
@@ -78,7 +78,7 @@ TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
     EXPECT_TRUE(
         works(some, {tests::slice(pairs.publics, 2, info.public_key_bytes), {pairs.handles[2]}}));
     EXPECT_TRUE(works(other, others));  // the other pool's were not touched
-    // Tickets near good ones, and what a careless caller would try.
+    // Handles near valid ones, and guesses of a careless caller.
     const Taken last = taken(some, 4);
     Handles guesses = {0, 1, 2, 3, 4, UINT64_MAX};
     for (int bit = 0; bit < 64; ++bit)
@@ -103,7 +103,7 @@ TEST_P(KemKeyPool, DroppedTicketsNameNothing) {
     warpseal_kem_pool_release(some.get(), 0, nullptr);
     warpseal_kem_pool_release(nullptr, dropped.size(), dropped.data());
     EXPECT_EQ(take(some, 151, none),
-              WARPSEAL_LIMIT_EXCEEDED);  // a place was freed once for each ticket
+              WARPSEAL_LIMIT_EXCEEDED);  // a slot was freed once for each handle
     EXPECT_TRUE(works(some, taken(some, 150)));
     const Text publics(pairs.publics.begin() + static_cast<long>(150 * info.public_key_bytes),
                        pairs.publics.end());
@@ -123,8 +123,7 @@ TEST_P(KemKeyPool, PastTheLimitNothingIsHandedOut) {
     EXPECT_TRUE(works(some, pairs));
 }
 
-// The source fails at its first call, at its second, and so on, until there are enough for all that
-// is done.
+// The source fails at its first call, at its second, and so on, until all steps succeed.
 TEST_P(KemKeyPool, WithoutRandomNothingIsWritten) {
     int needed = 0;
     for (bool done = false; !done; ++needed) {
@@ -145,12 +144,12 @@ TEST_P(KemKeyPool, WithoutRandomNothingIsWritten) {
             EXPECT_EQ(pairs.publics, Text(1200 * info.public_key_bytes, 0xa5));
             EXPECT_EQ(pairs.handles, Handles(1200, 0xa5a5a5a5a5a5a5a5));
             EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_NO_RANDOM);
-            source = Source::kernel;  // no place was lost
+            source = Source::kernel;  // no slot was lost
             EXPECT_TRUE(works(some, taken(some, 1500)));
             continue;
         }
         done = true;
-        tests::calls_left = 0;  // what is taken needs none
+        tests::calls_left = 0;  // acquiring needs no random bytes
         Text received;
         std::vector<int32_t> statuses;
         EXPECT_EQ(decapsulate(some, pairs.handles, Text(1200 * info.ciphertext_bytes, 0), received,
@@ -244,11 +243,11 @@ TEST_P(KemKeyPool, WrongArguments) {
         WARPSEAL_OK);
     EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), 3, pairs.handles.data(), ciphertexts.data(),
                                             0, secrets.data(), 32, nullptr),
-              WARPSEAL_OK);  // one ciphertext for all, statuses of no interest
+              WARPSEAL_OK);  // one ciphertext for all, without statuses
 }
 
-// Fields of records, with a ticket that names nothing among them: what lies between the fields is
-// the caller's.
+// Fields of records, with an invalid handle among them. The bytes between the fields belong to the
+// caller.
 TEST_P(KemKeyPool, RecordsOfFields) {
     constexpr size_t count = 5, bad = 3, public_gap = 13;
     const size_t pk = info.public_key_bytes, public_stride = pk + public_gap,
@@ -272,9 +271,9 @@ TEST_P(KemKeyPool, RecordsOfFields) {
     EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), count, given.data(), ciphertexts.data(),
                                             text_stride, received.data(), secret_stride, nullptr),
               WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(received, sent);  // and with it what lies between
+    EXPECT_EQ(received, sent);  // including the bytes between
 
-    // One ciphertext for all, which is not the first's.
+    // One ciphertext for all, which does not belong to the first key.
     const Taken again = taken(some, count - 1);
     Text texts, secrets;
     encapsulate(again.publics, texts, secrets);
@@ -292,8 +291,8 @@ TEST_P(KemKeyPool, RecordsOfFields) {
     }
 }
 
-// Threads take, use and drop at random, of a pool that is too small for them all, while one fills
-// it.
+// Threads acquire, use and release at random from a pool that is too small for them all, while one
+// fills it.
 TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
     constexpr unsigned thread_count = 8;
     constexpr size_t rounds = 60;
@@ -334,7 +333,7 @@ TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
     std::set<std::string> seen;
     for (const Text& some_of_them : publics) seen.merge(items(some_of_them, info.public_key_bytes));
     EXPECT_EQ(seen.size(), given);
-    EXPECT_TRUE(works(some, taken(some, 48)));  // no place was lost
+    EXPECT_TRUE(works(some, taken(some, 48)));  // no slot was lost
 }
 
 TEST_P(KemKeyPool, OfManyWhoUseATicketOneHasTheSecret) {

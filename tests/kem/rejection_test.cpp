@@ -1,5 +1,5 @@
-// What is not a ciphertext of a key gives SHA3-256(prf_key, ciphertext), class by class: each of
-// the three checks alone has to catch some.
+// Invalid ciphertexts give SHA3-256(prf_key, ciphertext), class by class. Each of the three checks
+// alone has to catch some.
 #include "backends.h"
 #include "random.h"
 
@@ -8,15 +8,15 @@ namespace {
 using Coefficients = reference::Ntru::Coefficients;
 using tests::Text;
 
-// How many of each class: spare bits for each pattern of them, weights for each pair of
-// coefficients, r for each value.
+// Cases of each class: spare bits for each pattern of them, weights for each pair of coefficients,
+// r for each value.
 struct Counts {
     int spare, weight, signs, r, last, random;
 };
 constexpr Counts few{8, 24, 40, 40, 40, 40}, thousands{67, 168, 1000, 250, 1000, 1000};
 
-// Ciphertexts that one check alone can reject, and a few that are valid although they look odd. All
-// of one key, as one batch.
+// Ciphertexts that only one check can reject, and a few that are valid although unusual. All of one
+// key, as one batch.
 class Cases {
 public:
     explicit Cases(const reference::Ntru& slow) : slow_(slow) {
@@ -40,8 +40,8 @@ public:
     Text encrypted() const { return slow_.encrypt(r, m, public_key_); }
     Text random_text() { return random_.text(slow_.ciphertext_bytes()); }
 
-    // The twin, which is slow, is asked about the valid ones and the first of each kind: the others
-    // are made alike.
+    // The slow reference checks only the valid ones and the first of each kind: the others are made
+    // alike.
     void add(const std::string& kind, const Text& ciphertext, bool valid) {
         Text secret = tests::rejected(secret_key, ciphertext);
         if (valid || counts[kind] < asked) {
@@ -82,8 +82,8 @@ void spare_bits(Cases& cases, const reference::Ntru& slow, int count) {
         }
 }
 
-// HPS: m with a coefficient too many or too few, one of the wrong sign, or two as many of the one
-// kind as are missing of the other.
+// HPS: m with a coefficient too many or too few, with one of the wrong sign, or with two extra of
+// one sign for two missing of the other.
 void weights(Cases& cases, const reference::Ntru& slow, int count) {
     if (slow.is_hrss()) return;
     for (int i = 0; i < count; ++i)
@@ -94,8 +94,8 @@ void weights(Cases& cases, const reference::Ntru& slow, int count) {
                 cases.m[cases.place_of(from)] = to;
                 cases.add("weight of m", cases.encrypted(), false);
             }
-    // One of each sign too few, or too many: the sum is as it was, and with it r, so that no other
-    // check sees it.
+    // One of each sign too few, or too many: the coefficient sum and thus r do not change, so no
+    // other check rejects it.
     for (int i = 0; i < count; ++i) {
         cases.draw();
         for (const uint16_t sign : {1, 2})
@@ -107,12 +107,12 @@ void weights(Cases& cases, const reference::Ntru& slow, int count) {
     cases.add("m zero", cases.encrypted(), false);
 }
 
-// HPS: m with as many coefficients as it should have, but too many of one sign. Its sum s is not
-// zero, as a ciphertext's is, so k Phi_n is added, with s + k n = 0 modulo q. For a small k no
-// coefficient of f c leaves [-q/2, q/2), so that this check alone sees it.
+// HPS: m of the right weight, but with too many coefficients of one sign. Its sum s is not zero, as
+// a ciphertext's is, so k Phi_n is added, with s + k n = 0 modulo q. For a small k no coefficient
+// of f c leaves [-q/2, q/2), so that only this check rejects it.
 void signs(Cases& cases, const reference::Ntru& slow, int count) {
     if (slow.is_hrss()) return;
-    int k = 4, s = 0;  // the least that are no residue modulo 3 even with a coefficient added
+    int k = 4, s = 0;  // the smallest that is no residue modulo 3 even with a coefficient added
     const auto sum = [&] { return (k * slow.n() + slow.q() / 2) % slow.q() - slow.q() / 2; };
     while (s = -sum(), s % 2 != 0 || std::abs(s) > 40) ++k;
     for (int i = 0; i < count; ++i) {
@@ -133,8 +133,8 @@ void ternary_r(Cases& cases, const reference::Ntru& slow, int count) {
         }
 }
 
-// h is zero at 1, so that r and r - Phi_n give one ciphertext: with r[n - 1] = 1 the others count
-// one less, and that is ternary only if none was -1.
+// h is zero at 1, so that r and r - Phi_n give one ciphertext. With r[n - 1] = 1 the other
+// coefficients decrease by one, which is ternary only if none was -1.
 void last_of_r(Cases& cases, const reference::Ntru& slow, int count) {
     for (int i = 0; i < count; ++i) {
         cases.draw();
@@ -174,8 +174,8 @@ TEST_P(KemRejection, EachClass) {
             << cases.kinds[i] << ", case " << i;
 }
 
-// Ciphertexts made for another key, and secrets that begin with a zero byte, which an equality of C
-// strings would take for equal.
+// Ciphertexts made for another key, and secrets that begin with a zero byte, which a C string
+// comparison would treat as equal.
 TEST_P(KemRejection, OtherKeysAndZeroBytes) {
     const auto& params = backend().params();
     tests::Random random(5202);
@@ -207,8 +207,8 @@ TEST_P(KemRejection, OtherKeysAndZeroBytes) {
     EXPECT_GT(zeros, 0u);
 }
 
-// Bits of a secret key that carry nothing say nothing: those after 1 / h would be a coefficient
-// more. On cores also a byte of ternary coefficients whose fifth digit is 3, not 0, and digits of
+// Unused bits of a secret key have no effect: those after 1 / h would be a further coefficient. On
+// cores this includes a byte of ternary coefficients whose fifth digit is 3, not 0, and digits of
 // the last byte from coefficient n - 1 on.
 TEST_P(KemRejection, SpareBitsOfASecretKey) {
     const auto& params = backend().params();
@@ -229,7 +229,7 @@ TEST_P(KemRejection, SpareBitsOfASecretKey) {
                             secret_key.begin()));
     EXPECT_EQ(backend().decapsulate(sent.ciphertexts, secret_key), sent.secrets);
     secret_key = keys.secrets;
-    static constexpr int ones[] = {0, 120, 117, 108, 81};  // in the digits that are left over
+    static constexpr int ones[] = {0, 120, 117, 108, 81};  // in the unused digits
     for (const size_t end : {bytes, 2 * bytes})
         secret_key[end - 1] = static_cast<uint8_t>(secret_key[end - 1] + ones[(params.n - 1) % 5]);
     EXPECT_EQ(backend().decapsulate(sent.ciphertexts, secret_key), sent.secrets);

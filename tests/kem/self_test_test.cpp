@@ -1,5 +1,5 @@
-// The engine's self-test of NTRU: its answers are the twin's, and it refuses a target that is
-// broken in any output of any operation.
+// The engine's self-test of NTRU: its reference outputs equal the reference implementation's, and
+// it refuses a target with any wrong output of any operation.
 #include "engine/kem/self_test.h"
 
 #include "backends.h"
@@ -18,7 +18,7 @@ Text input(const warpseal::kem::Params& set, KemOperation operation, KemTestInpu
     return out;
 }
 
-// What the twin gives for the inputs of the self-test.
+// Reference outputs for the inputs of the self-test.
 class Expected {
 public:
     explicit Expected(const warpseal::kem::Params& set) : set_(set), slow_(set.name) {}
@@ -92,13 +92,13 @@ TEST(KemSelfTest, AnswersAreTheTwins) {
     }
 }
 
-// One bit of one output of one item wrong, whichever item, or a good item called bad: closed.
+// One wrong bit in one output of any item, or a good item reported as bad, closes the target.
 struct Broken {
     static inline CpuKem::Run intact;
     static inline KemOperation operation;
     static inline uint64_t item;
-    static inline int
-        output;  // the first or second that it writes; 2: how many have no result; 3: which
+    static inline int output;  // its first or second output; 2: the number of items without a
+                               // result; 3: which ones
 
     static uint64_t run(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
                         void* work) {

@@ -1,5 +1,4 @@
-// A batch of NTRU whose items lie side by side, one array for each field: the arrays are the
-// caller's to name.
+// A batch of NTRU with contiguous items and one array for each field, which the caller sets.
 #pragma once
 
 #include "kem/params.h"

@@ -1,5 +1,5 @@
-// The ladder's steps: a list that holds together, and on a GPU each step against the product and
-// the portable target.
+// The ladder's steps: a consistent list, and on a GPU each step against the product and the
+// portable target.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -152,7 +152,7 @@ TEST_F(LadderOnGpu, GivesNoFigureForAWrongSecret) {
     EXPECT_EQ(ladder::run(encapsulates, {.count = 20}, &measured), WARPSEAL_SELF_TEST_FAILED);
 }
 
-// Kernels that compute something else than they are listed for.
+// Kernels that compute something other than their entry says.
 TEST_F(LadderOnGpu, GivesNoFigureForAWrongOutput) {
     Step ecb = named("aes-128.words");
     ecb.mode = "ctr";

@@ -1,5 +1,5 @@
-// What the ladder's kernels are made of, compiled for the host: table layouts entry by entry, and
-// the papers' own ciphers by known answers.
+// Parts of the ladder's kernels compiled for the host: table layouts entry by entry, and the
+// papers' own ciphers by known answers.
 #include "device_on_host.h"
 
 #define __constant__
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC diagnostic push  // nvcc's habits
+#pragma GCC diagnostic push  // nvcc ignores these
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #include "ladder/layouts.cuh"
 #pragma GCC diagnostic pop
@@ -102,7 +102,7 @@ TEST(LadderLayouts, SayWhichTablesDoNotMerge) {
               4);  // four products and the bare S-box
 }
 
-// 16 threads in step, as the kernel runs them.
+// 16 threads in lockstep, as the kernel runs them.
 template <class C>
 void expect_known_by_byte_threads() {
     static constexpr typename C::Data data;

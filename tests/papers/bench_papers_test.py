@@ -1,4 +1,5 @@
-"""`warpseal bench papers` and `warpseal bench ladder` without a GPU: every published figure, what did not run, and a mismatch that is caught."""
+"""`warpseal bench papers` and `warpseal bench ladder` without a GPU: every published figure, the
+parts that did not run, and a detected mismatch."""
 
 import json
 import os
@@ -14,7 +15,7 @@ SCRIPTED = os.environ["WARPSEAL_SCRIPTED_BENCH"]
 QUICK = ("--device", "cpu", "--bytes", "64KiB", "--seconds", "0.002")
 KEYS = {"paper", "table", "title", "row", "unit", "published", "published_bound", "published_on", "method", "method_what", "default",
         "default_what", "method_ratio", "ratio", "beats", "not_run", "differs"}
-# Typed once more from the papers, table by table.
+# Typed again from the papers, table by table.
 PUBLISHED = {
     ("P1", "table 3"): [3.1, 4.5, 4.8, 7.0, 1.6, 2.8],
     ("P1", "section 4.1"): [1.1, 0.625],
@@ -64,7 +65,7 @@ def every_published_figure_and_what_did_not_run(p):
     for table, rows in tables.items():
         check(f"\n{table[0]} {table[1]}: " in text, f"{table} is not printed")
         if table == ("P3", "figure 8"):
-            continue  # beside each other: the GPU's and the cores'
+            continue  # next to each other: the GPU's and the cores'
         for row in rows:
             if table in CORES:
                 check(row["not_run"] is None and (row["method"] is not None or row["default"] is not None), row)
@@ -149,7 +150,7 @@ STEPS = ("aes-128.bytes", "aes-128.words", "aria-128.bytes", "aria-128.words", "
 
 @case
 def a_gpus_figures_stand_where_they_belong(p):
-    """Of a ladder with known figures: scripted_ladder.cpp."""
+    """A ladder with known figures: scripted_ladder.cpp."""
     p.path = SCRIPTED
     result = p.ok("papers", "--bytes", "64KiB", "--seconds", "0.002", "--json", "papers.json", "P1", "P2",
                   env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
@@ -185,7 +186,8 @@ def a_gpus_figures_stand_where_they_belong(p):
 
 @case
 def gkrypts_figures_stand_where_they_belong(p):
-    """The best of its steps, which is not the last, stands for the method against size and cores."""
+    """The best of its steps, which is not the last, represents the method in the comparisons with
+    size and cores."""
     p.path = SCRIPTED
     p.ok("papers", "--bytes", "1MiB", "--seconds", "0.002", "--json", "papers.json", "P3", env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
     tables = by_table(json.loads(p.read("papers.json"))["rows"])
@@ -197,7 +199,7 @@ def gkrypts_figures_stand_where_they_belong(p):
     check_equal((on_gpu["method"], on_gpu["method_what"]), (0.005243, "gkrypt.device-keys"), "ms for 1 MiB at 200 GB/s")
     over = tables["P3", "figure 9"][0]
     check(abs(over["method"] * over["cores_gigabytes_per_second"] / 200 - 1) < 0.002, f"200 GB/s over {over}")
-    # Two measurements of one thing, on a machine that may be busy.
+    # Two measurements of one quantity, on a machine that may be busy.
     check(0.05 < over["cores_gigabytes_per_second"] * on_cores["method"] / (2**20 / 1e6) < 20, f"{over} beside {on_cores}")
 
 
@@ -224,7 +226,8 @@ def steps_of_the_ladder_one_by_one(p):
 
 @case
 def ntrus_figures_stand_where_they_belong(p):
-    """Of a ladder whose step i takes i + 1 microseconds for each operation, and whose components gain all that threads could bring."""
+    """A ladder whose step i takes i + 1 microseconds for each operation, and whose components gain
+    all that threads can bring."""
     p.path = SCRIPTED
     p.ok("papers", "--bytes", "4MiB", "--seconds", "0.002", "--json", "papers.json", "P4", env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
     tables = by_table(json.loads(p.read("papers.json"))["rows"])

@@ -1,4 +1,4 @@
-// What the studies of bench/papers stand on: ways that compute AES, a comparison that sees a
+// Foundations of the studies in bench/papers: methods that compute AES, a comparison that detects a
 // planted byte, counts, and a fair judgement.
 #include <gtest/gtest.h>
 
@@ -120,7 +120,7 @@ TEST(Rows, AreJudgedAsSpeeds) {
     EXPECT_EQ(rate.method_over_published(), 0.5);
     EXPECT_EQ(rate.ours_over_method(), 4);
     EXPECT_EQ(rate.beats(), true);
-    rate.ours = 7;  // faster than the method here, slower than what was published
+    rate.ours = 7;  // faster than the method here, slower than published
     EXPECT_EQ(rate.beats(), false);
     rate.method = 30, rate.ours = 20;
     EXPECT_EQ(rate.beats(), false);

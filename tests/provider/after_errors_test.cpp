@@ -1,5 +1,5 @@
-// What a context does after each kind of error: docs/provider.md, "After an error", beside
-// OpenSSL's own where it does the same.
+// State of a context after each kind of error: docs/provider.md, "After an error", compared with
+// OpenSSL where it does the same.
 #include "direct.h"
 
 namespace {
@@ -13,7 +13,7 @@ Bytes iv_of(const Cipher& cipher, Random& random) {
 
 // ---- too little room
 
-// Refused, nothing written, and the message goes on as if it had not been asked.
+// Refused, nothing written, and the message continues as if the call had not been made.
 TEST(AfterTooLittleRoom, AnUpdateChangesNothing) {
     Random random(61);
     for (const std::string& name : our_ciphers()) {
@@ -31,7 +31,8 @@ TEST(AfterTooLittleRoom, AnUpdateChangesNothing) {
             EXPECT_FALSE(one.update(text, out.data(), room, &made)) << name << " " << room;
             EXPECT_EQ(out, untouched) << name << " " << room;
             EXPECT_EQ(made, 0u) << name;
-            if (other == nullptr || is_ccm(other)) continue;  // OpenSSL's CCM asks for no room
+            if (other == nullptr || is_ccm(other))
+                continue;  // OpenSSL's CCM does not check the size
             Direct theirs(other);
             ASSERT_TRUE(theirs.init(true, key, iv));
             EXPECT_FALSE(theirs.update(text, out.data(), room, &made)) << name << " " << room;
@@ -44,8 +45,8 @@ TEST(AfterTooLittleRoom, AnUpdateChangesNothing) {
     ERR_clear_error();
 }
 
-// Sealing, the end can be asked for again; opening, the last block is opened and wiped: the message
-// is over.
+// When sealing, the final call can be repeated. When opening, the last block is decrypted and
+// zeroized: the message is over.
 TEST(AfterTooLittleRoom, TheEndOfPaddedText) {
     Random random(62);
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC"}) {
@@ -88,8 +89,8 @@ TEST(AfterTooLittleRoom, TheEndOfPaddedText) {
 
 // ---- a start that fails
 
-// By a parameter that the class of cipher refuses: no key is left, of whichever message was under
-// way.
+// By a parameter that the class of cipher refuses: no key remains, whatever message was in
+// progress.
 TEST(AfterAFailedStart, NothingGoesOnWithoutAKey) {
     Random random(63);
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "AES-128-CTR", "AES-128-OFB",
@@ -126,7 +127,7 @@ TEST(AfterAFailedStart, NothingGoesOnWithoutAKey) {
 
 // ---- block ciphers
 
-// Text that is no whole block is still there: more of it, and the end is good. Ours and OpenSSL's.
+// A partial block is kept: with more text the final call succeeds. Ours and OpenSSL's.
 TEST(AfterAnErrorOfBlocks, TextThatLacksItsRestGoesOn) {
     Random random(64);
     const Cipher mine = our_cipher("AES-128-CBC"), other = stock_cipher("AES-128-CBC");
@@ -147,7 +148,7 @@ TEST(AfterAnErrorOfBlocks, TextThatLacksItsRestGoesOn) {
     ERR_clear_error();
 }
 
-// Padding that is wrong leaves nothing of its block; the context begins anew with an init.
+// Wrong padding releases nothing of its block; an init restarts the context.
 TEST(AfterAnErrorOfBlocks, WrongPaddingLeavesNothing) {
     Random random(65);
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC"}) {
@@ -201,7 +202,7 @@ TEST(AfterAnErrorOfStreams, AnIvThatComesLateIsTaken) {
     ERR_clear_error();
 }
 
-// A data unit is of 16 bytes to 2^20 blocks; one that is not changes nothing. Ours and OpenSSL's.
+// A data unit has 16 bytes to 2^20 blocks; another size changes nothing. Ours and OpenSSL's.
 TEST(AfterAnErrorOfUnits, TheNextIsTaken) {
     Random random(67);
     const Cipher mine = our_cipher("AES-128-XTS"), other = stock_cipher("AES-128-XTS");
@@ -242,8 +243,8 @@ Sealed sealed(const Cipher& cipher, const Bytes& key, const Bytes& iv, const Byt
     return out;
 }
 
-// The IV is used up: nothing more is opened under it, and the key stays. What GCM's updates gave
-// out is the caller's to discard.
+// The IV is used up: nothing more is opened under it, and the key remains. The caller must discard
+// the output of GCM's updates.
 TEST(AfterAWrongTag, OfGcmANewIvIsWanted) {
     Random random(68);
     const Cipher mine = our_cipher("AES-128-GCM");
@@ -269,7 +270,7 @@ TEST(AfterAWrongTag, OfGcmANewIvIsWanted) {
     ERR_clear_error();
 }
 
-// The output is wiped as well, as OpenSSL does.
+// The output is zeroized as well, as in OpenSSL.
 TEST(AfterAWrongTag, OfCcmNothingIsGivenOut) {
     Random random(69);
     for (const size_t bytes : {size_t{1}, size_t{40}, size_t{1000}, size_t{70'000}}) {
@@ -300,7 +301,7 @@ TEST(AfterAWrongTag, OfCcmNothingIsGivenOut) {
     ERR_clear_error();
 }
 
-// The message goes on: the tag can still be given. Ours and OpenSSL's.
+// The message continues: the tag can still be given. Ours and OpenSSL's.
 TEST(AfterAnErrorOfTags, OneThatIsMissingComesLate) {
     Random random(70);
     const Cipher mine = our_cipher("AES-128-GCM"), other = stock_cipher("AES-128-GCM");
@@ -319,8 +320,8 @@ TEST(AfterAnErrorOfTags, OneThatIsMissingComesLate) {
     ERR_clear_error();
 }
 
-// Additional data after text is refused, and the message goes on. Nothing goes on after its end.
-// Ours and OpenSSL's.
+// AAD after text is refused, and the message continues. Nothing continues after its end. Ours and
+// OpenSSL's.
 TEST(AfterAnErrorOfTags, AdditionalDataThatComesLate) {
     Random random(71);
     const Cipher mine = our_cipher("AES-128-GCM"), other = stock_cipher("AES-128-GCM");
@@ -345,8 +346,8 @@ TEST(AfterAnErrorOfTags, AdditionalDataThatComesLate) {
     ERR_clear_error();
 }
 
-// Text of another length than was said, or that no tag stands for: refused, and the right one is
-// taken.
+// Text of another length than announced, or with a wrong tag: refused, and the right one is
+// accepted.
 TEST(AfterAnErrorOfTags, OfCcmTheRightTextIsTaken) {
     Random random(72);
     const Cipher mine = our_cipher("AES-128-CCM");

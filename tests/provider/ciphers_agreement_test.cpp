@@ -1,5 +1,5 @@
-// Every cipher that we offer beside OpenSSL's own providers, byte for byte: names, facts, pieces,
-// padding, AEADs, states.
+// Every cipher that we offer against OpenSSL's own providers, byte for byte: names, parameters,
+// segments, padding, AEADs, states.
 #include <set>
 
 #include "cipher.h"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace tests;
 
-// What OpenSSL 3.0 has names for, and later versions or nobody an implementation.
+// Names in OpenSSL 3.0 that only later versions, or none, implement.
 bool ours_alone(const std::string& name) {
     static const std::set<std::string> names = {
         "CAMELLIA-128-GCM", "CAMELLIA-192-GCM", "CAMELLIA-256-GCM", "CAMELLIA-128-CCM",
@@ -29,7 +29,7 @@ std::set<std::string> names_of(const Cipher& cipher) {
     return names;
 }
 
-// The same under the same names.
+// The same algorithms under the same names.
 TEST(Ciphers, AreKnownAsOpenSslKnowsThem) {
     const std::vector<std::string> offered = our_ciphers();
     EXPECT_EQ(offered.size(), 88u);
@@ -49,7 +49,7 @@ TEST(Ciphers, AreKnownAsOpenSslKnowsThem) {
     }
 }
 
-// Nothing of ours is left out but what the engine has no mode for.
+// Everything is offered except where the engine lacks the mode.
 TEST(Ciphers, AreAllThatTheEngineHas) {
     std::vector<std::string> missing;
     EVP_CIPHER_do_all_provided(
@@ -96,7 +96,7 @@ protected:
         key_ = random_.text(key_bytes(mine_));
         iv_ = random_.text(iv_bytes(mine_));
     }
-    // Whole blocks where it has to be.
+    // Returns whole blocks where required.
     Bytes any_text(size_t bytes, bool padded) {
         const size_t block = static_cast<size_t>(EVP_CIPHER_get_block_size(mine_.get()));
         return random_.text(padded ? bytes : bytes / block * block);
@@ -115,7 +115,7 @@ TEST_P(PlainCipher, AgreesInPieces) {
     Evp encrypt(mine_.get()), decrypt(mine_.get()), theirs(other_.get()), back(other_.get());
     for (size_t i = 0; i <= 302; ++i) {
         const size_t bytes =
-            i <= 300 ? i : 66'000 + random_.below(2000);  // the engine's own routes begin at 64 KiB
+            i <= 300 ? i : 66'000 + random_.below(2000);  // the engine's own paths begin at 64 KiB
         const bool fresh = i % 16 == 0, padded = random_.one_in(2);
         if (fresh) new_key();
         iv_ = random_.text(iv_.size());
@@ -137,7 +137,7 @@ TEST_P(PlainCipher, AgreesInPieces) {
     }
 }
 
-// A copy goes its own way, and the states that can be read are OpenSSL's.
+// A clone is independent, and readable states equal OpenSSL's.
 TEST_P(PlainCipher, CopiesAndStatesAgree) {
     new_key();
     for (const bool sends : {true, false})
@@ -177,7 +177,7 @@ TEST_P(PlainCipher, CopiesAndStatesAgree) {
         }
 }
 
-// EVP_CIPHER_CTX_get_updated_iv and _num are enough to go on elsewhere.
+// EVP_CIPHER_CTX_get_updated_iv and _num suffice to continue elsewhere.
 TEST_P(StreamCipher, GoesOnFromAState) {
     new_key();
     for (const bool sends : {true, false})
@@ -203,7 +203,7 @@ TEST_P(StreamCipher, GoesOnFromAState) {
         }
 }
 
-// EVP_Cipher: whole blocks, past what is held.
+// EVP_Cipher: whole blocks, without buffering.
 TEST_P(PlainCipher, IsCalledRaw) {
     new_key();
     for (const bool sends : {true, false}) {
@@ -223,7 +223,7 @@ TEST_P(PlainCipher, IsCalledRaw) {
     }
 }
 
-// What is not padding, and what is not whole blocks.
+// Invalid padding, and partial blocks.
 TEST_P(BlockCipher, RefusesWrongEnds) {
     const size_t block = static_cast<size_t>(EVP_CIPHER_get_block_size(mine_.get()));
     new_key();
@@ -274,7 +274,7 @@ struct Sealed {
 
 class AeadCipher : public EachCipher {
 protected:
-    // CCM has its lengths before its key.
+    // CCM sets its lengths before its key.
     bool start(Evp& one, bool sends, size_t iv_bytes, size_t tag_bytes, const Bytes* tag) {
         if (!one.init(sends, nullptr, nullptr) ||
             !one.control(EVP_CTRL_AEAD_SET_IVLEN, iv_bytes, nullptr))
@@ -322,7 +322,7 @@ protected:
             return false;
         return sealed.text.empty() ? end(one, out) : one.text(sealed.text, out, random);
     }
-    // OpenSSL's CCM wants a piece, even of nothing.
+    // OpenSSL's CCM needs a segment, even an empty one.
     bool end(Evp& one, Bytes& out) {
         out.assign(16, 0);
         size_t n = 0;

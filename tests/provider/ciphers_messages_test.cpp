@@ -1,5 +1,5 @@
-// Messages with a tag one after the other through one context, each with its key, as programs that
-// seal records send them: nothing of one is left for the next.
+// Messages with a tag in sequence through one context, each with its key, as in programs that seal
+// records: no state of one reaches the next.
 #include "cipher.h"
 
 namespace {
@@ -12,8 +12,8 @@ struct Sealed {
 
 constexpr size_t tag_bytes = 16;
 
-// As EVP_EncryptInit(3) has it: CCM is told the lengths of tag and text, and has its text in one
-// piece.
+// As in EVP_EncryptInit(3): CCM gets the lengths of tag and text first, and its text in one
+// segment.
 bool begin(Evp& way, bool ccm, bool seals, const Bytes& key, const Sealed& message,
            size_t text_bytes) {
     int told = 0;
@@ -40,7 +40,7 @@ bool open(Evp& way, bool ccm, const Bytes& key, const Sealed& sealed, Bytes& tex
            way.text(sealed.text, text, nullptr);
 }
 
-// OpenSSL's CCM makes no tag where there is no piece of text.
+// OpenSSL's CCM makes no tag without a segment of text.
 Sealed message(Random& random, bool ccm) {
     constexpr size_t aad_bytes[] = {0, 1, 13, 14, 15, 16, 29, 30, 31, 300},
                      text_bytes[] = {0, 1, 15, 16, 17, 63, 64, 65, 500, 513, 1100};
@@ -90,7 +90,7 @@ TEST(CipherMessages, LeaveNothingToTheNext) {
     ERR_clear_error();
 }
 
-// Additional data is of the message that it came before, whether that was sealed or never came.
+// AAD belongs to the message after it, even if that is never sealed.
 TEST(CipherMessages, AdditionalDataOfCcmIsOfItsMessage) {
     Random random(3);
     const Cipher ccm = our_cipher("AES-128-CCM");
@@ -120,7 +120,7 @@ TEST(CipherMessages, AdditionalDataOfCcmIsOfItsMessage) {
     EXPECT_EQ(sealed(third, false), without);
 }
 
-// What is asked for is what is named, to the last byte, wherever it stands among others.
+// Only the named parameters are written, to the last byte, at any position among others.
 TEST(CipherMessages, ParametersAreThoseNamed) {
     Random random(2);
     for (const char* name : {"AES-128-GCM", "AES-128-CCM"}) {

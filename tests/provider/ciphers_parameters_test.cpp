@@ -1,5 +1,5 @@
-// Keys, IVs, lengths and parameters of ciphers in every order and with every value: what is wrong
-// is refused, and nothing goes on under half of it.
+// Keys, IVs, lengths and parameters of ciphers in every order and with every value: invalid ones
+// are refused, and no partial setup is used.
 #include <climits>
 
 #include "cipher.h"
@@ -15,8 +15,8 @@ bool seals(Evp& one, Random& random) {
     return one.text(random.text(16), out, nullptr);
 }
 
-// An IV is never empty, cut or filled up: whatever was given before its length changed has to be
-// given again (CVE-2023-5363).
+// An IV is never empty, truncated or padded: after a change of length it has to be given again
+// (CVE-2023-5363).
 TEST(CipherIv, LengthInEveryOrder) {
     Random random(1);
     const Bytes key = random.text(16), iv = random.text(longest_gcm_iv);
@@ -61,7 +61,7 @@ TEST(CipherIv, LengthInEveryOrder) {
     ERR_clear_error();
 }
 
-// In one call with its length, and an IV that a length in the same call contradicts.
+// An IV in one call with its length, and one with a contradicting length.
 TEST(CipherIv, LengthAmongTheParameters) {
     Random random(2);
     const Bytes key = random.text(16), iv = random.text(64);
@@ -84,7 +84,7 @@ TEST(CipherIv, LengthAmongTheParameters) {
     ERR_clear_error();
 }
 
-// A key stream repeats under an IV that is used twice.
+// A keystream repeats under an IV that is used twice.
 TEST(CipherIv, ServesOneMessageOfGcm) {
     Random random(3);
     const Bytes key = random.text(16), iv = random.text(12);
@@ -127,7 +127,7 @@ TEST(CipherIv, IsDrawnWhereThereIsNone) {
     ERR_clear_error();
 }
 
-// Key stream modes have an IV; CBC's is zero in OpenSSL, whose KDFs leave it out.
+// Keystream modes need an IV; CBC's is zero in OpenSSL, whose KDFs omit it.
 TEST(CipherIv, IsAskedFor) {
     Random random(5);
     const Bytes key = random.text(64);
@@ -190,7 +190,7 @@ TEST(CipherKey, ComesInAnyOrder) {
     }
 }
 
-// Weak keys open what is under them, and seal nothing.
+// Weak keys can open, but not seal.
 TEST(CipherKey, WeakOnesSealNothing) {
     Random random(7);
     const Bytes iv = random.text(16);
@@ -233,7 +233,7 @@ TEST(CipherKey, WeakOnesSealNothing) {
     ERR_clear_error();
 }
 
-// A start that fails leaves nothing to go on with.
+// After a failed start there is no key.
 TEST(CipherKey, IsGoneAfterAStartThatFailed) {
     Random random(8);
     const Bytes key = random.text(8), iv = random.text(8), weak(8, 0xfe);
@@ -272,9 +272,8 @@ constexpr unsigned parameter_types[] = {
     OSSL_PARAM_INTEGER,  OSSL_PARAM_UNSIGNED_INTEGER, OSSL_PARAM_REAL,      OSSL_PARAM_UTF8_STRING,
     OSSL_PARAM_UTF8_PTR, OSSL_PARAM_OCTET_STRING,     OSSL_PARAM_OCTET_PTR, 99};
 
-// Nothing that is set makes a context write past what it was lent, nor read what it was not given:
-// the guarded output of every call is looked at. (Under the address sanitizer the rest is seen
-// too.)
+// No parameter makes a context write past its buffers or read past its inputs: the guarded output
+// of every call is checked. (AddressSanitizer checks the rest.)
 TEST(CipherParameters, TakeAnyValue) {
     Random random(9);
     const std::vector<Bytes> values = extreme_values();
@@ -314,8 +313,8 @@ TEST(CipherParameters, TakeAnyValue) {
                     }
                     for (size_t i = 96 + 32; i < out.size(); ++i)
                         ASSERT_EQ(out[i], 0xa5) << name << " " << parameter;
-                    // EVP_CTRL_GCM_IV_GEN and EVP_CTRL_RAND_KEY have no length to say: it is the
-                    // IV's and the key's.
+                    // EVP_CTRL_GCM_IV_GEN and EVP_CTRL_RAND_KEY carry no length: it is that of the
+                    // IV or the key.
                     if (value.empty() && (std::string_view(parameter) == "tlsivgen" ||
                                           std::string_view(parameter) == "randkey"))
                         continue;
@@ -362,7 +361,7 @@ TEST(CipherParameters, TagsHaveTheStandardsLengths) {
     ERR_clear_error();
 }
 
-// Made by sealing, it is no tag to compare with, and no later message's.
+// A tag made by sealing is not used for a comparison, nor for a later message.
 TEST(CipherParameters, TagsAreOfTheirMessage) {
     Random random(13);
     const Bytes key = random.text(16), iv = random.text(12), text = random.text(20);
@@ -380,7 +379,7 @@ TEST(CipherParameters, TagsAreOfTheirMessage) {
     ERR_clear_error();
 }
 
-// Sealing where nothing is to be read or written.
+// Seals without input or output.
 TEST(CipherParameters, NothingIsNoText) {
     Random random(14);
     const Bytes key = random.text(64), iv = random.text(16);
@@ -397,7 +396,7 @@ TEST(CipherParameters, NothingIsNoText) {
     ERR_clear_error();
 }
 
-// A CCM message is one piece, of the length that was told.
+// A CCM message is one segment, of the announced length.
 TEST(CipherParameters, CcmKeepsToItsLength) {
     Random random(11);
     const Bytes key = random.text(16), iv = random.text(13), text = random.text(40);

@@ -1,6 +1,6 @@
-// Modes without a tag in pieces of all short lengths, while padding, direction, key and context
-// change between them: each call gives what OpenSSL's own gives. Pieces of whole blocks have a way
-// of their own through the provider, which must be closed whenever something is held.
+// Modes without a tag in segments of all short lengths, while padding, direction, key and context
+// change between them: each call equals OpenSSL's. Segments of whole blocks have a path of their
+// own through the provider, which must be closed while a partial block is buffered.
 #include "cipher.h"
 
 namespace {
@@ -10,7 +10,7 @@ using namespace tests;
 constexpr size_t lengths[] = {0, 1, 15, 16, 17, 32, 48, 63, 64, 65, 80, 128, 512, 528, 1040};
 constexpr size_t room = 2048;
 
-// One context of ours and one of OpenSSL's, which are told the same.
+// One context of ours and one of OpenSSL's, with the same calls.
 class Both {
 public:
     Both(const std::string& name, Random& random)
@@ -27,14 +27,14 @@ public:
         const bool encrypt = random_.one_in(2);
         for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->init(encrypt, key_.data(), iv.data()));
     }
-    // The message begins anew, under the IV that it had.
+    // Restarts the message, with the IV that it had.
     void again() {
         for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->more(nullptr, nullptr));
     }
     void pad(bool on) {
         for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->pad(on));
     }
-    // The copies go on; what they were made of does not hear of it.
+    // Continues with clones; the originals are not affected.
     void copy() {
         Evp ours(ours_), theirs(theirs_);
         for (int i = 0; i < 3; ++i) piece(ours, theirs);
@@ -61,8 +61,8 @@ private:
         std::copy(in.begin(), in.end(), other.begin() + static_cast<ptrdiff_t>(at));
         const bool done =
             ours.update(in_place ? mine.data() + at : in.data(), bytes, mine.data() + at, &n);
-        // OpenSSL refuses to work in place where it holds a part of a block; ours does not, and
-        // gives the same.
+        // OpenSSL refuses in-place calls while it buffers part of a block; ours accepts them, with
+        // the same output.
         ASSERT_TRUE(theirs.update(in.data(), bytes, other.data() + at, &m));
         ASSERT_TRUE(done) << name_ << " " << bytes;
         ASSERT_EQ(n, m) << name_ << " " << bytes;
@@ -101,7 +101,7 @@ TEST(CipherPieces, GiveWhatOpenSslGivesWhateverChangesBetweenThem) {
     ERR_clear_error();
 }
 
-// No call writes where there is no room, nor makes its output of input that it has overwritten.
+// No call writes out of bounds, nor reads input that it has overwritten.
 TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
     Random random(12);
     int overlaps = 0;
@@ -117,7 +117,7 @@ TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
                 for (Evp* way : {&apart, &over}) {
                     ASSERT_TRUE(way->init(encrypt, key.data(), iv.data()) && way->pad(false));
                     ASSERT_TRUE(way->update(text.data(), 16, first.data(),
-                                            &n));  // the message is under way
+                                            &n));  // the message is in progress
                 }
                 ASSERT_TRUE(apart.update(text.data(), bytes, expected.data(), &n));
                 uint8_t *const in = memory.data() + 700, *const out = in + shift;
@@ -132,8 +132,8 @@ TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
     ERR_clear_error();
 }
 
-// A block held back for its padding, which is then switched off: no more input brings it out, where
-// there is somewhere to put it.
+// A block held back for padding that is then switched off: only a call with an output buffer
+// releases it.
 TEST(CipherPieces, WhatIsHeldForPaddingThatIsSwitchedOff) {
     const Cipher mine = our_cipher("AES-128-CBC");
     const Bytes key(16, 1), iv(16, 2), text(16, 3);

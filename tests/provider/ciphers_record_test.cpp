@@ -1,5 +1,5 @@
-// The end of CBC records: what is found in constant time beside what is found by looking, and the
-// provider beside OpenSSL's.
+// The end of CBC records: constant-time results against plain code, and the provider against
+// OpenSSL's.
 #include <openssl/prov_ssl.h>
 
 #include "cipher.h"
@@ -11,7 +11,7 @@ using namespace tests;
 using warpseal::provider::copy_record_mac;
 using warpseal::provider::find_record_end;
 
-// Plainly.
+// Computes it without constant-time code.
 bool padding_is_right(const Bytes& record, size_t mac_bytes) {
     const size_t padding = record.back();
     if (padding + 1 + mac_bytes > record.size()) return false;
@@ -85,7 +85,7 @@ Opened open_record(Evp& one, Bytes record, size_t iv_bytes, size_t mac_bytes) {
     return out;
 }
 
-// Records in a row, of any padding, through both providers.
+// Consecutive records, of any padding, through both providers.
 TEST(RecordEnd, IsOpenSsls) {
     Random random(22);
     size_t random_macs = 0;
@@ -135,7 +135,7 @@ TEST(RecordEnd, IsOpenSsls) {
     ERR_clear_error();
 }
 
-// Publicly wrong.
+// Publicly invalid.
 TEST(RecordEnd, RefusesWhatIsNoRecord) {
     Random random(23);
     const Cipher mine = our_cipher("AES-128-CBC");

@@ -1,5 +1,5 @@
-// Decoders on what is no key: encodings cut off at each byte, changed at each byte, and noise. What
-// is accepted all the same is a key that works or fails.
+// Decoders on invalid keys: encodings truncated at each byte, changed at each byte, and noise. An
+// accepted one is a key that works or fails.
 #include <gtest/gtest.h>
 #include <openssl/decoder.h>
 #include <openssl/encoder.h>
@@ -34,7 +34,7 @@ Bytes encoded(EVP_PKEY* key, const Form& form) {
     return out;
 }
 
-// Reads many texts of one form, as a program with one kind of file does.
+// Reads many texts of one format, as a program with one kind of file does.
 class Decoder {
 public:
     Decoder(const Library& library, const std::string& group, const Form& form)
@@ -61,12 +61,12 @@ class Encodings : public testing::TestWithParam<std::string> {
 protected:
     Encodings() : key_(library_.generate(GetParam())) {}
 
-    // All groups share the code that reads: these two meet most changes, the others a sample.
+    // All groups share the reading code: these two get most changes, the others a sample.
     bool is_thorough() const {
         return GetParam() == "ntru_hps2048509" || GetParam() == "p256_ntru_hps2048509";
     }
 
-    // Whoever reads such a file goes on with what was read; one in some suffices.
+    // A program uses the key that it has read; a sample suffices.
     void use(EVP_PKEY* key, const Form& form) {
         if (accepted_++ % 16 != 0) return;
         const Encapsulated made = encapsulate(library_, key);
@@ -98,7 +98,7 @@ TEST_P(Encodings, CutOffAtAnyByteAreRefused) {
     for (const Form& form : forms) {
         const Bytes text = encoded(key_.get(), form);
         Decoder decoder(library_, GetParam(), form);
-        // PEM: what lacks nothing but the end of its last line is whole.
+        // PEM: a text that lacks only the end of its last line is complete.
         const size_t least = std::string_view(form.type) == "PEM" ? 2 : 1;
         for (size_t bytes = 0; bytes + least <= text.size();
              bytes += is_thorough()                           ? 1
@@ -152,7 +152,7 @@ TEST_P(Encodings, WithAnyOtherValueInTheirHeadAreRefused) {
 }
 
 TEST_P(Encodings, OfNoiseAreRefused) {
-    std::mt19937 random(20200930);  // nothing but noise, the same each time
+    std::mt19937 random(20200930);  // noise, the same each time
     for (const Form& form : forms) {
         Decoder decoder(library_, GetParam(), form);
         for (int i = 0; i < 25; ++i) {

@@ -1,5 +1,5 @@
-// Parameters with extreme values, in each call that takes some: nothing is read or written past
-// what they say, and keys and contexts stay usable.
+// Parameters with extreme values, in each call that takes some: no access past their declared size,
+// and keys and contexts remain usable.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -17,12 +17,11 @@ using namespace tests;
 constexpr uint8_t filling = 0xA5;
 constexpr size_t room = 8192;  // more than any value has
 constexpr size_t sizes[] = {0, 1, 2, 4, 7, 8, 14, 16, 32, 65, 699, 731, 1230, room};
-// More than there can be: said of no data, or of `room` bytes where nothing is written.
+// Impossible sizes, declared for a null pointer, or for `room` bytes where nothing is written.
 constexpr size_t huge_sizes[] = {std::numeric_limits<size_t>::max() / 2,
                                  std::numeric_limits<size_t>::max()};
 
-// As many bytes as a parameter says, and none after them: the beginning of a group's name, without
-// an end.
+// Memory of exactly the declared size: the start of a group's name, without a terminator.
 class Exact {
 public:
     explicit Exact(size_t bytes) : text_(new uint8_t[bytes]) {
@@ -52,7 +51,7 @@ constexpr unsigned types[] = {OSSL_PARAM_INTEGER,
                               255};
 constexpr unsigned pointer_types[] = {OSSL_PARAM_UTF8_PTR, OSSL_PARAM_OCTET_PTR};
 
-// One parameter of that name, with every type and size.
+// Passes one parameter of that name, with every type and size.
 void extremes(const char* name, const Call& call) {
     for (const size_t size : sizes) {
         Exact exact(size);
@@ -68,7 +67,7 @@ void extremes(const char* name, const Call& call) {
     ERR_clear_error();
 }
 
-// And for calls that read it: data that is null, and more of it than there is.
+// The same for calls that read it: null data, and sizes beyond the data.
 void extremes_to_read(const char* name, const Call& call) {
     extremes(name, call);
     Exact exact(room);
@@ -140,8 +139,7 @@ TEST_P(Parameters, OfAWrongShareChangeNothing) {
     EXPECT_TRUE(works(library_, key.get()));
 }
 
-// Of the sets whose public keys do not fill their last byte, each spare bit; of the others there is
-// none to test.
+// Each spare bit of the sets whose public keys do not fill their last byte; the others have none.
 TEST_P(Parameters, OfAShareWithSpareBitsSetAreRefused) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
@@ -291,7 +289,7 @@ private:
     const char* name_;
 };
 
-// Whatever stands in the environment, the module is loaded and works, or is not loaded.
+// For any environment the module is loaded and works, or is not loaded.
 TEST(Settings, OfAnyValueWorkOrAreRefused) {
     const std::string numbers[] = {"",
                                    "0",

@@ -11,7 +11,7 @@ using namespace tests;
 
 bool is_ccm(const Cipher& cipher) { return mode(cipher) == EVP_CIPH_CCM_MODE; }
 
-// The ciphertext, and the tag where there is one. Empty: a call failed.
+// Returns the ciphertext, and the tag where there is one; empty if a call failed.
 Bytes seal(Evp& one, const Cipher& cipher, const Bytes& key, const Bytes& iv, const Bytes& text) {
     Bytes out(text.size() + 32), tag(is_ccm(cipher) ? 12 : 16);
     size_t made = 0, more = 0;
@@ -50,7 +50,7 @@ TEST(NewKeys, OfEachMessageAreUsed) {
     }
 }
 
-// A context that was copied keeps its key when the other is given a new one.
+// A cloned context keeps its key when the other gets a new one.
 TEST(NewKeys, AreOfOneContextAlone) {
     Random random(82);
     for (const char* name :
@@ -75,7 +75,7 @@ TEST(NewKeys, AreOfOneContextAlone) {
     }
 }
 
-// A child's keys are of an engine of its own, also in a context of its parent's.
+// A child's keys belong to an engine of its own, also in a context of its parent.
 TEST(NewKeys, InAChild) {
     Random random(83);
     for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CCM"}) {

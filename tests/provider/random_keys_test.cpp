@@ -20,8 +20,7 @@ TEST(CipherKey, IsDrawnWithOddParity) {
     }
 }
 
-// As in OpenSSL, DES and Triple DES alone have it; and a size that is too small for a key is
-// refused.
+// As in OpenSSL, only DES and Triple DES have it. A size too small for a key is refused.
 TEST(CipherKey, IsDrawnForWhoAsksAndHasRoom) {
     for (const std::string& name : our_ciphers()) {
         const Cipher mine = our_cipher(name);
@@ -38,7 +37,7 @@ TEST(CipherKey, IsDrawnForWhoAsksAndHasRoom) {
                 OSSL_PARAM_construct_octet_string(OSSL_CIPHER_PARAM_RANDOM_KEY, lent.data(), bytes),
                 OSSL_PARAM_construct_end()};
             const bool answered = EVP_CIPHER_CTX_get_params(one.get(), params) == 1;
-            // EVP_CIPHER_CTX_rand_key gives a size of 0.
+            // EVP_CIPHER_CTX_rand_key passes a size of 0.
             const bool room = bytes == 0 || bytes >= key_bytes(mine);
             EXPECT_EQ(answered, !drawn || room) << name << " " << bytes;
             EXPECT_EQ(lent == Bytes(lent.size(), 0xa5), !drawn || !room) << name << " " << bytes;

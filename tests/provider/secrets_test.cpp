@@ -1,5 +1,5 @@
-// Where secrets of the provider lie: in memory that no core has and that is wiped when it goes. A
-// child process holds keys of each kind, and its memory and its core are searched.
+// The provider keeps secrets in memory that is excluded from cores and zeroized on release. A child
+// process holds keys of each kind, and its memory and its core are searched.
 #include <openssl/crypto.h>
 
 #include "child_memory.h"
@@ -27,7 +27,7 @@ protected:
 
 // ---- keys of ciphers
 
-// Of the catalogue, as the references have it: AES-128-CTR is aes-128.
+// Returns the catalogue name of a cipher, as the references use it: AES-128-CTR is aes-128.
 std::string cipher_of(const std::string& evp_name) {
     std::string name = evp_name.substr(0, evp_name.rfind('-'));
     for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
@@ -42,7 +42,7 @@ void add_key(Patterns& patterns, const std::string& cipher, const Bytes& key) {
         if (round.size() >= 8) patterns.emplace_back(round.begin(), round.end());
 }
 
-// The keys and their round keys; XTS has two.
+// Returns the keys and their round keys; XTS has two.
 Patterns key_patterns(const Child& child) {
     Patterns all;
     for (const auto& [name, key] : child.secrets()) {
@@ -54,17 +54,17 @@ Patterns key_patterns(const Child& child) {
     return all;
 }
 
-// One message, in CCM with its length before it.
+// One message; CCM gets its length first.
 bool use(Evp& one, bool ccm, bool encrypts) {
     Bytes text(96, 7), out(128), tag(12);
     size_t made = 0;
     if (ccm && !encrypts && !one.control(EVP_CTRL_AEAD_SET_TAG, tag.size(), tag.data()))
         return false;
     const bool done = one.update(text.data(), text.size(), out.data(), &made);
-    return done || (ccm && !encrypts);  // what no tag stands for is not opened
+    return done || (ccm && !encrypts);  // CCM opens nothing without a valid tag
 }
 
-// Both directions of every cipher.
+// Returns contexts of both directions of every cipher.
 std::vector<Evp> contexts_of_all_ciphers(Impl& impl, Aside& aside) {
     std::vector<Evp> contexts;
     for (const std::string& name : our_ciphers()) {
@@ -105,7 +105,7 @@ TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
 }
 
-// Of one context, which is given another key.
+// Gives one context another key.
 void change_keys(Impl& impl) {
     Aside aside;
     std::vector<std::unique_ptr<Evp>> contexts;
@@ -142,7 +142,7 @@ TEST_F(SecretsSearch, KeysOfCiphersAreNotInTheKernelsCore) {
 
 // ---- secret keys of groups
 
-// Of 32 bytes each: of NTRU's half, or of the classical one.
+// The half of 32 bytes to search for: NTRU's, or the classical one.
 enum class Half { ntru, classical };
 Patterns group_patterns(const Child& child, Half half, const std::string& prefix = "") {
     Patterns all;
@@ -161,7 +161,7 @@ Patterns group_patterns(const Child& child, Half half, const std::string& prefix
     return all;
 }
 
-// A key of each group, used, and a copy of it.
+// Returns a used key of each group, and a copy of it.
 std::vector<Key> keys_of_all_groups(Impl& impl, Aside& aside) {
     std::vector<Key> keys;
     for (const std::string& group : ours().groups()) {
@@ -188,8 +188,8 @@ void hold_groups(Impl& impl) {
     impl.pause();
 }
 
-// libcrypto has the classical half of a key as well: on its own heap, which a program can have left
-// out of cores.
+// libcrypto also has a copy of the classical half: on its secure heap, which a program can exclude
+// from cores.
 void hold_groups_on_the_secure_heap(Impl& impl) {
     if (CRYPTO_secure_malloc_init(size_t{1} << 20, 32) != 1)
         throw std::runtime_error("no secure heap");
@@ -228,7 +228,7 @@ TEST_F(SecretsSearch, KeysOfGroupsAreNotInTheKernelsCore) {
     }
 }
 
-// In a program of its own: what a process locked before it forked is not locked in its children.
+// In a program of its own: memory locks are not inherited across a fork.
 TEST_F(SecretsSearch, KeysAreLocked) {
     constexpr char fresh[] = "WARPSEAL_TEST_FRESH";
     if (!may_lock(size_t{4} << 20))
@@ -253,8 +253,8 @@ TEST_F(SecretsSearch, KeysAreLocked) {
 
 // ---- what a context holds besides its key
 
-// The mask of a message's tag in GCM (with a tag it gives the hash key away), and the block of
-// keystream under way in OFB.
+// E(K, J0) of a GCM message, which reveals the hash key together with a tag, and the current
+// keystream block of OFB.
 void hold_messages(Impl& impl) {
     Aside aside;
     uint8_t* const bytes = aside.random(64);
@@ -262,7 +262,7 @@ void hold_messages(Impl& impl) {
     const Cipher ecb = stock_cipher("AES-128-ECB"), gcm = our_cipher("AES-128-GCM"),
                  ofb = our_cipher("AES-128-OFB");
     std::fill_n(iv + 12, 4, uint8_t{0});
-    iv[15] = 1;  // GCM's first counter, for an IV of 12 bytes
+    iv[15] = 1;  // GCM's first counter block, for an IV of 12 bytes
     {
         Evp block(ecb.get()), one(gcm.get()), other(ofb.get());
         uint8_t out[32];
@@ -288,7 +288,7 @@ TEST_F(SecretsSearch, KeystreamIsInNoCoreAndGoesWithItsContext) {
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
 }
 
-// Text that waits for the rest of its block, and a message's IV.
+// The buffered text of a partial block, and a message's IV.
 void hold_text(Impl& impl) {
     Aside aside;
     const uint8_t* const bytes = aside.random(256);

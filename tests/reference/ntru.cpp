@@ -1,4 +1,4 @@
-// NTRU as its round-3 specification writes it: the plainest algorithms, hashes by libcrypto.
+// NTRU as its round-3 specification describes it: the simplest algorithms, hashes by libcrypto.
 #include "reference/ntru.h"
 
 #include <openssl/evp.h>
@@ -38,7 +38,7 @@ int inverse_of(int a, int p) {
     throw std::runtime_error("no inverse");
 }
 
-// a -= factor x^shift b.
+// Computes a -= factor x^shift b.
 void subtract(Small& a, int factor, size_t shift, const Small& b, int p) {
     if (a.size() < b.size() + shift) a.resize(b.size() + shift, 0);
     for (size_t i = 0; i < b.size(); ++i) a[i + shift] = (a[i + shift] + (p - factor) * b[i]) % p;
@@ -126,7 +126,7 @@ void Ntru::sample(const Text& coins, Coefficients& first, Coefficients& second) 
 // --- rings (1.7 to 1.9)
 // -------------------------------------------------------------------------------------------------------------
 
-// Modulo x^n - 1 and 2^16, which no sum of residues modulo 3 reaches.
+// Multiplies modulo x^n - 1 and 2^16, which sums of residues modulo 3 do not reach.
 Coefficients Ntru::product(const Coefficients& a, const Coefficients& b) const {
     const size_t n = a.size();
     Coefficients wide(2 * n, 0);
@@ -164,7 +164,7 @@ Coefficients Ntru::to_q(const Coefficients& ternary) const {
     return out;
 }
 
-// Each residue modulo q taken from [-q/2, q/2), and that modulo (3, Phi_n).
+// Takes each residue modulo q from [-q/2, q/2), and reduces modulo (3, Phi_n).
 Coefficients Ntru::centred_to_3(const Coefficients& a) const {
     Coefficients out = modulo_q(a);
     for (uint16_t& x : out)
@@ -172,7 +172,7 @@ Coefficients Ntru::centred_to_3(const Coefficients& a) const {
     return modulo_3_phi(out);
 }
 
-// (x - 1) S3(m / (x - 1)), or m itself.
+// Returns (x - 1) S3(m / (x - 1)), or m itself.
 Coefficients Ntru::lift(const Coefficients& m) const {
     if (!hrss_) return to_q(m);
     Coefficients x_minus_1(m.size(), 0);
@@ -310,7 +310,7 @@ Text Ntru::decapsulate(const Text& ciphertext, const Text& secret_key, bool* acc
         for (const int residue : {1, 2})
             valid = valid && std::count(m.begin(), m.end(), residue) == q() / 16 - 1;
     Coefficients r;
-    if (valid) {  // else it does not matter what r is
+    if (valid) {  // otherwise r has no effect
         Coefficients rest = c;
         const Coefficients lifted = lift(m);
         for (size_t i = 0; i < rest.size(); ++i)

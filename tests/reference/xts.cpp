@@ -1,4 +1,4 @@
-// XTS as IEEE Std 1619 writes it: tweaks doubled bit by bit, ciphertext stealing at the end of a
+// XTS as IEEE Std 1619 specifies it: tweaks doubled bit by bit, ciphertext stealing at the end of a
 // unit.
 #include "reference/xts.h"
 
@@ -44,7 +44,7 @@ Text unit(const Cipher& data, const Cipher& tweak, bool encrypt, const Text& num
     for (size_t i = 0; i + (rest != 0 ? 1 : 0) < whole; ++i)
         append(block(data, encrypt, tweaks[i], piece(i, 16)));
     if (rest == 0) return out;
-    // The last whole block and the rest; decryption needs the two tweaks the other way round.
+    // The last whole block and the rest; decryption uses the two tweaks in reverse order.
     const size_t first = encrypt ? whole - 1 : whole, second = encrypt ? whole : whole - 1;
     const Text stolen = block(data, encrypt, tweaks[first], piece(whole - 1, 16));
     Text last = piece(whole, rest);

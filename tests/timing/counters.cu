@@ -1,14 +1,13 @@
-// Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject
-// for each cipher and kernel shape, each operation of each set of NTRU, and kernels that leak.
+// Equal work on secrets of many kinds, one call after another, for a profiler to count. Subjects:
+// each cipher and kernel, each operation of each set of NTRU, and kernels that leak.
 // tests/timing/counters runs it and judges.
 //
-//   warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD]...
+//   warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD...]
 //
-// S: after which no further subject is begun. I/N: of all subjects each Nth, from the Ith on, so
-// that GPUs can share them out. WORD: only those whose names hold one, or with --but none. Planted
-// ones are in each part. Prints a line of JSON for each subject, in the order in which
-// `subject_begins` is launched before their calls. What is to be counted lies between
-// cudaProfilerStart and cudaProfilerStop.
+// S: after which no further subject is started. I/N: of all subjects each Nth, from the Ith on, to
+// split them over GPUs. WORD: only those whose names contain one, or with --but none. Planted ones
+// are in each part. Prints a line of JSON for each subject, in the order in which `subject_begins`
+// is launched before their calls. Counted work lies between cudaProfilerStart and cudaProfilerStop.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -25,7 +24,7 @@
 #include "random.h"
 #include "timing/counting.h"
 
-// Of the CUDA runtime. Their header is in a package of its own, which the pinned ones do without.
+// CUDA runtime functions whose header is in a package that the pinned ones lack.
 extern "C" cudaError_t CUDARTAPI cudaProfilerStart();
 extern "C" cudaError_t CUDARTAPI cudaProfilerStop();
 
@@ -44,7 +43,7 @@ const warpseal::GpuBackend& backend() { return *warpseal::gpu_backend(); }
 
 __global__ void subject_begins() {}
 
-// The mistake: all lanes share one copy of a table, so that equal bytes of a secret are one access
+// Planted leak: all lanes share one copy of a table, so that equal bytes of a secret are one access
 // and different ones up to 32.
 __global__ void single_copy(const uint8_t* text, uint8_t* out) {
     __shared__ uint32_t table[256];
@@ -56,7 +55,7 @@ __global__ void single_copy(const uint8_t* text, uint8_t* out) {
     out[at] = static_cast<uint8_t>(state);
 }
 
-// And the mistake of a check that ends with what it finds: a longer search where bytes are equal.
+// Planted leak: a check that ends early takes longer where bytes are equal.
 __global__ void early_end(const uint8_t* text, uint8_t* out) {
     const uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t i = 0;
@@ -64,7 +63,7 @@ __global__ void early_end(const uint8_t* text, uint8_t* out) {
     out[at] = static_cast<uint8_t>(i);
 }
 
-// What the calls of all subjects share: the same addresses for every input.
+// Memory shared by the calls of all subjects: the same addresses for every input.
 struct Place {
     Place() {
         expect(
@@ -93,7 +92,7 @@ void draw(Secrets& s, uint64_t number) {
     random.fill(s.text.data(), s.text.size());
 }
 
-// Another way to fill memory with secrets.
+// One way to fill memory with secrets.
 struct Fill {
     std::string name;
     std::function<void(Secrets&)> fill;
@@ -123,7 +122,7 @@ std::vector<Fill> fills() {
     return all;
 }
 
-// A call on keys and text.
+// Makes a subject from a call on keys and text.
 counting::Subject subject(const std::string& name, const Place& place,
                           const std::function<void(const Secrets&)>& call) {
     return {name, [=, &place] {
@@ -146,7 +145,7 @@ counting::Subject subject(const std::string& name, const Place& place,
             }};
 }
 
-// What is called: a sweep, or a batch of messages.
+// The kind of call: a sweep, or a batch of messages.
 struct Shape {
     const char* name;
     warpseal_mode mode;
@@ -196,7 +195,7 @@ counting::Subject subject_of(const std::string& name, const Shape& shape, const 
     });
 }
 
-// The last of the key sizes of each header: "aes-256" stands for aes.
+// Returns the last of the key sizes of each header: "aes-256" represents aes.
 std::vector<const CudaCipher*> one_of_each() {
     std::vector<const CudaCipher*> all;
     const auto family = [](const CudaCipher* c) {
@@ -222,7 +221,7 @@ std::vector<counting::Subject> planted(const Place& place) {
             leak("planted: a check that ends early", early_end)};
 }
 
-// Without the planted ones.
+// Returns all subjects except the planted ones.
 std::vector<counting::Subject> subjects(const Place& place) {
     std::vector<counting::Subject> all = counting::kem_subjects();
     for (const Shape& shape : shapes)
@@ -249,7 +248,7 @@ void counting::expect(bool right, const std::string& what) {
 
 void counting::count(const std::string& name, const std::vector<Input>& inputs,
                      const Input& repeated, const std::function<void()>& call) {
-    constexpr size_t between = 5;  // so that what drifts is in both
+    constexpr size_t between = 5;  // so that drift affects both
     std::string names;
     const auto counted = [&](const std::function<void()>& launches) {
         expect(cudaDeviceSynchronize() == cudaSuccess && cudaProfilerStart() == cudaSuccess, name);

@@ -92,7 +92,7 @@ private:
                                                     : params_.encapsulation_coins());
     }
 
-    // All that the operation reads, by drawn coins: keys for an encapsulation, keys and their
+    // Makes the operation's inputs from drawn coins: keys for an encapsulation, keys and their
     // ciphertexts for a decapsulation.
     void draw(uint64_t number, KemOperation before) {
         tests::Random random(number);
@@ -131,7 +131,7 @@ private:
         return all;
     }
 
-    // Drawn keys and ciphertexts, of which `change` makes others.
+    // Returns drawn keys and ciphertexts, modified by `change`.
     Input changed(const std::string& what, uint64_t number, std::function<void()> change) {
         return {what, [=, this] {
                     draw(number, KemOperation::decapsulate);
@@ -193,7 +193,7 @@ private:
         run(KemOperation::keypair);
     }
 
-    // Ciphertexts of what `change` makes of r, modulo q, and m, modulo 3.
+    // Makes ciphertexts from r, modulo q, and m, modulo 3, as modified by `change`.
     using Coefficients = reference::Ntru::Coefficients;
     void encrypt(void (*change)(Coefficients& r, Coefficients& m)) {
         const reference::Ntru slow(params_.name);

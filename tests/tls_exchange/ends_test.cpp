@@ -1,5 +1,5 @@
-// The two ends of the exchange against each other and against whoever changes, cuts, repeats or
-// reorders what they say (docs/tls-exchange.md).
+// The two ends of the exchange against each other and against an attacker who changes, truncates,
+// repeats or reorders messages (docs/tls-exchange.md).
 #include <gtest/gtest.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -42,7 +42,7 @@ Text some_bytes(size_t count, unsigned seed) {
     return bytes;
 }
 
-// A key pair as the pool's, that may here be used many times.
+// A key pair like the pool's, reusable here.
 struct Pair {
     explicit Pair(uint8_t set_number)
         : set(*exchange_set(set_number)),
@@ -223,8 +223,8 @@ TEST(Exchange, IsBoundToTheConnection) {
     Talk two_connections(small_set, exporter(1), exporter(2));
     EXPECT_EQ(refused([&] { two_connections.run(); }), "the client has another secret");
 
-    Pair pair(small_set);  // even if the pair could be used twice, what was recorded is worth
-                           // nothing elsewhere
+    Pair pair(
+        small_set);  // even if the key pair could be reused, a recording is worthless elsewhere
     Talk recorded(small_set, exporter(1), exporter(1), &pair);
     const Text hello = recorded.hello(), key = recorded.key_for(hello),
                ciphertext = recorded.answer_to(key);
@@ -297,7 +297,7 @@ TEST(Exchange, RefusesSetsThatAreNotItsOwn) {
     EXPECT_THROW(server.take(take_output(client)), NoCommonSet);
     Talk talk;
     Text key;
-    append_frame(key, FrameType::key, 2, Text(930));  // of a set that the client did not ask for
+    append_frame(key, FrameType::key, 2, Text(930));  // of a set that the client did not request
     EXPECT_NE(refused([&] { talk.client.take(key); }), "");
 }
 
@@ -337,7 +337,7 @@ TEST(Records, AreRefusedWhenChangedSwappedDroppedOrRepeated) {
     for (size_t at = 0; at < header_bytes + 20 + tag_bytes; ++at) {
         const auto [why, finished] = with_records([&](auto& records) { records[1][at] ^= 4; });
         EXPECT_FALSE(finished) << at;
-        EXPECT_EQ(why.empty(), at == 6) << at;  // there the frame is longer than all that comes
+        EXPECT_EQ(why.empty(), at == 6) << at;  // there the frame is longer than all the data
     }
 }
 

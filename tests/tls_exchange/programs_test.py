@@ -1,4 +1,5 @@
-"""`warpseal tls-serve` and `tls-connect`: data there and back, and what comes of clients that lie, hurry, dawdle or listen (docs/tls-exchange.md)."""
+"""`warpseal tls-serve` and `tls-connect`: data in both directions, and clients that lie, hurry,
+delay or eavesdrop (docs/tls-exchange.md)."""
 
 import contextlib
 import os
@@ -75,7 +76,7 @@ def tls(p, one, alpn=PROTOCOL):
 
 
 def read_frame(connection):
-    """None: the connection ended."""
+    """Returns None if the connection ended."""
     data = b""
     while len(data) < 8 or len(data) < 8 + int.from_bytes(data[6:8], "big"):
         try:
@@ -116,7 +117,7 @@ def a_server_that_is_not_trusted_is_not_talked_to(p):
 
 @case
 def what_cannot_be_served_or_trusted_has_its_exit_code(p):
-    """docs/exit-codes.md: all of it before anybody is connected to, or anything measured."""
+    """docs/exit-codes.md: checked before any connection or measurement."""
     certificate(p)
     os.mkdir(p.file("folder"))
     serve = {"--cert": "cert.pem", "--key": "key.pem", "--listen": "127.0.0.1:0"}
@@ -178,7 +179,7 @@ def what_is_no_frame_is_refused_at_once(p):
 
 
 def relay(p, one, listening, heard):
-    """Has the server's own key, so that TLS notices nothing, and passes everything on."""
+    """Has the server's own key, so that TLS does not detect it, and relays everything."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(p.file("cert.pem"), p.file("key.pem"))
     context.set_alpn_protocols([PROTOCOL])

@@ -1,4 +1,5 @@
-"""`warpseal tls-bench`: tens of thousands of full handshakes without a failure and in flat memory, thousands in flight on fibres, and batches."""
+"""`warpseal tls-bench`: tens of thousands of full handshakes without a failure and in flat memory,
+thousands in flight on fibres, and batches."""
 
 import json
 import os
@@ -33,7 +34,7 @@ activate = 1
 
 
 def listening_port(process):
-    """Of the only socket on which it listens."""
+    """Returns the port of the only listening socket."""
     found = []
 
     def look():
