@@ -3,7 +3,7 @@
 // between guard pages. Batches of one message then touch the guards. All equal the reference.
 #include <gtest/gtest.h>
 
-#include "answers.h"
+#include "expected_output.h"
 #include "matrix.h"
 #include "paths.h"
 #include "random.h"
@@ -30,7 +30,7 @@ protected:
     void SetUp() override {
         for (size_t i = 0; i < pool; ++i) {
             keys_.push_back(random_.text(GetParam().key_bytes));
-            slow_ciphers_.push_back(tests::slow_cipher(GetParam().name, keys_[i]));
+            reference_ciphers_.push_back(tests::make_reference_cipher(GetParam().name, keys_[i]));
             texts_.push_back(random_.text(longest));
             ivs_.push_back(random_.counter(longest / block(), block()));
         }
@@ -51,27 +51,29 @@ protected:
 
     // Returns the message's ciphertext and tag, under the key of its set if `own`, else under the
     // first.
-    tests::Answer expected(warpseal_mode mode, const Item& item, bool own) {
+    tests::ExpectedOutput expected(warpseal_mode mode, const Item& item, bool own) {
         const size_t key = own ? item.set : 0;
-        const reference::Cipher& slow = *slow_ciphers_[key];
+        const reference::Cipher& reference_cipher = *reference_ciphers_[key];
         const Text text(texts_[item.set].begin(),
                         texts_[item.set].begin() + static_cast<long>(item.bytes));
         const Text aad(texts_[item.set].begin(), texts_[item.set].begin() + aad_bytes);
-        if (mode == WARPSEAL_CMAC) return {text, reference::cmac(slow, text)};
+        if (mode == WARPSEAL_CMAC) return {text, reference::cmac(reference_cipher, text)};
         if (mode == WARPSEAL_GCM || mode == WARPSEAL_CCM) {
             const reference::Sealed sealed =
-                mode == WARPSEAL_GCM ? reference::gcm_seal(slow, iv(mode, item.set), aad, text)
-                                     : reference::ccm_seal(slow, iv(mode, item.set), aad, text, 16);
+                mode == WARPSEAL_GCM
+                    ? reference::gcm_seal(reference_cipher, iv(mode, item.set), aad, text)
+                    : reference::ccm_seal(reference_cipher, iv(mode, item.set), aad, text, 16);
             return {sealed.ciphertext, sealed.tag};
         }
         Text& whole = whole_[{mode, key, item.set}];
         if (whole.empty())
-            whole = mode == WARPSEAL_CTR ? reference::ctr(slow, ivs_[item.set], texts_[item.set])
+            whole = mode == WARPSEAL_CTR
+                        ? reference::ctr(reference_cipher, ivs_[item.set], texts_[item.set])
                     : mode == WARPSEAL_CBC
-                        ? reference::cbc_encrypt(slow, ivs_[item.set], texts_[item.set])
+                        ? reference::cbc_encrypt(reference_cipher, ivs_[item.set], texts_[item.set])
                     : mode == WARPSEAL_CFB
-                        ? reference::cfb_encrypt(slow, ivs_[item.set], texts_[item.set])
-                        : reference::ofb(slow, ivs_[item.set], texts_[item.set]);
+                        ? reference::cfb_encrypt(reference_cipher, ivs_[item.set], texts_[item.set])
+                        : reference::ofb(reference_cipher, ivs_[item.set], texts_[item.set]);
         return {Text(whole.begin(), whole.begin() + static_cast<long>(item.bytes)), {}};
     }
 
@@ -81,7 +83,7 @@ protected:
              uint8_t poison) {
         const size_t count = items.size(), stride = tag_bytes(mode);
         std::vector<uint64_t> lengths, offsets;
-        std::vector<tests::Answer> answers;
+        std::vector<tests::ExpectedOutput> answers;
         Text keys, ivs, aad, tags;
         uint64_t end = 0;
         for (const Item& item : items) {
@@ -190,7 +192,7 @@ protected:
 
     tests::Random random_{71};
     std::vector<Text> keys_, texts_, ivs_;
-    std::vector<std::unique_ptr<reference::Cipher>> slow_ciphers_;
+    std::vector<std::unique_ptr<reference::Cipher>> reference_ciphers_;
     std::map<std::tuple<warpseal_mode, size_t, size_t>, Text> whole_;
     std::vector<std::unique_ptr<Path>> paths_;
 };
@@ -220,7 +222,7 @@ TEST_P(BatchLengths, AllInOne) {
     }
 }
 
-TEST_P(BatchLengths, OneFlushAgainstTheGuards) {
+TEST_P(BatchLengths, OneMessageTouchingTheGuards) {
     for (const warpseal_mode mode : modes) {
         if (!targets::has(GetParam(), mode)) continue;
         SCOPED_TRACE(warpseal_mode_name(mode));
@@ -251,7 +253,7 @@ TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     for (const size_t size : {size_t{65279}, size_t{65280}, size_t{65536}}) {
         const Text text = texts_[0], aad = random_.text(size), nonce = iv(WARPSEAL_CCM, 0);
         const reference::Sealed sealed =
-            reference::ccm_seal(*slow_ciphers_[0], nonce, aad, text, 16);
+            reference::ccm_seal(*reference_ciphers_[0], nonce, aad, text, 16);
         for (const auto& path : paths_) {
             Text out(text.size()), tag(16);
             warpseal_batch batch = one_message(nonce, text, out, tag);

@@ -2,7 +2,7 @@
 // among good ones.
 #include <gtest/gtest.h>
 
-#include "answers.h"
+#include "expected_output.h"
 #include "matrix.h"
 #include "paths.h"
 #include "random.h"
@@ -123,7 +123,7 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
         const Text key =
             c.keys.empty() ? c.key : slice(c.keys, i * cipher.key_bytes, cipher.key_bytes);
         const Text aad = aad_bytes == 0 ? Text() : slice(c.aad, i * aad_stride, aad_bytes);
-        const tests::Answer answer = tests::answer(
+        const tests::ExpectedOutput answer = tests::answer(
             {c.name, c.mode, key, iv_bytes == 0 ? Text() : slice(c.ivs, i * iv_stride, iv_bytes),
              aad, pt, tag_bytes, 0});
         c.plaintexts.push_back(pt);
@@ -234,7 +234,7 @@ protected:
     tests::Random random_{21};
 };
 
-TEST_F(Batches, OfRandomShape) {
+TEST_F(Batches, RandomBatches) {
     const std::vector<warpseal_cipher_info> ciphers = targets::ciphers();
     for (int i = 0; i < 500; ++i) {
         const Case c = random_case(random_, ciphers);

@@ -8,7 +8,7 @@
 #include "reference/gcm.h"
 #include "reference/modes.h"
 #include "reference/xts.h"
-#include "slow_cipher.h"
+#include "reference_cipher.h"
 
 namespace {
 
@@ -29,8 +29,8 @@ class EveryLength : public testing::TestWithParam<warpseal_cipher_info> {
 protected:
     void SetUp() override {
         key_ = random_.text(GetParam().key_bytes);
-        slow_ = tests::slow_cipher(GetParam().name, key_);
-        ASSERT_TRUE(slow_);
+        reference_cipher_ = tests::make_reference_cipher(GetParam().name, key_);
+        ASSERT_TRUE(reference_cipher_);
         paths_ = tests::paths(GetParam().name, key_);
         counts_.assign(2 * paths_.size(), 0);
         for (size_t i = 0; i < pool; ++i) {
@@ -111,7 +111,8 @@ protected:
     Text gcm_iv(size_t bytes) {
         if (!random_.one_in(4)) return prefix(ivs_[random_.below(pool)], 12);
         return reference::gcm_iv_for(
-            *slow_, tests::Random::counter_before(ivs_[0], 4, random_.below(bytes / 16 + 2)));
+            *reference_cipher_,
+            tests::Random::counter_before(ivs_[0], 4, random_.below(bytes / 16 + 2)));
     }
 
     void gcm_case(const Text& iv, const Text& aad, const Text& pt,
@@ -138,7 +139,8 @@ protected:
 
     void xts_case(const reference::Cipher& tweak, const Text& number, size_t unit_bytes,
                   const Text& pt) {
-        const Text ct = reference::xts_units(*slow_, tweak, true, number, unit_bytes, pt);
+        const Text ct =
+            reference::xts_units(*reference_cipher_, tweak, true, number, unit_bytes, pt);
         warpseal::XtsUnits units{{}, unit_bytes};
         std::copy(number.begin(), number.end(), units.first);
         for (const auto& path : paths_)
@@ -154,35 +156,36 @@ protected:
     std::unique_ptr<reference::Cipher> tweak() {
         const Text key = random_.text(GetParam().key_bytes);
         for (const auto& path : paths_) path->tweak(key);
-        return tests::slow_cipher(GetParam().name, key);
+        return tests::make_reference_cipher(GetParam().name, key);
     }
 
     tests::Random random_{std::hash<std::string>{}(GetParam().name)};
     tests::Guarded in_{longest}, out_{longest}, iv_{4096}, aad_{4096};
     Text key_;
     std::vector<Text> texts_, ivs_;
-    std::unique_ptr<reference::Cipher> slow_;
+    std::unique_ptr<reference::Cipher> reference_cipher_;
     std::vector<std::unique_ptr<Path>> paths_;
     std::vector<uint64_t> counts_;
 };
 
 TEST_P(EveryLength, Ecb) {
     expect_sweep(WARPSEAL_ECB, true);
-    prefixes(WARPSEAL_ECB, block(),
-             [&](const Text&, const Text& text) { return reference::ecb_encrypt(*slow_, text); });
+    prefixes(WARPSEAL_ECB, block(), [&](const Text&, const Text& text) {
+        return reference::ecb_encrypt(*reference_cipher_, text);
+    });
 }
 
 TEST_P(EveryLength, Cbc) {
     expect_sweep(WARPSEAL_CBC, false);
     prefixes(WARPSEAL_CBC, block(), [&](const Text& iv, const Text& text) {
-        return reference::cbc_encrypt(*slow_, iv, text);
+        return reference::cbc_encrypt(*reference_cipher_, iv, text);
     });
 }
 
 TEST_P(EveryLength, Cfb) {
     expect_sweep(WARPSEAL_CFB, false);
     prefixes(WARPSEAL_CFB, 1, [&](const Text& iv, const Text& text) {
-        return reference::cfb_encrypt(*slow_, iv, text);
+        return reference::cfb_encrypt(*reference_cipher_, iv, text);
     });
 }
 
@@ -195,7 +198,7 @@ TEST_P(EveryLength, Ctr) {
         const Text iv = tests::Random::counter_before(ivs_[0], std::min(block(), ones[n % 5]),
                                                       random_.below(n / block() + 2));
         const Text pt = prefix(texts_[n % pool], n);
-        sweep_case(WARPSEAL_CTR, iv, pt, reference::ctr(*slow_, iv, pt));
+        sweep_case(WARPSEAL_CTR, iv, pt, reference::ctr(*reference_cipher_, iv, pt));
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_CTR);
@@ -207,7 +210,7 @@ TEST_P(EveryLength, Gcm) {
         SCOPED_TRACE(n);
         const Text pt = prefix(texts_[n % pool], n), iv = gcm_iv(n),
                    aad = random_.text(random_.length(64));
-        gcm_case(iv, aad, pt, reference::gcm_seal(*slow_, iv, aad, pt));
+        gcm_case(iv, aad, pt, reference::gcm_seal(*reference_cipher_, iv, aad, pt));
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_GCM);
@@ -215,10 +218,10 @@ TEST_P(EveryLength, Gcm) {
 
 TEST_P(EveryLength, XtsOfOneUnit) {
     if (lacks(WARPSEAL_XTS)) return;
-    const auto slow_tweak = tweak();
+    const auto tweak_reference = tweak();
     for (size_t n = 16; n <= longest; ++n) {
         SCOPED_TRACE(n);
-        xts_case(*slow_tweak, ivs_[n % 4], n, prefix(texts_[n % 4], n));
+        xts_case(*tweak_reference, ivs_[n % 4], n, prefix(texts_[n % 4], n));
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_XTS);
@@ -228,7 +231,7 @@ TEST_P(EveryLength, XtsOfOneUnit) {
 // to 300 bytes and many above.
 TEST_P(EveryLength, XtsOfManyUnits) {
     if (lacks(WARPSEAL_XTS)) return;
-    const auto slow_tweak = tweak();
+    const auto tweak_reference = tweak();
     static constexpr size_t ones[] = {1, 4, 8, 16};
     for (size_t unit = 16; unit <= longest / 2; unit += unit < 300 ? 1 : 61) {
         SCOPED_TRACE(unit);
@@ -238,7 +241,7 @@ TEST_P(EveryLength, XtsOfManyUnits) {
         const size_t last = std::min(longest - 2 * unit, 16 + random_.below(unit - 15));
         if (last >= 16)
             pt.insert(pt.end(), texts_[1].begin(), texts_[1].begin() + static_cast<long>(last));
-        xts_case(*slow_tweak, number, unit, pt);
+        xts_case(*tweak_reference, number, unit, pt);
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_XTS);

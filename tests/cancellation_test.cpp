@@ -51,71 +51,74 @@ struct Shared {
 };
 
 // Memory of one thread, which outlives it.
-struct Place {
+struct ThreadMemory {
     Shared* shared = nullptr;
-    warpseal_status (*call)(Place&) = nullptr;
+    warpseal_status (*call)(ThreadMemory&) = nullptr;
     std::atomic<warpseal_status> failure{WARPSEAL_OK};
     std::atomic<uint64_t> calls{0};
     Text in = Text(8 << 20, 5), out = Text(8 << 20), public_key = Text(64 * largest_field),
          secret_key = Text(64 * largest_field);
 };
 
-warpseal_status large_message(Place& place) {
+warpseal_status large_message(ThreadMemory& thread_memory) {
     const uint8_t iv[16] = {1};
-    return warpseal_encrypt(place.shared->slow_key.get(), WARPSEAL_CTR, iv, 16, place.in.data(),
-                            place.out.data(), 1 << 20);
+    return warpseal_encrypt(thread_memory.shared->slow_key.get(), WARPSEAL_CTR, iv, 16,
+                            thread_memory.in.data(), thread_memory.out.data(), 1 << 20);
 }
 
-warpseal_status drawn_iv(Place& place) {
+warpseal_status drawn_iv(ThreadMemory& thread_memory) {
     uint8_t iv[12], tag[16];
-    return warpseal_seal(place.shared->key.get(), WARPSEAL_GCM, iv, nullptr, 0, place.in.data(),
-                         place.out.data(), 64, tag, 16);
+    return warpseal_seal(thread_memory.shared->key.get(), WARPSEAL_GCM, iv, nullptr, 0,
+                         thread_memory.in.data(), thread_memory.out.data(), 64, tag, 16);
 }
 
-warpseal_status first_use(Place& place) {
+warpseal_status first_use(ThreadMemory& thread_memory) {
     const EngineHandle engine = targets::engine("cpu", 2);
     const KeyHandle key = targets::key(engine, "seed-128", Text(16, 1));
     const uint8_t iv[16] = {1};
-    return warpseal_encrypt(key.get(), WARPSEAL_OFB, iv, 16, place.in.data(), place.out.data(),
-                            4096);
+    return warpseal_encrypt(key.get(), WARPSEAL_OFB, iv, 16, thread_memory.in.data(),
+                            thread_memory.out.data(), 4096);
 }
 
-warpseal_status host_memory(Place& place) {
+warpseal_status host_memory(ThreadMemory& thread_memory) {
     void* memory = nullptr;
     const warpseal_status status =
-        warpseal_host_alloc(place.shared->engine.get(), 1 << 20, &memory);
-    warpseal_host_free(place.shared->engine.get(), memory);
+        warpseal_host_alloc(thread_memory.shared->engine.get(), 1 << 20, &memory);
+    warpseal_host_free(thread_memory.shared->engine.get(), memory);
     return status;
 }
 
-warpseal_status key_pairs(Place& place) {
+warpseal_status key_pairs(ThreadMemory& thread_memory) {
     warpseal_kem_batch batch = {};
     batch.struct_bytes = sizeof batch;
     batch.count = 64;
-    batch.public_keys = place.public_key.data(), batch.public_key_stride = largest_field;
-    batch.secret_keys = place.secret_key.data(), batch.secret_key_stride = largest_field;
-    return warpseal_kem_keypair(place.shared->engine.get(), set, &batch);
+    batch.public_keys = thread_memory.public_key.data(), batch.public_key_stride = largest_field;
+    batch.secret_keys = thread_memory.secret_key.data(), batch.secret_key_stride = largest_field;
+    return warpseal_kem_keypair(thread_memory.shared->engine.get(), set, &batch);
 }
 
-warpseal_kem_request request_of(Place& place) {
+warpseal_kem_request request_of(ThreadMemory& thread_memory) {
     warpseal_kem_request request = {};
     request.struct_bytes = sizeof request;
     request.operation = WARPSEAL_KEM_KEYPAIR;
     request.set = set;
-    request.public_key = place.public_key.data(), request.secret_key = place.secret_key.data();
+    request.public_key = thread_memory.public_key.data(),
+    request.secret_key = thread_memory.secret_key.data();
     return request;
 }
 
-warpseal_status batcher_run(Place& place) {
-    const warpseal_kem_request request = request_of(place);
-    return warpseal_kem_batcher_run(place.shared->batcher.get(), &request);
+warpseal_status batcher_run(ThreadMemory& thread_memory) {
+    const warpseal_kem_request request = request_of(thread_memory);
+    return warpseal_kem_batcher_run(thread_memory.shared->batcher.get(), &request);
 }
 
-warpseal_status pool_acquire(Place& place) {
+warpseal_status pool_acquire(ThreadMemory& thread_memory) {
     uint64_t handles[16];
-    const warpseal_status status = warpseal_kem_pool_acquire(
-        place.shared->pool.get(), 16, place.public_key.data(), largest_field, handles);
-    if (status == WARPSEAL_OK) warpseal_kem_pool_release(place.shared->pool.get(), 16, handles);
+    const warpseal_status status =
+        warpseal_kem_pool_acquire(thread_memory.shared->pool.get(), 16,
+                                  thread_memory.public_key.data(), largest_field, handles);
+    if (status == WARPSEAL_OK)
+        warpseal_kem_pool_release(thread_memory.shared->pool.get(), 16, handles);
     return status;
 }
 
@@ -148,25 +151,25 @@ public:
     const int descriptor = memfd_create("", 0);
 };
 
-warpseal_status file_seal(Place& place) {
+warpseal_status file_seal(ThreadMemory& thread_memory) {
     const File plain, sealed;
-    if (!plain.has(place.in.data(), 1 << 20)) return WARPSEAL_IO;
-    const warpseal_secret secret = {WARPSEAL_SECRET_KEY, place.in.data(), 32};
+    if (!plain.has(thread_memory.in.data(), 1 << 20)) return WARPSEAL_IO;
+    const warpseal_secret secret = {WARPSEAL_SECRET_KEY, thread_memory.in.data(), 32};
     warpseal_file_options options = {};
     options.struct_bytes = sizeof options;
     options.secrets = &secret, options.secret_count = 1;
     warpseal_file_result result = {};
     result.struct_bytes = sizeof result;
-    return warpseal_file_seal(place.shared->engine.get(), plain.descriptor, sealed.descriptor,
-                              &options, &result);
+    return warpseal_file_seal(thread_memory.shared->engine.get(), plain.descriptor,
+                              sealed.descriptor, &options, &result);
 }
 
 extern "C" void* call_for_ever(void* user) {
-    Place& place = *static_cast<Place*>(user);
+    ThreadMemory& thread_memory = *static_cast<ThreadMemory*>(user);
     while (true) {
-        const warpseal_status status = place.call(place);
-        if (status != WARPSEAL_OK) place.failure = status;
-        place.calls.fetch_add(1);
+        const warpseal_status status = thread_memory.call(thread_memory);
+        if (status != WARPSEAL_OK) thread_memory.failure = status;
+        thread_memory.calls.fetch_add(1);
         pthread_testcancel();
     }
     return nullptr;
@@ -174,7 +177,7 @@ extern "C" void* call_for_ever(void* user) {
 
 struct Named {
     const char* name;
-    warpseal_status (*call)(Place&);
+    warpseal_status (*call)(ThreadMemory&);
 };
 
 class Cancellation : public testing::TestWithParam<Named> {};
@@ -184,15 +187,15 @@ TEST_P(Cancellation, TakesEffectAfterTheCall) {
     for (size_t round = 0; round < rounds; ++round) {
         // With few threads most waits are for the pool's workers; with many, for each other.
         const size_t threads = round % 2 == 0 ? most_threads : 2;
-        std::vector<Place> places(threads);
+        std::vector<ThreadMemory> thread_memories(threads);
         std::vector<pthread_t> running(threads);
         for (size_t i = 0; i < threads; ++i) {
-            places[i].shared = &shared;
-            places[i].call = GetParam().call;
-            ASSERT_EQ(pthread_create(&running[i], nullptr, call_for_ever, &places[i]), 0);
+            thread_memories[i].shared = &shared;
+            thread_memories[i].call = GetParam().call;
+            ASSERT_EQ(pthread_create(&running[i], nullptr, call_for_ever, &thread_memories[i]), 0);
         }
         for (size_t i = 0; i < threads; ++i) {  // during some later call
-            while (places[i].calls.load() < 1 + round % 3) std::this_thread::yield();
+            while (thread_memories[i].calls.load() < 1 + round % 3) std::this_thread::yield();
             std::this_thread::sleep_for(std::chrono::microseconds(137 * i + 211 * round));
             ASSERT_EQ(pthread_cancel(running[i]), 0);
         }
@@ -200,10 +203,10 @@ TEST_P(Cancellation, TakesEffectAfterTheCall) {
             void* result = nullptr;
             ASSERT_EQ(pthread_join(running[i], &result), 0);
             ASSERT_EQ(result, PTHREAD_CANCELED);
-            ASSERT_EQ(places[i].failure.load(), WARPSEAL_OK);
+            ASSERT_EQ(thread_memories[i].failure.load(), WARPSEAL_OK);
         }
     }
-    Place after;
+    ThreadMemory after;
     after.shared = &shared;
     EXPECT_EQ(GetParam().call(after), WARPSEAL_OK) << "others go on";
 }

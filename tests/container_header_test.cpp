@@ -49,7 +49,7 @@ protected:
         return whole;
     }
     warpseal_status open(const Data& changed, const Options& options) {
-        const Outcome back = run(Way::open, changed, options);
+        const Outcome back = run(Operation::open, changed, options);
         EXPECT_TRUE(back.status == WARPSEAL_OK ? back.out == text : back.out.empty());
         return back.status;
     }
@@ -78,7 +78,7 @@ protected:
     warpseal::Secret<container::data_key_bytes> data_key;
 };
 
-TEST_F(Rewrite, InterruptedAnywhereTheFileOpens) {
+TEST_F(Rewrite, AnInterruptedRewriteStillOpens) {
     const Data next = copy(2, new_key.list[0]);
     for (size_t written = 0; written <= 8192;
          written += written < 160 || written >= 8120 ? 1 : 61) {
@@ -187,7 +187,7 @@ TEST_F(Rewrite, OfEqualGenerationsTheFirstCopyIsInForce) {
 
 TEST_F(Rewrite, ADamagedCopyIsReported) {
     const auto reported = [&](const Data& changed, bool pipe) {
-        const Outcome back = run(Way::open, changed, old_key, 1, pipe);
+        const Outcome back = run(Operation::open, changed, old_key, 1, pipe);
         EXPECT_EQ(back.status, WARPSEAL_OK) << back.result.message;
         return back.result.header_copies_differ != 0;
     };

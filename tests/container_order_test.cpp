@@ -58,7 +58,7 @@ TEST_F(Order, AFailedCallLeavesAPrefix) {
             options.any_order = any_order ? 1 : 0;
             const LateSegment late(static_cast<off_t>(chunks_at + first * sealed_chunk),
                                    static_cast<off_t>(first * chunk), 0, any_order);
-            const Outcome back = run(Way::open, damaged, options, 4);
+            const Outcome back = run(Operation::open, damaged, options, 4);
             ASSERT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC);
             EXPECT_EQ(late.was_overtaken(), any_order) << changed;
             EXPECT_EQ(back.out.size() == changed * chunk, !any_order) << changed;
@@ -80,12 +80,12 @@ TEST_F(Order, AFailedSealingLeavesAPrefix) {
             const LateSegment late(first * chunk,
                                    static_cast<off_t>(chunks_at + first * sealed_chunk), EIO,
                                    any_order);
-            part = run(Way::seal, text, options, 4);
+            part = run(Operation::seal, text, options, 4);
             EXPECT_EQ(late.was_overtaken(), any_order);
         }
         ASSERT_EQ(part.status, WARPSEAL_IO);
         EXPECT_EQ(part.out.size() == chunks_at + first * sealed_chunk, !any_order);
-        const Outcome back = run(Way::open, part.out, options, 4);
+        const Outcome back = run(Operation::open, part.out, options, 4);
         EXPECT_EQ(back.status, any_order ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
         EXPECT_TRUE(is_prefix(back.out, text));
     }
@@ -127,7 +127,7 @@ TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
         };
         reading.before = &before_read;
         (void)alarm(300);  // bounds a hang
-        const Outcome back = run(Way::open, file, options, 4, false, pipe);
+        const Outcome back = run(Operation::open, file, options, 4, false, pipe);
         (void)alarm(0);
         reading.before = nullptr;
         EXPECT_EQ(back.status, WARPSEAL_OUT_OF_MEMORY) << back.result.message;
@@ -137,16 +137,16 @@ TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
 }
 
 TEST_F(Order, InputIsRewrittenAtEqualLength) {
-    for (const Way way : {Way::seal, Way::open}) {
+    for (const Operation operation : {Operation::seal, Operation::open}) {
         for (const bool hide : {false, true}) {
-            const MemoryFile in(way == Way::seal ? text : file), out;
+            const MemoryFile in(operation == Operation::seal ? text : file), out;
             poll(nullptr, 0, 50);  // file timestamps advance in steps of some milliseconds
             Rewritten change = {in.get(), hide};
             options.progress = Rewritten::now;
             options.progress_user = &change;
             warpseal_file_result result;
-            const warpseal_status status = call(way, in.get(), out.get(), options, result);
-            if (way == Way::open) {  // each chunk was verified as it was read
+            const warpseal_status status = call(operation, in.get(), out.get(), options, result);
+            if (operation == Operation::open) {  // each chunk was verified as it was read
                 EXPECT_EQ(status, WARPSEAL_OK) << result.message;
                 continue;
             }
@@ -166,7 +166,7 @@ TEST_F(Order, TheInputIsLongerThanItsFileSystemSays) {
     const MemoryFile in(text), out;
     reading.more_at = static_cast<off_t>(text.size());
     warpseal_file_result result;
-    EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_IO);
+    EXPECT_EQ(call(Operation::seal, in.get(), out.get(), options, result), WARPSEAL_IO);
     EXPECT_NE(std::string(result.message).find("grew"), std::string::npos) << result.message;
 }
 

@@ -17,8 +17,8 @@ const std::string reader = std::string(WARPSEAL_SOURCE) + "/tests/reader/";
 // project's environment, or the system's.
 std::string python() {
     if (const char* given = std::getenv("WARPSEAL_TEST_PYTHON")) return given;
-    const std::string house = std::string(WARPSEAL_SOURCE) + "/.venv/bin/python3";
-    return access(house.c_str(), X_OK) == 0 ? house : "python3";
+    const std::string project = std::string(WARPSEAL_SOURCE) + "/.venv/bin/python3";
+    return access(project.c_str(), X_OK) == 0 ? project : "python3";
 }
 
 int shell(const std::string& command) {
@@ -88,7 +88,7 @@ TEST_F(SecondReader, OpensOurFiles) {
     }
 }
 
-TEST_F(SecondReader, BareFilesBothWays) {
+TEST_F(SecondReader, BareFilesInBothDirections) {
     for (const size_t key_bytes : {16, 32}) {
         Options options;
         options.bare(key_bytes);
@@ -103,7 +103,7 @@ TEST_F(SecondReader, BareFilesBothWays) {
             EXPECT_TRUE(read("out") == text) << size;
             write("text", text);
             ASSERT_EQ(python_reader("seal-bare --context 637478 --key key text file"), 0) << size;
-            const Outcome back = run(Way::open, read("file"), options);
+            const Outcome back = run(Operation::open, read("file"), options);
             EXPECT_EQ(back.status, WARPSEAL_OK) << back.result.message;
             EXPECT_TRUE(back.out == text) << size;
         }

@@ -103,11 +103,11 @@ struct Scene {
         }
         text.put(plain);
         warpseal::wipe(plain.data(), plain.size());
-        EXPECT_EQ(with_secrets(Way::seal, text, file, suite), WARPSEAL_OK);
+        EXPECT_EQ(with_secrets(Operation::seal, text, file, suite), WARPSEAL_OK);
         find_derived();
     }
     // Makes the call with the real secrets and zeroizes them before it returns.
-    warpseal_status with_secrets(Way way, const MemoryFile& in, const MemoryFile& out,
+    warpseal_status with_secrets(Operation operation, const MemoryFile& in, const MemoryFile& out,
                                  const char* suite, bool right = true,
                                  int (*progress)(void*, uint64_t, uint64_t) = nullptr) {
         Options options;
@@ -122,7 +122,7 @@ struct Scene {
         out.cut(0);
         out.rewind();
         warpseal_file_result result;
-        const warpseal_status status = call(way, in.get(), out.get(), options, result, 4);
+        const warpseal_status status = call(operation, in.get(), out.get(), options, result, 4);
         for (Data& held : options.held) warpseal::wipe(held.data(), held.size());
         return status;
     }
@@ -177,24 +177,25 @@ constexpr bool searchable = false;
 constexpr bool searchable = true;
 #endif
 
-TEST(ContainerResidue, NothingSecretStays) {
+TEST(ContainerResidue, NoSecretRemains) {
     if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
     for (const char* suite : {"aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"}) {
         Scene scene(suite);
         const MemoryFile out;
         EXPECT_EQ(scene.hunt.found(), "") << "sealed";
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr), WARPSEAL_OK);
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr), WARPSEAL_OK);
         EXPECT_EQ(scene.hunt.found(), "") << "opened";
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, false),
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr, false),
                   WARPSEAL_WRONG_KEY);
         EXPECT_EQ(scene.hunt.found(), "") << "wrong key";
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, true,
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr, true,
                                      [](void*, uint64_t, uint64_t) { return 1; }),
                   WARPSEAL_CANCELLED);
         EXPECT_EQ(scene.hunt.found(), "") << "cancelled";
         constexpr size_t changed = chunks_at + 20 * sealed_chunk + 5;
         scene.file.put(static_cast<uint8_t>(~scene.file.data()[changed]), changed);
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr), WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr),
+                  WARPSEAL_NOT_AUTHENTIC);
         EXPECT_EQ(scene.hunt.found(), "") << "changed";
     }
 }

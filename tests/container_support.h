@@ -172,26 +172,28 @@ struct Outcome {
     Data out;
 };
 
-enum class Way { seal, open };
+enum class Operation { seal, open };
 
-inline warpseal_status call(Way way, int in, int out, const warpseal_file_options& options,
-                            warpseal_file_result& result, unsigned threads = 1) {
+inline warpseal_status call(Operation operation, int in, int out,
+                            const warpseal_file_options& options, warpseal_file_result& result,
+                            unsigned threads = 1) {
     result = {};
-    return way == Way::seal ? warpseal::container::seal(engine(threads), in, out, options, result)
-                            : warpseal::container::open(engine(threads), in, out, options, result);
+    return operation == Operation::seal
+               ? warpseal::container::seal(engine(threads), in, out, options, result)
+               : warpseal::container::open(engine(threads), in, out, options, result);
 }
 
-inline Outcome run(Way way, const Data& in, const warpseal_file_options& options,
+inline Outcome run(Operation operation, const Data& in, const warpseal_file_options& options,
                    unsigned threads = 1, bool pipe_in = false, bool pipe_out = false) {
     Outcome outcome;
     const auto with_output = [&](int source) {
         if (pipe_out) {
             Drained sink;
-            outcome.status = call(way, source, sink.get(), options, outcome.result, threads);
+            outcome.status = call(operation, source, sink.get(), options, outcome.result, threads);
             outcome.out = sink.finish();
         } else {
             const MemoryFile sink;
-            outcome.status = call(way, source, sink.get(), options, outcome.result, threads);
+            outcome.status = call(operation, source, sink.get(), options, outcome.result, threads);
             outcome.out = sink.data();
         }
     };
@@ -208,7 +210,7 @@ inline Outcome run(Way way, const Data& in, const warpseal_file_options& options
 }
 
 inline Data sealed(const Data& text, const warpseal_file_options& options) {
-    Outcome outcome = run(Way::seal, text, options);
+    Outcome outcome = run(Operation::seal, text, options);
     EXPECT_EQ(outcome.status, WARPSEAL_OK) << outcome.result.message;
     return outcome.out;
 }

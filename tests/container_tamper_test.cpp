@@ -21,7 +21,8 @@ protected:
         changed.rewind();
         out.cut(0);
         out.rewind();
-        const warpseal_status status = call(Way::open, changed.get(), out.get(), options, result);
+        const warpseal_status status =
+            call(Operation::open, changed.get(), out.get(), options, result);
         const Data got = out.data();
         EXPECT_TRUE(is_prefix(got, text)) << "bytes that were never sealed came out";
         EXPECT_TRUE(status == WARPSEAL_OK || got.size() % chunk == 0 || got.size() == text.size());
@@ -128,7 +129,8 @@ TEST_F(Tamper, EveryLengthOfABarePayload) {
         changed.rewind();
         out.cut(0);
         out.rewind();
-        const warpseal_status status = call(Way::open, changed.get(), out.get(), bare, result);
+        const warpseal_status status =
+            call(Operation::open, changed.get(), out.get(), bare, result);
         const bool early = length < 56 || (length - 56) % sealed_chunk < 16;
         ASSERT_EQ(status, early ? WARPSEAL_TRUNCATED : WARPSEAL_NOT_AUTHENTIC) << length;
         ASSERT_TRUE(is_prefix(out.data(), text));
@@ -190,7 +192,7 @@ TEST_F(Tamper, ChunksInEveryOtherOrder) {
     EXPECT_EQ(open(chunks({0, 1, 2, 2})), WARPSEAL_NOT_AUTHENTIC);
 }
 
-TEST_F(Tamper, PartsOfAnotherFileUnderTheSameKey) {
+TEST_F(Tamper, SegmentsOfAnotherFileUnderTheSameKey) {
     const Data other = sealed(text, options);
     const struct {
         size_t begin, end;
@@ -231,7 +233,7 @@ TEST(TamperLong, PipesHoldAnExactPrefix) {
         }
         const bool pipe_in = i % 2 == 0;
         const unsigned threads = i % 3 == 0 ? 1 : 4;
-        const Outcome back = run(Way::open, changed, options, threads, pipe_in, true);
+        const Outcome back = run(Operation::open, changed, options, threads, pipe_in, true);
         ASSERT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC);
         ASSERT_EQ(back.out.size(), first * chunk);
         ASSERT_TRUE(is_prefix(back.out, text));
@@ -241,7 +243,7 @@ TEST(TamperLong, PipesHoldAnExactPrefix) {
         ASSERT_NE(std::string(back.result.message).find(name), std::string::npos)
             << back.result.message;
         // A regular file gets only authenticated chunks, each at its offset.
-        const Outcome regular = run(Way::open, changed, options, 4, pipe_in, false);
+        const Outcome regular = run(Operation::open, changed, options, 4, pipe_in, false);
         ASSERT_EQ(regular.status, WARPSEAL_NOT_AUTHENTIC);
         for (size_t at = 0; at < regular.out.size(); at += chunk) {
             const size_t length = std::min(chunk, regular.out.size() - at);

@@ -75,7 +75,7 @@ Options& passphrases(Options& options, size_t count) {
     return options;
 }
 
-TEST(Tries, AllSlotsAndPassphrasesShareOneBudget) {
+TEST(Tries, AllSlotsAndPassphrasesUseOneBudget) {
     const Costs::Slots dear(32, {1, gib});
     const Costs costs(dear, dear);  // 64 different slots, each copy exactly at its own bound
     for (const size_t given : {1, 2, 5, 100}) {
@@ -88,7 +88,7 @@ TEST(Tries, AllSlotsAndPassphrasesShareOneBudget) {
     }
 }
 
-TEST(Tries, TheDearestSlots) {
+TEST(Tries, TheMostExpensiveSlots) {
     const Costs costs({{16, gib}}, {{16, gib}});
     for (const size_t given : {2, 3, 4}) {
         Options options;
@@ -99,7 +99,7 @@ TEST(Tries, TheDearestSlots) {
     }
 }
 
-TEST(Tries, ASlotOrACopyBeyondItsBoundIsNotTried) {
+TEST(Tries, ASlotOrACopyBeyondItsBoundIsSkipped) {
     Options options;
     options.passphrase("p");
     for (const auto& cost : Costs::Slots{
@@ -124,7 +124,7 @@ TEST(Tries, EqualSlotsAreTriedOnce) {
     EXPECT_EQ(count.budget, 0u);
 }
 
-TEST(Tries, ADearSlotLeavesTheRestToCheaperOnes) {
+TEST(Tries, AnExpensiveSlotLeavesTheBudgetToCheaperOnes) {
     Options options;
     const Costs::Count count =
         Costs({{2, 64}, {1, 64}, {1, 8}}, {{1, 64}, {1, 8}}).count(passphrases(options, 1), 100);
@@ -133,14 +133,14 @@ TEST(Tries, ADearSlotLeavesTheRestToCheaperOnes) {
     EXPECT_EQ(count.work, 64u + 8 + 8);
 }
 
-TEST(Tries, OfAKeyNoPassphraseSlotIsTried) {
+TEST(Tries, AKeySecretSkipsPassphraseSlots) {
     Options options;
     options.key();
     const Costs::Count count = Costs(Costs::Slots(3, {16, gib}), {{17, 64}}).count(options);
     EXPECT_EQ(count.tries + count.slot_cost + count.copy_work + count.budget, 0u);
 }
 
-TEST(Tries, UnlockKeepsToTheBudgetAndSaysSo) {
+TEST(Tries, UnlockEnforcesTheBudgetAndReportsIt) {
     const Costs costs({{1, 64}, {1, 64}}, {{1, 64}});
     const auto unlock = [&](uint64_t most, std::string& message) {
         Options options;

@@ -116,11 +116,11 @@ private:
 };
 
 template <class Cipher, template <class> class Layout>
-void table_form(uint64_t number) {
+void table_representation(uint64_t number) {
     tests::Random random(number);
     for (int key_number = 0; key_number < 4; ++key_number) {
         const Text key = random.text(Cipher::key_bytes);
-        const auto slow = reference::cipher(Cipher::name, key);
+        const auto reference_cipher = reference::cipher(Cipher::name, key);
         OneBlock<Cipher, Plain> plain(
             key);  // replaces a reference that tests/reference does not have
         OneBlock<Cipher, Layout> block(key);
@@ -130,8 +130,9 @@ void table_form(uint64_t number) {
         for (int i = 0; i < cases; ++i) {
             const auto lane = static_cast<uint32_t>(i) % 1024;
             in.push_back(random.text(Cipher::block_bytes));
-            out.push_back(slow != nullptr ? reference::ecb_encrypt(*slow, in.back())
-                                          : plain.encrypt(in.back(), 0));
+            out.push_back(reference_cipher != nullptr
+                              ? reference::ecb_encrypt(*reference_cipher, in.back())
+                              : plain.encrypt(in.back(), 0));
             ASSERT_EQ(block.encrypt(in.back(), lane), out.back())
                 << Cipher::name << " lane " << lane;
         }
@@ -145,16 +146,16 @@ void table_form(uint64_t number) {
 TEST(DeviceText, TablesInEveryLayout) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
-            table_form<Cipher, Plain>(41);
-            table_form<Cipher, cuda::WideLayout>(42);
-            table_form<Cipher, cuda::MergedLayout>(43);
+            table_representation<Cipher, Plain>(41);
+            table_representation<Cipher, cuda::WideLayout>(42);
+            table_representation<Cipher, cuda::MergedLayout>(43);
         }
     });
 }
 
 // Two blocks at a time, and precomputed early rounds of counters, give the same output as one block
 // alone.
-TEST(DeviceText, PairsAndCounters) {
+TEST(DeviceText, BlockPairsAndCounters) {
     int pairs = 0, counting = 0;
     warpseal::for_each_cipher([&]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
@@ -213,7 +214,7 @@ TEST(DeviceText, PairsAndCounters) {
 }
 
 // The host's lookups, which read every entry, equal plain ones.
-TEST(DeviceText, ScansAreLookUps) {
+TEST(DeviceText, ScansEqualLookups) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
             using Tables = typename Cipher::EncryptTables;
@@ -232,7 +233,7 @@ TEST(DeviceText, ScansAreLookUps) {
 // computes them.
 TEST(DeviceText, Modes) {
     tests::Random random(44);
-    const auto slow = reference::cipher("aes-128", random.text(16));
+    const auto reference_cipher = reference::cipher("aes-128", random.text(16));
     for (int i = 0; i < cases; ++i) {
         const Text iv = random.counter(64), text = random.text(16);
         const uint64_t n = random.next() >> (1 + random.below(63));
@@ -240,17 +241,17 @@ TEST(DeviceText, Modes) {
         const auto keystream = [&](Block<4> mask, const Block<4>& in) {
             Text block(16);
             store_block<4>(block.data(), mask);
-            slow->encrypt(block.data());
+            reference_cipher->encrypt(block.data());
             return modes::Ctr::after(in, mask, load_block<4>(block.data()));
         };
         Text out(16);
         store_block<4>(out.data(),
                        keystream(modes::Ctr::before(data, modes::Ctr::mask(iv_block, n)), data));
-        ASSERT_EQ(out, reference::ctr(*slow, iv, text, n)) << "block " << n;
+        ASSERT_EQ(out, reference::ctr(*reference_cipher, iv, text, n)) << "block " << n;
 
         Text padded(16 * 40);  // GCM's counter: 32 bits, from J0 + 1
         std::copy(text.begin(), text.end(), padded.end() - 16);
-        const Text gcm = reference::gcm_decrypt_from(*slow, iv, padded);
+        const Text gcm = reference::gcm_decrypt_from(*reference_cipher, iv, padded);
         store_block<4>(out.data(), keystream(modes::Gcm::mask(iv_block, 39), data));
         ASSERT_EQ(out, Text(gcm.end() - 16, gcm.end()));
         Text far(16);
@@ -273,16 +274,16 @@ void ghash_text(uint64_t number) {
         return out;
     };
     for (int i = 0; i < cases; ++i) {
-        const auto slow = reference::cipher("aes-128", random.text(16));
+        const auto reference_cipher = reference::cipher("aes-128", random.text(16));
         Text h(16, 0);
-        slow->encrypt(h.data());
+        reference_cipher->encrypt(h.data());
         const Text sum = random.text(16), block = i % 3 == 0 ? Text(16, 0xff) : random.text(16),
                    zero(16, 0);
         ASSERT_EQ(text(element(sum)), sum);
         ASSERT_EQ(text(absorb(element(sum), element(h), element(block))),
-                  reference::gcm_ghash(*slow, block, sum));
+                  reference::gcm_ghash(*reference_cipher, block, sum));
         const size_t n = 1 + random.below(40);
-        Text expected = reference::gcm_ghash(*slow, Text(16 * n, 0), sum);
+        Text expected = reference::gcm_ghash(*reference_cipher, Text(16 * n, 0), sum);
         for (size_t b = 0; b < 16; ++b) expected[b] = static_cast<uint8_t>(expected[b] ^ block[b]);
         ASSERT_EQ(text(combine(element(sum), power(element(h), n), element(block))), expected) << n;
     }
@@ -295,7 +296,7 @@ TEST(DeviceText, GhashOf64BitWords) { ghash_text<uint64_t>(46); }
 
 // The GPU's own GF(2^128) multiplication, whose integer sums come closest to overflow where many
 // bits are set.
-TEST(DeviceText, FoldByAPreparedMultiplier) {
+TEST(DeviceText, GhashByAPreparedMultiplier) {
     tests::Random random(47);
     const auto element = [](const Text& text) {
         return macs::ghash::from_block<uint32_t>(load_block<4>(text.data()));
@@ -388,7 +389,7 @@ TEST(DeviceText, GhashByMatrices) {
 }
 
 // Blocks in and out at every width and length: no access outside.
-TEST(DeviceText, PartsOfBlocks) {
+TEST(DeviceText, PartialBlocks) {
     tests::Random random(48);
     for (uint32_t bytes = 0; bytes <= 16; ++bytes)
         for (uint32_t shift = 0; shift < 16; ++shift) {

@@ -16,7 +16,7 @@ using Shape = std::tuple<std::string, warpseal_mode, size_t, size_t,
                          size_t>;  // cipher, mode, bytes of IV, AAD and tag
 
 // Returns true if the mode's standard allows such parameters.
-bool has_an_answer(const Row& row, warpseal_mode mode) {
+bool is_computable(const Row& row, warpseal_mode mode) {
     const size_t iv = row.iv.size(), tag = row.tag.size();
     if (mode == WARPSEAL_CCM) return iv >= 7 && iv <= 13 && tag >= 4 && tag <= 16 && tag % 2 == 0;
     return mode != WARPSEAL_GCM || iv != 0;
@@ -27,7 +27,7 @@ std::map<Shape, std::vector<const Row*>> groups() {
     for (const Row& row : vectors::rows()) {
         const warpseal_mode mode = tests::mode_of(row.mode);
         if (row.mode == "cbc-pkcs7" || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS ||
-            !has_an_answer(row, mode))
+            !is_computable(row, mode))
             continue;
         out[{row.cipher, mode, row.iv.size(), row.aad.size(), row.tag.size()}].push_back(&row);
     }
@@ -36,9 +36,9 @@ std::map<Shape, std::vector<const Row*>> groups() {
 
 void append(Text& to, const Text& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-class KnownAnswersOfDoors : public tests::OnEachTarget {};
+class KnownAnswersOfBackends : public tests::OnEachTarget {};
 
-TEST_P(KnownAnswersOfDoors, Batches) {
+TEST_P(KnownAnswersOfBackends, Batches) {
     for (const auto& [shape, rows] : groups()) {
         const auto& [cipher, mode, iv_bytes, aad_bytes, tag_bytes] = shape;
         SCOPED_TRACE(cipher + "-" + warpseal_mode_name(mode) + ", " + rows[0]->id +
@@ -115,6 +115,7 @@ TEST_P(KnownAnswersOfDoors, Batches) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, KnownAnswersOfDoors, tests::every_target(), tests::target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, KnownAnswersOfBackends, tests::every_target(),
+                         tests::target_name);
 
 }  // namespace

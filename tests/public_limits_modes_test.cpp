@@ -151,7 +151,7 @@ TEST_F(Limits, UnitsAndHalvesOfXts) {
 
 // SP 800-67 3.3: keys under which a second encryption, by itself or its partner, is the identity,
 // and TDEA keys equivalent to a single DES.
-TEST_F(Limits, KeysThatAreNoKeysForDes) {
+TEST_F(Limits, WeakDesKeys) {
     const uint8_t weak[][8] = {{1, 1, 1, 1, 1, 1, 1, 1},
                                {0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe},
                                {0xe0, 0xe0, 0xe0, 0xe0, 0xf1, 0xf1, 0xf1, 0xf1},

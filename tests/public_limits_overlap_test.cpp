@@ -7,7 +7,7 @@ namespace {
 using tests::Limits;
 using vectors::Text;
 
-TEST_F(Limits, OverlapThatIsNotInPlace) {
+TEST_F(Limits, PartialOverlap) {
     Text memory(4096, 7);
     for (const size_t shift : {size_t{1}, size_t{15}, size_t{16}, size_t{63}}) {
         uint8_t *low = memory.data() + 512, *high = low + shift;
@@ -103,7 +103,7 @@ TEST_F(Limits, TextOverIvAadOrTag) {
 }
 
 // Strided messages of which one's output is another's input would depend on the order of threads.
-TEST_F(Limits, BatchesThatReadWhatTheyWrite) {
+TEST_F(Limits, BatchesThatReadTheirOutput) {
     Text memory(4096, 7), ivs(8 * 16), tags(8 * 16), copy;
     const uint64_t lengths[8] = {48, 48, 48, 48, 48, 48, 48, 48};
     struct Case {

@@ -164,7 +164,7 @@ TEST_F(Limits,
 
 // No object is that long, and rounding such a length up to whole chunks would give zero. All modes
 // but GCM, whose standard forbids it.
-TEST_F(Limits, LengthsThatNoMemoryHas) {
+TEST_F(Limits, LengthsBeyondAnyMemory) {
     const auto bad = WARPSEAL_INVALID_ARGUMENT;
     uint8_t* const far = reinterpret_cast<uint8_t*>(uintptr_t{1} << 63);
     const targets::KeyHandle xts = [&] {

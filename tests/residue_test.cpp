@@ -63,11 +63,11 @@ Patterns patterns(warpseal::Target target, const std::string& cipher, const Text
     if (child == 0) {
         const Text key = masked(masked_key.data(), masked_key.size());
         Patterns found;
-        if (const auto slow = reference::cipher(cipher, key)) {
-            for (const Text& round : slow->secrets())
+        if (const auto reference_cipher = reference::cipher(cipher, key)) {
+            for (const Text& round : reference_cipher->secrets())
                 found.push_back(masked(round.data(), round.size()));
             Text zero(16, 0);
-            slow->encrypt(zero.data());
+            reference_cipher->encrypt(zero.data());
             found.push_back(masked(zero.data(), 16));
         } else {
             found.push_back(masked(key.data(), key.size()));
@@ -173,8 +173,9 @@ TEST_P(Residue, NoneAfterDestroy) {
     }
     tests::Random random(71);
     for (const warpseal_cipher_info& cipher : targets::ciphers()) {
-        const bool slow = reference::cipher(cipher.name, Text(cipher.key_bytes)) != nullptr;
-        if (target == warpseal::Target::cuda && (cipher.block_bytes == 8 || !slow)) {
+        const bool reference_cipher =
+            reference::cipher(cipher.name, Text(cipher.key_bytes)) != nullptr;
+        if (target == warpseal::Target::cuda && (cipher.block_bytes == 8 || !reference_cipher)) {
             std::printf("NOT RUN %s on cuda: no patterns of its schedule there\n", cipher.name);
             continue;
         }
@@ -182,7 +183,9 @@ TEST_P(Residue, NoneAfterDestroy) {
         const Patterns secrets = patterns(target, cipher.name, masked_key);
         // On a GPU: the key and AES-128's eleven round keys. Without a reference: the key and
         // bitsliced round keys, 1024 bytes each.
-        ASSERT_GE(secrets.size(), !slow ? 8u : target == warpseal::Target::cuda ? 12u : 16u);
+        ASSERT_GE(secrets.size(), !reference_cipher                  ? 8u
+                                  : target == warpseal::Target::cuda ? 12u
+                                                                     : 16u);
         ASSERT_EQ(occurrences(secrets), 0u) << "before the key exists";
         const auto engine = targets::engine(GetParam(), 3);
         alignas(16) uint8_t bytes[64];

@@ -47,7 +47,7 @@ def no_secret(p):
 
 
 @case
-def options_that_do_not_go_together(p):
+def conflicting_options(p):
     p.key()
     p.key("raw", 16)
     p.write("plain", b"text")
@@ -67,7 +67,7 @@ def options_that_do_not_go_together(p):
 
 
 @case
-def device_that_is_not_there(p):
+def missing_device(p):
     p.key()
     p.write("plain", b"text")
     p.fails(2, "warp9", "encrypt", "-k", "key", "--device", "warp9", "plain", "-o", "sealed")
@@ -113,7 +113,7 @@ def exit_codes_are_the_documented_ones(p):
 
 
 @case
-def the_input_may_stand_anywhere(p):
+def the_input_may_be_at_any_position(p):
     p.key()
     content = some_bytes(1000)
     p.write("plain", content)

@@ -100,7 +100,7 @@ def the_fragment_as_it_is(p):
 
 
 @case
-def default_that_is_forgotten(p):
+def missing_default_provider(p):
     """OpenSSL issue 16249, also caused by another vendor's provider."""
     text = GOOD.format(module=module_of(p)).replace("default = default_sect\n", "")
     _, findings = doctor(p, text)
@@ -110,7 +110,7 @@ def default_that_is_forgotten(p):
 
 
 @case
-def way_that_ends_early(p):
+def truncated_chain_of_settings(p):
     good = GOOD.format(module=module_of(p))
     for gone, words in [("openssl_conf = openssl_init", ["has no `openssl_conf`"]), ("providers = provider_sect", ["[openssl_init] has no `providers`"]),
                         ("[provider_sect]", ["`providers = provider_sect`", "does not exist"]),
@@ -120,7 +120,7 @@ def way_that_ends_early(p):
 
 
 @case
-def module_that_is_not_there(p):
+def missing_module(p):
     module_of(p)
     found = problem(doctor(p, GOOD.format(module="/nonexistent/warpseal.so"))[1], "/nonexistent/warpseal.so is not there")
     check("warpseal.so there, or write" in found["advice"], found)
@@ -128,14 +128,14 @@ def module_that_is_not_there(p):
 
 
 @case
-def module_that_does_not_load(p):
+def unloadable_module(p):
     module_of(p)
     p.write("warpseal.so", b"no module\n")
     problem(doctor(p, GOOD.format(module=p.file("warpseal.so")))[1], "OpenSSL has active: default", "warpseal does not load", "warpseal.so")
 
 
 @case
-def setting_that_is_wrong(p):
+def invalid_setting(p):
     """The provider's own message is printed."""
     problem(doctor(p, GOOD.format(module=module_of(p)) + "max_batch = many\n")[1], "warpseal does not load", "max_batch", "many")
     problem(doctor(p, GOOD.format(module=module_of(p)) + "device = toaster\n")[1], "warpseal does not load", "device", "toaster")
@@ -143,7 +143,7 @@ def setting_that_is_wrong(p):
 
 
 @case
-def nothing_of_ours(p):
+def without_the_provider_section(p):
     """Not a problem unless the user asks for the provider."""
     module_of(p)
     code, findings = doctor(p, "[req]\ndefault_bits = 2048\n")

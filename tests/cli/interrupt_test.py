@@ -144,7 +144,7 @@ def interrupted_decryption(p):
 
 
 @case
-def interrupted_while_nothing_comes(p):
+def interrupted_while_input_is_idle(p):
     """A read that blocks forever cannot be asked to stop. The program still ends soon."""
     p.key()
     before = set(os.listdir(p.directory))
@@ -188,7 +188,7 @@ def interrupted_raw(p, *output, stdout):
 
 
 @case
-def an_interrupt_of_raw_says_what_went_out(p):
+def an_interrupt_of_raw_reports_its_output(p):
     need(p, "aes-128", "ctr")
     key_file(p, some_bytes(16))
     before = set(os.listdir(p.directory))
@@ -229,7 +229,7 @@ def an_ignored_signal_stays_ignored(p):
 
 
 @case
-def no_thread_to_watch_with(p):
+def without_a_watcher_thread(p):
     """Without the watching thread a signal would leave partial files, so the program does not start
     the work."""
     def no_threads():

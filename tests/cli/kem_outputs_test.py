@@ -38,7 +38,7 @@ def outputs_are_left_alone(p):
 
 
 @case
-def a_pair_appears_when_both_are_whole(p):
+def a_key_pair_appears_when_both_files_are_complete(p):
     keygen(p)
     before = snapshot(p.directory)
     for error in (errno.EIO, errno.ENOSPC):
@@ -64,7 +64,7 @@ def a_pair_appears_when_both_are_whole(p):
 
 
 @case
-def a_pair_replaces_a_pair(p):
+def a_key_pair_replaces_a_key_pair(p):
     """With --force too: two matching new files, or the two old ones."""
     keygen(p)
     replace = ("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force")
@@ -82,7 +82,7 @@ def a_pair_replaces_a_pair(p):
 
 
 @case
-def the_old_pair_stays(p):
+def the_old_key_pair_is_kept(p):
     """With --force, if one of the two cannot have its name."""
     keygen(p)
     os.mkdir(p.file("keys"))

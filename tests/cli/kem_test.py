@@ -162,7 +162,7 @@ def every_wrong_length_of_one_set(p):
 
 
 @case
-def what_is_no_ciphertext_gives_another_secret(p):
+def invalid_ciphertexts_give_another_secret(p):
     keygen(p)
     p.ok(*encapsulate())
     changed = bytearray(p.read("ct"))

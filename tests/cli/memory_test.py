@@ -122,7 +122,7 @@ def secrets_lie_in_locked_pages(p):
 
 
 @case
-def secrets_go_when_the_head_was_read(p):
+def secrets_are_zeroized_after_the_header_is_read(p):
     options, secrets = both_secrets(p)
     process = waiting_for_input(p, "decrypt", *options)
     for name, secret in secrets.items():
@@ -136,7 +136,7 @@ def secrets_go_when_the_head_was_read(p):
 
 
 @case
-def secrets_go_when_the_head_was_written(p):
+def secrets_are_zeroized_after_the_header_is_written(p):
     options, secrets = both_secrets(p)
     process = waiting_for_input(p, "encrypt", *options, "--argon2-memory", 8, "--argon2-passes", 1)
     check_equal(len(process.stdout.read(FRONT)), FRONT, "what comes before the first chunk")

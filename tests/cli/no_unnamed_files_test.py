@@ -40,7 +40,7 @@ def works_and_says_so(p):
 
 
 @case
-def failures_leave_nothing(p):
+def failures_leave_no_files(p):
     p.sealed(some_bytes(200_000))
     changed = bytearray(p.read("sealed"))
     changed[-100] ^= 1
@@ -67,7 +67,7 @@ def failures_leave_nothing(p):
 
 
 @case
-def an_output_that_comes_into_being_meanwhile(p):
+def an_output_created_meanwhile(p):
     p.key()
     process = p.start("encrypt", "-k", "key", "-o", "new", stdin=subprocess.PIPE, preexec_fn=without_unnamed_files())
     process.stdin.write(b"text")
@@ -107,7 +107,7 @@ def grow_old(p, name, seconds=3600):
 
 
 @case
-def what_a_killed_run_left_is_removed(p):
+def files_of_a_killed_run_are_removed(p):
     content = some_bytes(100_000)
     p.sealed(content)
     reading, writing = os.pipe()
@@ -179,7 +179,7 @@ def wrong_inputs_of_kem_remove_nothing(p):
 
 
 @case
-def every_command_that_writes_removes_them(p):
+def every_writing_command_removes_them(p):
     p.sealed(b"text")
     p.key("raw-key", 32)
     for command in [["encrypt", "-k", "key", "sealed", "-o", "out"], ["decrypt", "-k", "key", "sealed", "-o", "out"], ["keygen", "out"],

@@ -31,7 +31,7 @@ def existing_output(p):
 
 
 @case
-def an_output_that_comes_into_being_meanwhile(p):
+def an_output_created_meanwhile(p):
     p.key()
     process = p.start("encrypt", "-k", "key", "-o", "new", stdin=subprocess.PIPE)
     process.stdin.write(b"text")

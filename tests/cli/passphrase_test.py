@@ -83,7 +83,7 @@ def from_a_descriptor(p):
 
 
 @case
-def a_descriptor_of_the_programs_own(p):
+def the_programs_own_descriptors(p):
     """The program's own descriptors take the lowest numbers. None is read as a promised passphrase."""
     p.write("plain", b"content\n")
     for fd in range(3, 9):
@@ -176,7 +176,7 @@ def keys_that_end_the_program_while_asking(p):
 
 
 @case
-def a_short_one_is_remarked_upon(p):
+def a_short_passphrase_gets_a_warning(p):
     p.write("plain", b"text")
     for word, short in [("seven77", True), ("sïx-ßßß", True), ("eight888", False), ("ääääßßßß", False)]:
         p.write("word", word.encode() + b"\n", 0o600)
@@ -187,7 +187,7 @@ def a_short_one_is_remarked_upon(p):
 
 
 @case
-def a_key_only_file_does_not_ask(p):
+def a_key_only_file_does_not_prompt(p):
     p.sealed(b"text")
     terminal = Terminal(p, "decrypt", "sealed")
     code, _, err = terminal.end()

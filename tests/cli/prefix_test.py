@@ -76,7 +76,7 @@ def decrypted_from_a_damaged_file(p):
 
 
 @case
-def a_name_gets_nothing(p):
+def a_named_output_is_removed(p):
     """The same failures with -o, which may write in any order: nothing is left."""
     sealed = p.read(p.sealed(some_bytes(BYTES)))
     dice = random.Random(6)

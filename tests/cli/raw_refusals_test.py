@@ -9,14 +9,14 @@ from raw_data import ciphers, key_file, need, raw
 
 
 @case
-def help_names_what_is_unauthenticated(p):
+def help_lists_unauthenticated_modes(p):
     for direction in ("encrypt", "decrypt"):
         text = " ".join(p.ok("raw", direction, "--help").out.decode().split())
         check("cbc, cfb, ctr, ofb and xts are unauthenticated" in text, text)
 
 
 @case
-def what_must_be_refused(p):
+def refused_calls(p):
     row = need(p, "aes-256", "ctr")
     p.write("plain", some_bytes(1000))
     key_file(p, some_bytes(32))
@@ -63,7 +63,7 @@ def what_must_be_refused(p):
 
 
 @case
-def more_than_is_held_of_a_pipe(p):
+def more_than_a_pipes_buffer_limit(p):
     """A tag covers the whole message, which a pipe delivers once. At most 1 GiB of it is held."""
     need(p, "aes-128", "gcm")
     key_file(p, some_bytes(16))
@@ -86,7 +86,7 @@ def bad_padding(p):
 
 
 @case
-def legacy_ciphers_ask_for_a_word(p):
+def legacy_ciphers_need_an_option(p):
     old = {name: row for name, row in ciphers(p).items() if row["legacy"]}
     if not old:
         raise NotRun("this program has no legacy cipher")

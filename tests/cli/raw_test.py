@@ -15,7 +15,7 @@ VECTORS = pathlib.Path(__file__).resolve().parent.parent / "vectors" / "block"
 
 
 @case
-def every_cipher_and_mode_comes_back(p):
+def every_cipher_and_mode_round_trips(p):
     seen = 0
     for name, row in ciphers(p).items():
         for mode in row["modes"]:
@@ -107,7 +107,7 @@ def published_vectors(p):
 
 
 @case
-def lengths_around_pieces(p):
+def lengths_around_segments(p):
     """A segment is 16 MiB: tests the carry from one to the next, and which is the last."""
     for mode in ("ctr", "cbc", "cfb128", "ofb", "xts"):
         row = need(p, "aes-128", mode)
@@ -127,7 +127,7 @@ def lengths_around_pieces(p):
 
 
 @case
-def outputs_are_as_careful_as_those_of_files(p):
+def outputs_follow_the_rules_of_files(p):
     need(p, "aes-128", "ctr")
     key_file(p, some_bytes(16))
     p.write("plain", some_bytes(1000))

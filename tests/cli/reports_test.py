@@ -131,7 +131,7 @@ def a_failure_as_json(p):
 
 
 @case
-def no_progress_where_nobody_looks(p):
+def no_progress_without_a_terminal(p):
     p.key()
     p.write("plain", some_bytes(1 << 20))
     for options in [[], ["--progress", "none"]]:
@@ -139,7 +139,7 @@ def no_progress_where_nobody_looks(p):
 
 
 @case
-def names_that_are_no_text(p):
+def names_that_are_not_utf8(p):
     """A path with arbitrary bytes reaches messages and JSON without breaking them."""
     p.key()
     forged = b'{"event":"done"}'

@@ -109,7 +109,7 @@ def devices_and_threads(p):
 
 
 @case
-def auto_says_what_it_picked(p):
+def auto_reports_its_target(p):
     p.key()
     p.write("plain", some_bytes(100_000))
     said = p.ok("encrypt", "-k", "key", "plain", "-o", "sealed").err

@@ -237,7 +237,7 @@ PRETEND_GPU = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
 
 
 @case
-def cores_and_gpu_beside_each_other(p):
+def cores_and_gpu_in_one_table(p):
     """Uses a GPU made of the cores where there is none: checks which rows exist, not their speed."""
     p.path = FAULTY
     result = p.ok("bench", *QUICK, "--against", "openssl", "--size", "1MiB", "--json", "figures.json", "aes-256", env=PRETEND_GPU)
@@ -263,7 +263,7 @@ def host_to_host_through_a_gpu_is_pinned(p):
 
 
 @case
-def a_job_that_lies_on_two_gpus(p):
+def a_job_on_two_gpus(p):
     """One message is split between the GPUs; a tag covers a whole message. Both GPUs' segments are
     checked, and one GPU alone is listed beside them."""
     p.path = FAULTY
@@ -337,7 +337,7 @@ def auto_has_sixty_points(p):
 
 
 @case
-def what_auto_picks_is_held_to_the_best(p):
+def auto_is_compared_with_the_best(p):
     """A shared machine may well have a bad point: the exit code reports that and nothing else."""
     masked = dict(os.environ, WARPSEAL_TARGETS="portable,aesni,avx2,vaes256,vaes512")
     result = p.run("bench", "auto", "--size", "4KiB,64KiB", "--json", "auto.json", env=masked)

@@ -36,7 +36,7 @@ def every_set(p):
 
 
 @case
-def a_rows_figures_fit_each_other(p):
+def the_figures_of_a_row_are_consistent(p):
     """Uses calls of known length: 20 ms each, beside which the work is negligible, or 20 ms every
     fiftieth time."""
     p.path = FAULTY
@@ -52,7 +52,7 @@ def a_rows_figures_fit_each_other(p):
 
 
 @case
-def the_table_is_of_the_same_figures(p):
+def the_table_has_the_same_figures(p):
     table = p.ok(*QUICK[:2], "--seconds", "0.2", "--device", "cpu", "--set", "ntruhps2048509", "--batch", "1,3", "--json", "figures.json").out.decode()
     rows = json.loads(p.read("figures.json"))["rows"]
     lines = [line.split() for line in table.splitlines() if line.startswith("ntruhps2048509")]
@@ -85,7 +85,7 @@ def round_trips(p):
 
 
 @case
-def a_report_appears_when_it_is_whole(p):
+def a_report_appears_when_complete(p):
     p.write("old.json", b"precious")
     process = p.start("kem", "bench", "--seconds", "10", "--device", "cpu", "--json", "old.json")
     wait_until_output_is_open(process, p.directory)
@@ -147,7 +147,7 @@ def a_secret_that_does_not_arrive_has_no_figure(p):
 
 
 @case
-def what_the_engine_gave_back_has_no_figure(p):
+def work_returned_by_the_engine_has_no_figure(p):
     p.path = FAULTY
     noticed = dict(os.environ, WARPSEAL_TEST_FAULT="kem_encapsulate_notice")
     for more in ((), ("--round-trips", "30")):

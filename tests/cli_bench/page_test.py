@@ -20,11 +20,11 @@ HEAD = {"machine": "Xeon, 16 cores, " + HOSTILE, "gpu": "H200 " + HOSTILE, "driv
         "gpu_multiprocessors": 132, "gpu_clock_megahertz": 1980, "gpu_memory_bytes": 150 << 30, "gpu_memory_bytes_per_second": 4917 * 10**9,
         "gpu_shared_bytes_per_block": 232448}
 # Shared memory: 132 multiprocessors, 1.98 GHz, 32 banks. Logic: 64 lanes.
-LOOK_UPS, LOGIC = 132 * 1.98 * 32, 132 * 1.98 * 64
-BOUNDS = {("aes-128", "ctr"): LOOK_UPS / 112 * 16, ("aes-256", "ecb"): LOOK_UPS / 208 * 16, ("aria-128", "ctr"): LOOK_UPS / 162 * 16,
-          ("camellia-128", "ctr"): LOOK_UPS / 124 * 16, ("des", "ecb"): LOGIC / ((3584 + 640) / 32) * 8,
-          ("des", "ctr"): LOGIC / ((3584 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOK_UPS / 384 * 8,
-          ("aes-128", "ccm"): LOOK_UPS / (160 + 112) * 16}
+LOOKUPS, LOGIC = 132 * 1.98 * 32, 132 * 1.98 * 64
+BOUNDS = {("aes-128", "ctr"): LOOKUPS / 112 * 16, ("aes-256", "ecb"): LOOKUPS / 208 * 16, ("aria-128", "ctr"): LOOKUPS / 162 * 16,
+          ("camellia-128", "ctr"): LOOKUPS / 124 * 16, ("des", "ecb"): LOGIC / ((3584 + 640) / 32) * 8,
+          ("des", "ctr"): LOGIC / ((3584 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOKUPS / 384 * 8,
+          ("aes-128", "ccm"): LOOKUPS / (160 + 112) * 16}
 
 
 def row(cipher, mode, figure, **more):
@@ -157,7 +157,7 @@ def memory_bounds_what_passes_through_it(p):
 
 
 @case
-def facts_and_quotients_are_of_the_report(p):
+def facts_and_quotients_equal_the_report(p):
     text = pathlib.Path(page_of_everything(p)).read_text()
     facts = {cells[0]: cells[1] for cells in table_rows(text) if len(cells) == 2}
     check_equal((facts["GPU"], facts["Multiprocessors"], facts["GPU memory"], facts["Shared memory"]),
@@ -167,7 +167,7 @@ def facts_and_quotients_are_of_the_report(p):
 
 
 @case
-def each_figure_of_another_thing_has_a_bar(p):
+def each_distinct_figure_has_a_bar(p):
     others = [{}, {"cipher": "aes-256"}, {"mode": "ecb"}, {"operation": "decrypt"}, {"device": "cuda:0,1"}, {"place": "host"}, {"threads": 2},
               {"message_bytes": 4096}, {"message_bytes": 4096, "key_per_message": True}, {"place": "host", "pinned": True},
               {"data_unit_bytes": 512}, {"buffer_per_thread": True}]
@@ -220,7 +220,7 @@ def without_facts_there_are_no_bounds(p):
 
 
 @case
-def what_is_absent_reads_not_run(p):
+def absent_results_read_not_run(p):
     report = measurements()
     del report["sizes"]
     text = pathlib.Path(make(p, report)).read_text()
@@ -228,7 +228,7 @@ def what_is_absent_reads_not_run(p):
 
 
 @case
-def the_later_report_counts(p):
+def the_later_report_wins(p):
     later = measurements()
     later["rows"], later["sizes"] = [row("aes-128", "ctr", 777.0)], []
     text = pathlib.Path(make(p, measurements(), later)).read_text()
@@ -367,7 +367,7 @@ def needs_browser():
     return path
 
 
-def check_looks(looks, width):
+def check_appearance(looks, width):
     report, ladder = measurements(), studies()[0]
     with_figure = [r for r in ladder["rows"] if r.get("gigabytes_per_second") or r.get("operations_per_second")]
     check_equal(looks["width"], width, "width of the page: it scrolls sideways")
@@ -394,7 +394,7 @@ def a_browser_shows_it(p):
         for width, dark in ((1240, False), (1240, True), (400, False)):
             own.open(page, width, dark)
             looks = own.run(LOOK)
-            check_looks(looks, width)
+            check_appearance(looks, width)
             papers.append(looks["paper"])
             check_equal([event["request"]["url"] for event in own.told("Network.requestWillBeSent")], ["file://" + page], "what was asked for")
             check_equal(own.told("Network.loadingFailed", "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"), [], "complaints")
@@ -412,7 +412,7 @@ def a_browser_shows_it(p):
 
 
 @case
-def a_browser_without_figures(p):
+def the_browser_reports_a_bad_page(p):
     """Checks the check: the browser reports a page that makes a request and overflows."""
     own = browser.Browser(needs_browser())
     try:

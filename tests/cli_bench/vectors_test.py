@@ -148,7 +148,7 @@ def a_named_target_never_falls_back(p):
 
 
 @case
-def content_tells_not_the_name(p):
+def content_decides_not_the_name(p):
     row = some("gcm")
     p.write("plain.gz", lines([row]))
     p.write("packed.txt", gzip.compress(lines([row])) + gzip.compress(lines([row, row])))
@@ -196,7 +196,7 @@ def short_tags(p):
 
 
 @case
-def shapes_that_must_be_refused(p):
+def parameters_that_must_be_refused(p):
     ctr, gcm = some("ctr"), some("gcm")
     expect_row(p, (0, 1, 0), dict(ctr, iv=ctr["iv"] + "00"))
     expect_row(p, (1, 0, 0), dict(ctr, iv=ctr["iv"] + "00", valid=False))
@@ -229,7 +229,7 @@ def what_policy_refuses_goes_through_the_internal_interface(p):
 
 
 @case
-def parameters_that_the_mode_does_not_have(p):
+def foreign_parameters_of_a_mode(p):
     if not has(p, "aes-128", "ccm"):
         raise NotRun("this program has no CCM")
     for row in [r for r in of_cipher("aes-128") if r["checked"] == ["parameters refused"]][:20]:

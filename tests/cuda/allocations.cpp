@@ -100,7 +100,7 @@ Leftovers leftovers() {
     watch().on = false;
     for (const auto& [memory, bytes] : watch().held) {
         ++watch().seen.kept;
-        watch().seen.kept_unwiped += holds_something(memory, bytes);
+        watch().seen.kept_not_zeroized += holds_something(memory, bytes);
     }
     return watch().seen;
 }

@@ -9,7 +9,7 @@ namespace gpu {
 struct Leftovers {
     size_t freed = 0,
            freed_unwiped = 0;  // freed allocations, and those of them that were not zeroized
-    size_t kept = 0, kept_unwiped = 0;  // the same for allocations still held
+    size_t kept = 0, kept_not_zeroized = 0;  // the same for allocations still held
 };
 
 // Starts tracking. Waits for the device at each call that frees.

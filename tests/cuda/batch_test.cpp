@@ -109,7 +109,7 @@ TEST_P(Batch, LongWithoutScratch) {
 }
 
 // Few messages of many sizes each, so that every split among warps occurs.
-TEST_P(Batch, MiddlingMessages) {
+TEST_P(Batch, MediumMessages) {
     tests::Random random(514);
     Key key(aes(128), random);
     for (int i = 0; i < 40; ++i) {
@@ -200,13 +200,13 @@ TEST_P(Batch, ManyChunksOfEveryCipher) {
 TEST_P(Batch, GcmCounterWraps) {
     tests::Random random(515);
     Key key(aes(256), random);
-    const auto slow = reference::cipher("aes-256", key.bytes);
+    const auto reference_cipher = reference::cipher("aes-256", key.bytes);
     for (const uint64_t before : {0u, 1u, 5u, 40u, 3000u}) {
         Text counter0 = random.text(16);
         std::fill(counter0.begin() + 12, counter0.end(), uint8_t{0xff});
         counter0[14] = static_cast<uint8_t>(0xff - (before >> 8));
         counter0[15] = static_cast<uint8_t>(0xff - before);
-        const Text iv = reference::gcm_iv_for(*slow, counter0), in = random.text(70000);
+        const Text iv = reference::gcm_iv_for(*reference_cipher, counter0), in = random.text(70000);
         Text tag;
         const Text right = oracle::run("aes-256-gcm", true, key.bytes, iv, {}, in, &tag);
         const Memory ivs(iv), from(in), tags(16);

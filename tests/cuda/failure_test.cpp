@@ -50,7 +50,7 @@ TEST_F(Failure, OutOfDeviceMemoryPasses) {
     EXPECT_EQ(out, right);
 }
 
-TEST_F(Failure, ForkedChildStaysAway) {
+TEST_F(Failure, ForkedChildUsesNoGpu) {
     ASSERT_FALSE(backend().lost());
     const pid_t child = fork();
     ASSERT_GE(child, 0);

@@ -101,9 +101,10 @@ TEST_F(Graph, SweepAndBatches) {
         EXPECT_EQ(fifth.get(), chunks_opened.right());
         EXPECT_EQ(chained.get(),
                   expected(key.cipher, WARPSEAL_CBC, Direction::decrypt, key.bytes, iv, 0, cbc));
-        EXPECT_EQ(sectors.get(), reference::xts_units(*tests::slow_cipher("aes-256", key.bytes),
-                                                      *tests::slow_cipher("aes-256", tweak.bytes),
-                                                      true, number, 1000, units));
+        EXPECT_EQ(sectors.get(),
+                  reference::xts_units(*tests::make_reference_cipher("aes-256", key.bytes),
+                                       *tests::make_reference_cipher("aes-256", tweak.bytes), true,
+                                       number, 1000, units));
     }
     EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
     EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
@@ -111,7 +112,7 @@ TEST_F(Graph, SweepAndBatches) {
 }
 
 // Without anything initialized beforehand.
-TEST_F(Graph, OfAProcessesFirstCalls) {
+TEST_F(Graph, OfTheFirstCallsOfAProcess) {
     passes_alone("Graph.SweepAndBatches", "[  PASSED  ] 1 test.");
 }
 

@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "gpu.h"
 #include "host.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 #include "warpseal/kem.h"
 
 namespace {
@@ -36,7 +36,7 @@ struct Batch {
 
     explicit Batch(tests::Random& random) : coins(random.text(count * set.keypair_coins())) {}
     warpseal_kem_batch at(const Memory& shared) const {
-        warpseal_kem_batch batch = tests::side_by_side(set, count);
+        warpseal_kem_batch batch = tests::contiguous_batch(set, count);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
@@ -119,7 +119,7 @@ TEST_F(GraphOfKem, HostCallsBesideACapture) {
     constexpr uint64_t many = 5000;
     Text publics(many * set.public_key_bytes()), secrets(many * set.secret_key_bytes()),
         ciphertexts(many * set.ciphertext_bytes()), sent(many * 32), received(many * 32);
-    warpseal_kem_batch batch = tests::side_by_side(set, many);
+    warpseal_kem_batch batch = tests::contiguous_batch(set, many);
     batch.public_keys = publics.data();
     batch.secret_keys = secrets.data();
     batch.ciphertexts = ciphertexts.data();
@@ -182,7 +182,7 @@ struct HostBatch {
           received(many * 32, pinned) {}
 
     warpseal_status run(Engine& engine, KemOperation operation) const {
-        warpseal_kem_batch batch = tests::side_by_side(set, many);
+        warpseal_kem_batch batch = tests::contiguous_batch(set, many);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
@@ -215,7 +215,7 @@ TEST_F(KemLeftover, OfHostBatches) {
         }
         const Leftovers seen = leftovers();
         EXPECT_GE(seen.kept, 1u);
-        EXPECT_EQ(seen.kept_unwiped, 0u) << "of " << seen.kept;
+        EXPECT_EQ(seen.kept_not_zeroized, 0u) << "of " << seen.kept;
         EXPECT_GE(seen.freed, 1u);
         EXPECT_EQ(seen.freed_unwiped, 0u) << "of " << seen.freed;
     }
@@ -224,7 +224,7 @@ TEST_F(KemLeftover, OfHostBatches) {
 class KemWithoutScratch : public OnGpuOnce {};
 
 // Repeats the first half of a batch with less memory: the same output, without help from the cores.
-TEST_F(KemWithoutScratch, SmallerPieces) {
+TEST_F(KemWithoutScratch, SmallerChunks) {
     tests::Random random(573);
     Batch batch(random);
     const auto one = engine();
@@ -296,9 +296,9 @@ void context_dies(KemOperation operation) {
     EXPECT_TRUE(out.holds(right));
     std::printf("finished on the cores\n");
 }
-TEST_F(KemFailure, DISABLED_KeysUnderWay) { context_dies(KemOperation::keypair); }
-TEST_F(KemFailure, DISABLED_EncapsulationUnderWay) { context_dies(KemOperation::encapsulate); }
-TEST_F(KemFailure, DISABLED_DecapsulationUnderWay) { context_dies(KemOperation::decapsulate); }
+TEST_F(KemFailure, DISABLED_KeysInFlight) { context_dies(KemOperation::keypair); }
+TEST_F(KemFailure, DISABLED_EncapsulationInFlight) { context_dies(KemOperation::encapsulate); }
+TEST_F(KemFailure, DISABLED_DecapsulationInFlight) { context_dies(KemOperation::decapsulate); }
 
 TEST_F(KemFailure, StickyErrorInAChildProcess) {
     for (const char* test : {"KeysUnderWay", "EncapsulationUnderWay", "DecapsulationUnderWay"})

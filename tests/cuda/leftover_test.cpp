@@ -113,7 +113,7 @@ TEST_F(Leftover, OfThePipeline) {
     const Leftovers seen = leftovers();
     expect_nothing_freed(seen);
     EXPECT_GE(seen.kept, 1u);
-    EXPECT_EQ(seen.kept_unwiped, 0u) << "of " << seen.kept;
+    EXPECT_EQ(seen.kept_not_zeroized, 0u) << "of " << seen.kept;
 }
 
 }  // namespace

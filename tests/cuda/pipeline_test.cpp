@@ -122,7 +122,7 @@ TEST_F(Pipeline, DataUnits) {
     }
 }
 
-TEST_F(Pipeline, GcmInPieces) {
+TEST_F(Pipeline, GcmInSegments) {
     tests::Random random(532);
     for (const size_t bytes : sizes) {
         for (int i = 0; i < 4; ++i) {

@@ -144,7 +144,7 @@ protected:
     }
 };
 
-TEST_F(Several, EachHasAPart) {
+TEST_F(Several, EachHasAShard) {
     for (const char* device : {"cuda:0,1", "cuda:1,0", "auto"}) {
         Engines all(device);
         for (const Work& work : all_work) {
@@ -159,7 +159,7 @@ TEST_F(Several, EachHasAPart) {
     }
 }
 
-TEST_F(Several, WhatOneLeavesOthersFinish) {
+TEST_F(Several, OthersFinishTheShardOfALostGpu) {
     for (const char* device : {"cuda:0,1", "auto"})
         for (const warpseal_status failure : {WARPSEAL_NO_DEVICE, WARPSEAL_OUT_OF_MEMORY})
             for (const int failing : {0, 1}) {
@@ -199,7 +199,7 @@ TEST_F(Several, ManyCallersAtOnce) {
 }
 
 // One engine and one thread: both halves are queued before either is waited for.
-TEST_F(Several, DataOnBothIsWorkedOnWhereItLies) {
+TEST_F(Several, DataOnBothIsProcessedInPlace) {
     Engines two("cuda:0,1");
     tests::Random random(563);
     constexpr size_t bytes = size_t{32} << 20, half = bytes / 2;

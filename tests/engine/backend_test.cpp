@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "engine/fake_backend.h"
+#include "engine/fake_cores.h"
 #include "engine/limits.h"
-#include "engine/scripted_cores.h"
 #include "engine/self_test/reference_output.h"
 
 namespace {
@@ -177,7 +177,7 @@ std::string text_of(const Work& work) {
 
 class EachWork : public testing::TestWithParam<Work> {};
 
-TEST_P(EachWork, ThroughTheGpuIsAsOnTheCores) {
+TEST_P(EachWork, TheGpuEqualsTheCores) {
     World cores("cpu", nullptr);
     World gpu("cuda", tests::fake_backend());
     ASSERT_EQ(gpu.created, WARPSEAL_OK);
@@ -241,7 +241,7 @@ TEST_P(EachWork, EveryStepMayFail) {
         }
 }
 
-TEST(Backend, SelfTestsMayFailToRun) {
+TEST(Backend, SelfTestsThatCannotRun) {
     const Work work{WARPSEAL_GCM, Direction::encrypt, false, false};
     World cores("cpu", nullptr);
     const Text expected = result_of(cores, work);
@@ -306,7 +306,7 @@ TEST(Backend, EachGpuIsTestedOnceAndForItself) {
     EXPECT_EQ(steps[2], 2u) << "opened again, not tested again";
 }
 
-TEST(Backend, AutoDoesNotOpenTheGpuForWhatTheCoresDoBetter) {
+TEST(Backend, AutoDoesNotOpenTheGpuWhereTheCoresAreFaster) {
     if (!cpu_has(Target::aesni)) GTEST_SKIP() << "this machine has no AES instructions";
     World world("auto", tests::fake_backend());
     const char* target = "";
@@ -354,7 +354,7 @@ TEST(Backend, HostMemoryIsPinnedOnceTheGpuIsOpenAndNeverFreedThroughALostOne) {
     std::free(left);
 }
 
-TEST(Backend, WherePinnedMemoryIsRefusedOrdinaryMemoryServes) {
+TEST(Backend, OrdinaryMemoryIsUsedWherePinnedIsRefused) {
     World world("cuda", tests::fake_backend());
     tests::script().fail_at = tests::script().steps + 1;
     tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
@@ -393,7 +393,7 @@ TEST(Backend, DeviceMemory) {
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-TEST(Backend, MemoryIsFreedByTheEnginesOwnRecord) {
+TEST(Backend, MemoryIsFreedByTheEnginesRecord) {
     World world("cuda", tests::fake_backend());
     void *device = nullptr, *host = nullptr;
     ASSERT_EQ(world.engine->device_alloc(5000, &device), WARPSEAL_OK);
@@ -416,23 +416,23 @@ TEST(Backend, MemoryIsFreedByTheEnginesOwnRecord) {
     EXPECT_EQ(live(), before - 2) << "twice";
 }
 
-TEST(Backend, AKeyThatMetTheGpuIsForgottenThere) {
+TEST(Backend, AKeyUsedOnTheGpuIsZeroizedThere) {
     World world("cuda", tests::fake_backend());
     result_of(world, {WARPSEAL_CTR, Direction::encrypt, false, false});
     world.xts_key.reset();
-    EXPECT_EQ(tests::script().forgotten, 0u) << "it only met the cores";
+    EXPECT_EQ(tests::script().zeroized, 0u) << "it only met the cores";
     world.key.reset();
-    EXPECT_EQ(tests::script().forgotten, 1u);
+    EXPECT_EQ(tests::script().zeroized, 1u);
 
     World lost("cuda", tests::fake_backend());
     result_of(lost, {WARPSEAL_CTR, Direction::encrypt, false, false});
     tests::script().lost = true;
     lost.key.reset();
-    EXPECT_EQ(tests::script().forgotten, 0u);
+    EXPECT_EQ(tests::script().zeroized, 0u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-TEST(Backend, AMistakeOnDeviceMemoryDoesNotCloseTheGpu) {
+TEST(Backend, ACallerErrorOnDeviceMemoryDoesNotCloseTheGpu) {
     World world("cuda", tests::fake_backend());
     Text text(64), iv(16);
     tests::script().passing = true;
@@ -460,10 +460,10 @@ TEST(Backend, AForkedChildUsesNeitherGpuNorThreadsOfItsParent) {
     const pid_t child = fork();
     if (child == 0) {
         tests::script().lost = true;  // as the real backend's result after a fork
-        std::atomic<int> pieces{0};
-        gpu.engine->parallel(64, [&](size_t) { ++pieces; });
+        std::atomic<int> shards{0};
+        gpu.engine->parallel(64, [&](size_t) { ++shards; });
         const bool right = result_of(gpu, work) == expected &&
-                           tests::script().calls_after_lost == 0 && pieces == 64;
+                           tests::script().calls_after_lost == 0 && shards == 64;
         _exit(right ? 7 : 1);
     }
     int status = 0;

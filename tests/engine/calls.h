@@ -125,10 +125,10 @@ inline Outcome one_message(Engine& engine, const Work& work, const std::vector<u
 // to open one in three verifies.
 inline Outcome one_batch(Engine& engine, const Work& work, const std::vector<uint8_t>& secret,
                          Random& random) {
-    constexpr size_t count = 2000, room = 8192, bytes = count * room;
+    constexpr size_t count = 2000, capacity = 8192, bytes = count * capacity;
     const auto key = key_for(engine, work, secret);
     std::vector<uint64_t> lengths(count), offsets(count);
-    for (size_t i = 0; i < count; ++i) lengths[i] = 2000 + i * 37 % 6000, offsets[i] = i * room;
+    for (size_t i = 0; i < count; ++i) lengths[i] = 2000 + i * 37 % 6000, offsets[i] = i * capacity;
     const auto text = random.text(bytes), ivs = random.text(16 * count);
     const HostMemory in(engine, bytes, work.pinned), apart(engine, bytes, work.pinned);
     std::memcpy(in.data(), text.data(), bytes);

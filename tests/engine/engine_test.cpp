@@ -11,8 +11,8 @@
 
 #include "engine/engines.h"
 #include "engine/fake_backend.h"
+#include "engine/fake_cores.h"
 #include "engine/impl.h"
-#include "engine/scripted_cores.h"
 
 namespace {
 
@@ -28,7 +28,7 @@ struct Mask {
 
 // ---- creation
 
-TEST(Engine, NamesWhatItDoesNotKnow) {
+TEST(Engine, NamesUnknownDevices) {
     std::unique_ptr<Engine> engine;
     EXPECT_EQ(create("gpu", engine), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(create("cuda", engine), WARPSEAL_NO_DEVICE);
@@ -37,7 +37,7 @@ TEST(Engine, NamesWhatItDoesNotKnow) {
     EXPECT_EQ(create("auto", engine), WARPSEAL_INVALID_ARGUMENT);
 }
 
-TEST(Engine, MasksHoldForNamedTargetsToo) {
+TEST(Engine, MasksApplyToNamedTargetsToo) {
     std::unique_ptr<Engine> engine;
     const Mask mask("portable");
     EXPECT_EQ(create("auto", engine), WARPSEAL_OK);
@@ -51,7 +51,7 @@ TEST(Engine, MasksHoldForNamedTargetsToo) {
     EXPECT_EQ(tests::script().steps, 0u);
 }
 
-TEST(Engine, AMaskOfTheGpuAloneSendsEverythingThere) {
+TEST(Engine, AMaskOfTheGpuAloneRunsEverythingThere) {
     std::unique_ptr<Engine> engine;
     const Mask mask("cuda");
     EXPECT_EQ(create("auto", engine), WARPSEAL_NO_DEVICE);
@@ -78,14 +78,14 @@ TEST(Engine, ThreadsAreTheOption) {
     ASSERT_EQ(create("cpu", engine, 0), WARPSEAL_OK);
     EXPECT_GE(engine->threads(), 1u);
     ASSERT_EQ(create("cpu", engine, most_threads), WARPSEAL_OK);
-    std::atomic<int> pieces{0};
-    engine->parallel(8, [&](size_t) { ++pieces; });
-    EXPECT_EQ(pieces, 8) << "no memory is taken for threads that no work wants";
+    std::atomic<int> shards{0};
+    engine->parallel(8, [&](size_t) { ++shards; });
+    EXPECT_EQ(shards, 8) << "no memory is taken for threads that no work wants";
     EXPECT_EQ(create("cpu", engine, most_threads + 1), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(create("cpu", engine, UINT32_MAX), WARPSEAL_INVALID_ARGUMENT);
 }
 
-TEST(Engine, PickOfWhatIsNotThere) {
+TEST(Engine, SelectionOfAMissingDevice) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     EXPECT_STREQ(engine->pick("rot-13", WARPSEAL_CTR, 16), "");
@@ -115,7 +115,7 @@ TEST(Keys, LengthsAndNames) {
 
 // The same message on one thread and on several, in place and not: every length around a shard's
 // end.
-TEST(Split, ChangesNothing) {
+TEST(Split, DoesNotChangeTheOutput) {
     for (const Target target : cpu_targets_best_first) {
         if (!cpu_has(target)) continue;
         std::unique_ptr<Engine> one, many;
@@ -180,7 +180,7 @@ TEST(Split, ChangesNothing) {
     }
 }
 
-TEST(Split, BatchesOverThreadsAndOnTheCallersAreTheSame) {
+TEST(Split, BatchesOnOneOrManyThreadsAreEqual) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine, 5), WARPSEAL_OK);
     const auto key = key_of(*engine);
@@ -335,7 +335,7 @@ TEST(Limits, BatchesThatReachOutsideAreRefused) {
 
 // ---- opening
 
-TEST(Open, WipesWhatDoesNotVerify) {
+TEST(Open, ZeroizesUnverifiedText) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine, 3), WARPSEAL_OK);
     const auto key = key_of(*engine);

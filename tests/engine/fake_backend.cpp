@@ -97,7 +97,7 @@ const CudaCipher* cipher(const char* name) {
                         made.batch[mode][direction] = offered;
                 }
             for (auto& xts : made.xts) xts = offered_xts;
-            for (auto& piece : made.gcm_segment) piece = offered_chunk;
+            for (auto& segment : made.gcm_segment) segment = offered_chunk;
             all.push_back(made);
         }
     }
@@ -435,7 +435,7 @@ warpseal_status pool_transfer(int device, PoolTransfer what, void* slots, void* 
 
 void zeroize_launches(int) {
     if (current.lost) ++current.calls_after_lost;
-    ++current.forgotten;
+    ++current.zeroized;
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ struct Script {
     uint64_t calls_after_lost = 0;
     uint64_t host_calls = 0;
     uint64_t steps_of[16] = {}, host_calls_of[16] = {};  // by device
-    uint64_t forgotten = 0;
+    uint64_t zeroized = 0;
     void* last_stream = nullptr;  // of calls on device memory
     uint64_t live_device_allocations = 0;
     size_t last_freed_bytes = 0;

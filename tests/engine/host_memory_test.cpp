@@ -7,7 +7,7 @@
 
 namespace {
 
-TEST(HostMemory, IsWipedWhenItIsFreed) {
+TEST(HostMemory, IsZeroizedWhenFreed) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
 #endif

@@ -44,7 +44,7 @@ int work_in(KemBatcher& batcher) {
         threads.emplace_back([&] {
             Items items(40);
             for (const KemOperation operation : {keypair, encapsulate, decapsulate}) {
-                items.forget();
+                items.reset();
                 for (size_t i = 0; i < items.count; ++i)
                     wrong += (i % 8 == 0 ? batcher.run(items.request(operation, i))
                                          : items.submit(batcher, operation, i)) != WARPSEAL_OK;
@@ -89,7 +89,7 @@ TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
 
 // A child does not complete its parent's queued requests, and the parent does not lose them. A
 // child can also destroy the batcher.
-TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
+TEST_F(KemBatcherForked, QueuedRequestsBelongToTheParent) {
     const auto engine = gated_engine(1);
     Items items(20);
     items.fill(*engine, keypair);
@@ -121,7 +121,7 @@ TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
 }
 
 // No memory can be mapped, not even a stack: submit refuses, run computes inline.
-TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
+TEST_F(KemBatcherForked, WithoutThreads) {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
 #endif
@@ -177,11 +177,11 @@ TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
 
 // The staging buffer of a running batch is not copied to children. They still have the secret keys
 // in their callers' memory.
-TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
+TEST_F(KemBatcherForked, TheStagingBufferIsNotInheritedByChildren) {
     static GpuBackend backend;
-    static const GpuBackend* scripted;
+    static const GpuBackend* fake;
     static std::atomic<int> asked;
-    backend = *(scripted = tests::fake_backend());
+    backend = *(fake = tests::fake_backend());
     asked = 0;
     backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
                           const warpseal_kem_batch& batch, uint64_t in_flight,
@@ -197,7 +197,7 @@ TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
                       7);
             ++asked;
         }
-        return scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
+        return fake->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
     };
     const auto engine = engine_on("cuda", 1, &backend);
     Items items(21);

@@ -25,8 +25,8 @@ constexpr size_t first_limit = 256;
 
 // The first request arrives after idleness, and is done before the others arrive.
 void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
-    ScriptedClock::advance(2h);
-    items.forget();
+    FakeClock::advance(2h);
+    items.reset();
     for (size_t i = 0; i < items.count; ++i) {
         ASSERT_EQ(items.submit(batcher, operation, i), WARPSEAL_OK);
         if (i == 0) {
@@ -38,7 +38,7 @@ void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
 
 // Keys, ciphertexts and secrets all through batches: they match only if every item has its own
 // values. They equal those of a direct call.
-TEST(KemBatcher, EveryItemHasItsOwn) {
+TEST(KemBatcher, EveryItemHasItsOwnOutput) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(100, 50ms), system_random);
     for (const kem::Params* params : kem::sets) {
@@ -71,7 +71,7 @@ TEST(KemBatcher, SixteenThreadsMixedWaitingAndNot) {
         all.emplace_back([&, t] {
             Items items(each, *sets[t % 2]);
             for (const KemOperation operation : operations) {
-                items.forget();
+                items.reset();
                 for (size_t i = 0; i < each; ++i) {
                     if ((i + t) % 3 == 0) {
                         wrong += batcher.run(items.request(operation, i)) != WARPSEAL_OK;
@@ -92,7 +92,7 @@ TEST(KemBatcher, SixteenThreadsMixedWaitingAndNot) {
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
 }
 
-TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
+TEST(KemBatcher, BadItemsDoNotAffectOthers) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(256, 100ms), system_random);
     Items items(200);
@@ -128,7 +128,7 @@ bool failing_random(void* out, size_t bytes) {
     return failures.fetch_sub(1) <= 0 && system_random(out, bytes);
 }
 
-TEST(KemBatcher, WhatFailsAsAWholeIsDoneOneByOne) {
+TEST(KemBatcher, AFailedBatchIsRetriedOneByOne) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, full_batches(64), failing_random);
     Items items(65);
@@ -151,7 +151,7 @@ TEST(KemBatcher, WhatFailsAsAWholeIsDoneOneByOne) {
     failures = 0;
 }
 
-TEST(KemBatcher, AloneNobodyWaits) {
+TEST(KemBatcher, ASingleCallerDoesNotWait) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 1h), system_random);
     Items items(2);
@@ -201,11 +201,11 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
     for (size_t turn = 0; turn < 40; ++turn) {
         const size_t full = turn % 2 == 0 ? 180 : 60;
         KemBatcher batcher(*engine, full_batches(full), system_random);
-        items.forget();
+        items.reset();
         ASSERT_EQ(items.submit(batcher, encapsulate, 0), WARPSEAL_OK);
         ASSERT_TRUE(soon([&] { return items.done == 1; }));
         for (size_t round = 0; round < 2; ++round) {
-            items.forget();
+            items.reset();
             std::atomic<size_t> next{1};
             std::vector<std::thread> threads;
             for (size_t t = 0; t <= (turn + 3 * round) % most_submitters; ++t)
@@ -225,7 +225,7 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
 }
 
 // Requests that an hour of delay would hold back are completed when the batcher ends.
-TEST(KemBatcher, TheEndCompletesWhatWaits) {
+TEST(KemBatcher, TheEndCompletesQueuedRequests) {
     const auto engine = engine_on("cpu");
     Items items(75), others(20, kem::ntruhrss701);
     {
@@ -240,7 +240,7 @@ TEST(KemBatcher, TheEndCompletesWhatWaits) {
     EXPECT_EQ(others.good(), others.count);
 }
 
-TEST(KemBatcher, NobodyWaitsPastTheDelay) {
+TEST(KemBatcher, NoRequestWaitsPastTheDelay) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(4096, 30ms), system_random);
     Items items(60);
@@ -255,13 +255,13 @@ TEST(KemBatcher, NobodyWaitsPastTheDelay) {
 
 // Each request starts when the one before is done, while the watching thread is about to sleep:
 // none is missed.
-TEST(KemBatcher, OneAfterTheOther) {
+TEST(KemBatcher, OneByOne) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 100us), system_random);
     Items items(1);
     items.fill(*engine, keypair);
     for (int i = 0; i < 20000; ++i) {
-        items.forget();
+        items.reset();
         ASSERT_EQ(items.submit(batcher, encapsulate, 0), WARPSEAL_OK);
         const auto end = BatcherClock::now() + 60s;
         while (!items.all_done() && BatcherClock::now() < end) std::this_thread::yield();
@@ -269,18 +269,18 @@ TEST(KemBatcher, OneAfterTheOther) {
     }
 }
 
-class KemBatcherAtTheGate : public testing::Test {
+class GatedKemBatcher : public testing::Test {
 protected:
-    KemBatcherAtTheGate() : items_(40) {
+    GatedKemBatcher() : items_(40) {
         items_.fill(*engine_, keypair);
         items_.fill(*engine_, encapsulate);  // its self-test
     }
-    ~KemBatcherAtTheGate() override { gate.set_open(true); }
+    ~GatedKemBatcher() override { gate.set_open(true); }
     std::unique_ptr<Engine> engine_ = gated_engine(1);
     Items items_;
 };
 
-TEST_F(KemBatcherAtTheGate, TheBound) {
+TEST_F(GatedKemBatcher, TheBound) {
     constexpr uint32_t room = 10;
     KemBatcher batcher(*engine_, with(1000, 1ms, room), system_random);
     gate.set_open(false);
@@ -320,7 +320,7 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
 }
 
 // Options as batcher.h documents them, and null options.
-TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
+TEST_F(GatedKemBatcher, OptionsOfTheCInterface) {
     warpseal_engine engine{gated_engine(1)};
     Items items(4200);
     for (size_t i = 0; i < items.count; ++i)
@@ -335,15 +335,15 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
          {std::tuple<const warpseal_kem_batcher_options*, size_t, size_t>{nullptr, 4096, least},
           {&zeros, 4096, least},
           {&some, 10, 3}}) {
-        items.forget();
+        items.reset();
         warpseal_kem_batcher* batcher = nullptr;
         ASSERT_EQ(warpseal_kem_batcher_create(&engine, options, &batcher), WARPSEAL_OK);
         const auto submit = [&](size_t i) {
             warpseal_kem_request one = items.request(encapsulate, i);
-            auto told = std::make_unique<Items::Told>(Items::Told{&items, i});
-            one.user = told.get();
+            auto completion = std::make_unique<Items::Completion>(Items::Completion{&items, i});
+            one.user = completion.get();
             const warpseal_status status = warpseal_kem_batcher_submit(batcher, &one);
-            if (status == WARPSEAL_OK) (void)told.release();
+            if (status == WARPSEAL_OK) (void)completion.release();
             return status;
         };
         gate.set_open(false);
@@ -366,7 +366,7 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
 
 // Each submitter has a submission queue with slots of its own: together they have as many as one
 // would have.
-TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
+TEST_F(GatedKemBatcher, TheBoundCoversAllSubmitters) {
     constexpr uint32_t room = 500;
     const auto engine = gated_engine(16);
     Items items(room + 100);
@@ -400,7 +400,7 @@ TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
 
 // As many submitters as slots, each of which submits again after its result: a submitter always
 // finds a slot.
-TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
+TEST_F(GatedKemBatcher, NoRequestWithinTheBoundIsRefused) {
     constexpr size_t threads = 8, each = 300;
     const auto engine = gated_engine(16);
     KemBatcher batcher(*engine, with(64, 1ms, threads), system_random);
@@ -410,7 +410,7 @@ TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
         all.emplace_back([&] {
             Items items(1);
             for (size_t i = 0; i < each; ++i) {
-                items.forget();
+                items.reset();
                 wrong += items.submit(batcher, keypair, 0) != WARPSEAL_OK ||
                          !soon([&] { return items.all_done(); });
             }
@@ -424,7 +424,7 @@ TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
 
 // A batch in flight, and the same kind again: new requests start when that batch ends, not before,
 // as other kinds need a thread.
-TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
+TEST_F(GatedKemBatcher, RequestsDuringABatchFormTheNext) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
@@ -442,14 +442,14 @@ TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
 }
 
 // A watching thread sleeps meanwhile.
-TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
+TEST_F(GatedKemBatcher, AKindThatUsedAllItsThreadsIsServed) {
     Items others(3);
     KemBatcher batcher(*engine_, with(1000, 1h), system_random);
     ASSERT_EQ(others.submit(batcher, keypair, 0), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return others.done == 1; }));
     for (int round = 0; round < 50; ++round) {
         gate.set_open(false);
-        items_.forget();
+        items_.reset();
         // Callers that wait never wait for further requests.
         std::vector<std::thread> callers;
         for (size_t i = 0; i < 3; ++i)
@@ -466,7 +466,7 @@ TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
 
 // A worker that returns from a batch moves some of them to the queue and goes to sleep: the
 // sleeping thread counts them.
-TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
+TEST_F(GatedKemBatcher, RequestsCollectedByAnotherThreadAreCounted) {
     constexpr size_t full = 60;
     Items others(full + 1);
     const auto engine = gated_engine(16);  // threads to spare: no kind lacks one
@@ -492,25 +492,25 @@ TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
 
 // All inline slots are in use, and the thread that calls `done` is the only one available to its
 // kind.
-TEST_F(KemBatcherAtTheGate, RunFromDoneWaitsForNobody) {
+TEST_F(GatedKemBatcher, RunFromDoneWaitsForNobody) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
     std::thread inline_there(
         [&] { EXPECT_EQ(batcher.run(items_.request(encapsulate, 0)), WARPSEAL_OK); });
     EXPECT_TRUE(soon([&] { return gate.impl() == 1; }));
-    struct Told {
+    struct Completion {
         KemBatcher& batcher;
         Items& items;
         std::atomic<int> status{-1};
-    } told{batcher, items_};
+    } completion{batcher, items_};
     warpseal_kem_request one = items_.request(keypair, 1);
-    one.user = &told;
+    one.user = &completion;
     one.done = [](void* user, warpseal_status) {
-        Told& told = *static_cast<Told*>(user);
-        told.status = told.batcher.run(told.items.request(keypair, 2));
+        Completion& completion = *static_cast<Completion*>(user);
+        completion.status = completion.batcher.run(completion.items.request(keypair, 2));
     };
     EXPECT_EQ(batcher.submit(one), WARPSEAL_OK);
-    EXPECT_TRUE(soon([&] { return told.status == WARPSEAL_OK; }));
+    EXPECT_TRUE(soon([&] { return completion.status == WARPSEAL_OK; }));
     gate.set_open(true);
     inline_there.join();
 }
@@ -527,9 +527,9 @@ TEST(KemBatcher, DoneMaySubmitAndRun) {
             warpseal_kem_request one = items.request(keypair, i);
             one.user = new std::pair<Chain*, size_t>(this, i);
             one.done = [](void* user, warpseal_status status) {
-                const std::unique_ptr<std::pair<Chain*, size_t>> told(
+                const std::unique_ptr<std::pair<Chain*, size_t>> completion(
                     static_cast<std::pair<Chain*, size_t>*>(user));
-                const auto [chain, i] = *told;
+                const auto [chain, i] = *completion;
                 chain->wrong += status != WARPSEAL_OK || chain->batcher.run(chain->items.request(
                                                              encapsulate, i)) != WARPSEAL_OK;
                 if (i + 8 < chain->items.count) chain->next(i + 8);
@@ -547,7 +547,7 @@ TEST(KemBatcher, DoneMaySubmitAndRun) {
 
 // Destruction refuses submissions from `done`; otherwise it would wait for those too, and for their
 // successors.
-TEST(KemBatcher, DoneSubmitsNothingAtTheEnd) {
+TEST(KemBatcher, SubmissionsFromDoneAreRefusedAtTheEnd) {
     const auto engine = engine_on("cpu");
     Items items(1);
     items.fill(*engine, keypair);
@@ -585,7 +585,7 @@ void submit_up_to(KemBatcher& batcher, Items& items, size_t end) {
 }
 
 // Several threads gather and complete large batches.
-TEST(KemBatcher, LargeBatchesAreGatheredInParts) {
+TEST(KemBatcher, LargeBatchesAreGatheredInChunks) {
     const auto engine = engine_on("cpu", 3);
     for (const size_t most : {800, 870, 937, 1000}) {
         Items items(1 + first_limit + most);
@@ -604,17 +604,17 @@ TEST(KemBatcher, LargeBatchesAreGatheredInParts) {
 
 // The batch limit depends on the duration of operations, not on that of `done`, even where `done`
 // takes the longest batch time.
-TEST(KemBatcher, DoneIsNoPartOfAnOperation) {
+TEST(KemBatcher, DoneDoesNotCountAsOperationTime) {
     const auto engine = engine_on("cpu", 1);
     Items items(1 + first_limit);
     KemBatcher batcher(*engine, full_batches(1000), system_random);
     warpseal_kem_request slow = items.request(keypair, 0);
     slow.user = &items;
     slow.done = [](void* user, warpseal_status status) {
-        Items& told = *static_cast<Items*>(user);
-        ScriptedClock::advance(1min);
-        told.statuses[0] = status;
-        ++told.done;
+        Items& completion = *static_cast<Items*>(user);
+        FakeClock::advance(1min);
+        completion.statuses[0] = status;
+        ++completion.done;
     };
     ASSERT_EQ(batcher.submit(slow), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return items.done == 1; }));
@@ -626,7 +626,7 @@ TEST(KemBatcher, DoneIsNoPartOfAnOperation) {
 }
 
 // A failed allocation is reported by all three interfaces, and the batcher continues.
-TEST(KemBatcher, WhereMemoryRunsOut) {
+TEST(KemBatcher, OutOfMemory) {
     static std::atomic<bool> out{false};
     out = false;
     const auto engine = engine_on("cpu");
@@ -644,11 +644,11 @@ TEST(KemBatcher, WhereMemoryRunsOut) {
     EXPECT_EQ(items.good(), items.count);
 }
 
-TEST(KemBatcher, MadeAndEndedUnderLoad) {
+TEST(KemBatcher, CreatedAndDestroyedUnderLoad) {
     const auto engine = engine_on("cpu");
     Items items(200);
     for (int round = 0; round < 40; ++round) {
-        items.forget();
+        items.reset();
         {
             KemBatcher batcher(*engine, with(50, std::chrono::microseconds(round * 100)),
                                system_random);
@@ -667,7 +667,7 @@ TEST(KemBatcher, MadeAndEndedUnderLoad) {
 
 // Signals are for the program's own threads: a batcher's threads block them, and a caller's mask
 // does not change.
-TEST(KemBatcher, ItsThreadsTakeNoSignals) {
+TEST(KemBatcher, ItsThreadsBlockSignals) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, {}, system_random);
     Items items(1);
@@ -687,7 +687,7 @@ TEST(KemBatcher, ItsThreadsTakeNoSignals) {
     EXPECT_EQ(sigismember(&mask, SIGTERM), 0);
 }
 
-TEST(KemBatcher, NothingSecretStaysOfABatch) {
+TEST(KemBatcher, NoSecretOfABatchRemains) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: sanitizers keep memory of their own";
 #endif
@@ -755,12 +755,12 @@ struct {
 // A new backend each time, as self-test results of a backend persist.
 const GpuBackend* pinning_backend(const tests::Script& script = {}) {
     static std::vector<std::unique_ptr<GpuBackend>> backends;
-    static const GpuBackend* scripted;
+    static const GpuBackend* fake;
     pinned = {};
-    scripted = tests::fake_backend(script);
-    backends.push_back(std::make_unique<GpuBackend>(*scripted));
+    fake = tests::fake_backend(script);
+    backends.push_back(std::make_unique<GpuBackend>(*fake));
     backends.back()->host_alloc = [](int device, size_t bytes, void** out) {
-        const warpseal_status status = scripted->host_alloc(device, bytes, out);
+        const warpseal_status status = fake->host_alloc(device, bytes, out);
         pinned.memory = static_cast<uint8_t*>(*out);
         pinned.bytes = bytes;
         std::fill_n(pinned.memory, bytes, uint8_t{0});
@@ -770,7 +770,7 @@ const GpuBackend* pinning_backend(const tests::Script& script = {}) {
 }
 
 // Pinned gather buffers are zeroized by their owner too.
-TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
+TEST(KemBatcher, PinnedMemoryIsZeroizedAfterEachBatch) {
     const auto engine = engine_on("cuda", 1, pinning_backend());
     Items items(161);
     items.fill(*engine, keypair);
@@ -798,7 +798,7 @@ TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
 }
 
 // Also after a batch that failed as a whole: the GPU decapsulates wrongly, and no core replaces it.
-TEST(KemBatcher, PinnedMemoryIsWipedAfterABatchThatFailed) {
+TEST(KemBatcher, PinnedMemoryIsZeroizedAfterAFailedBatch) {
     const auto engine =
         engine_on("cuda", 1, pinning_backend({.wrong_kem = 1u << static_cast<int>(decapsulate)}));
     Items items(161);
@@ -818,7 +818,7 @@ TEST(KemBatcher, PinnedMemoryIsWipedAfterABatchThatFailed) {
     EXPECT_EQ(counts_of(batcher).failures, items.count);
 }
 
-TEST(KemBatcher, RefusesWhatMeansNothing) {
+TEST(KemBatcher, RefusesInvalidArguments) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, {}, system_random);
     Items items(1);

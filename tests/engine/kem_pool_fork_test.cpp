@@ -38,7 +38,7 @@ bool watched(void* out, size_t bytes) {
 
 // A fork during key generation. The slots are reserved by a call that the child does not have, and
 // are all free in the child.
-TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
+TEST_F(KemPoolForked, WhileSlotsAreReservedByACall) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
@@ -61,7 +61,7 @@ TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
 }
 
 // The same while a background thread fills the pool: the child has no thread to wait for.
-TEST_F(KemPoolForked, WhilePlacesAreBeingFilled) {
+TEST_F(KemPoolForked, WhileSlotsAreBeingFilled) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
@@ -85,7 +85,7 @@ TEST_F(KemPoolForked, WhilePlacesAreBeingFilled) {
 
 // A child could wait forever for a self-test started by its parent: a pool runs its self-tests at
 // creation.
-TEST_F(KemPoolForked, WhatItUsesIsProvedWhenItIsMade) {
+TEST_F(KemPoolForked, ItsPathsAreSelfTestedAtCreation) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 1, counted, pool), WARPSEAL_OK);
@@ -113,7 +113,7 @@ TEST_F(KemPoolForked, PastTheLibrary) {
 }
 
 // A pool that cannot restart in a child reports that for each item, and zeroes the secrets.
-TEST_F(KemPoolForked, WithoutRandomEveryItemIsToldSo) {
+TEST_F(KemPoolForked, WithoutRandomEveryItemFails) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 3, watched, pool), WARPSEAL_OK);

@@ -20,7 +20,7 @@ namespace {
 
 using namespace pooled;
 
-TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
+TEST(KemPoolOnGpu, SecretKeysAreStoredAndZeroizedThere) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     const uint64_t before = tests::script().live_device_allocations;
@@ -60,7 +60,7 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
         const auto after = publics.begin() + static_cast<long>(i * public_stride + pk);
         EXPECT_EQ(Text(after, after + gap), Text(gap, 0xa5)) << i;
     }
-    warpseal_kem_batch batch = tests::side_by_side(set, count);
+    warpseal_kem_batch batch = tests::contiguous_batch(set, count);
     batch.public_keys = publics.data();
     batch.ciphertexts = ciphertexts.data();
     batch.shared_secrets = sent.data();
@@ -93,16 +93,16 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
 }
 
 // A copy to pageable memory goes through the driver's own buffer, which is never zeroized.
-TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
+TEST(KemPoolOnGpu, SecretsAreCopiedToPinnedMemoryThatIsZeroized) {
     static struct {
         uint8_t* pinned = nullptr;
         size_t bytes = 0, downloads = 0, into_pinned = 0;
     } seen;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.host_alloc = [](int device, size_t bytes, void** out) {
-        const warpseal_status status = scripted->host_alloc(device, bytes, out);
+        const warpseal_status status = fake->host_alloc(device, bytes, out);
         seen.pinned = static_cast<uint8_t*>(*out);
         seen.bytes = bytes;
         std::fill_n(seen.pinned, bytes, uint8_t{0});
@@ -111,7 +111,7 @@ TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
     backend.download = [](int device, void* to, const void* from, size_t bytes) {
         ++seen.downloads;
         seen.into_pinned += to == seen.pinned;
-        return scripted->download(device, to, from, bytes);
+        return fake->download(device, to, from, bytes);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
@@ -124,7 +124,7 @@ TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
     EXPECT_EQ(Text(seen.pinned, seen.pinned + seen.bytes), Text(seen.bytes, 0));
 }
 
-TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
+TEST(KemPoolOnGpu, ThePoolContinuesAfterALossAtAnyStep) {
     const auto cores = engine_on("cpu", nullptr);
     bool lost = true;
     uint64_t fail_at = 0, with_losses = 0;
@@ -162,7 +162,7 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
 }
 
 // One transient failure for lack of memory at each step: the call fails, and handles stay valid.
-TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
+TEST(KemPoolOnGpu, ATransientFailureReleasesNoHandle) {
     const auto cores = engine_on("cpu", nullptr);
     uint64_t failures = 0;
     for (bool failed = true; failed;) {
@@ -207,21 +207,21 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
 
 // Staged keys and secrets of a batch are always zeroized, also where a step fails, unless that step
 // is the zeroization.
-TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
+TEST(KemPoolOnGpu, NoStagedSecretRemains) {
     static struct {
         uint8_t* last = nullptr;
         bool wipe_failed = false;
     } seen;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
+    static const GpuBackend* fake;
     const auto cores = engine_on("cpu", nullptr);
     const size_t secret_bytes =
         KemKeyStore::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
     uint64_t fail_at = 0;
     for (bool failed = true; failed; ++fail_at) {
-        backend = *(scripted = tests::fake_backend());
+        backend = *(fake = tests::fake_backend());
         backend.device_alloc = [](int device, size_t bytes, void** out) {
-            const warpseal_status status = scripted->device_alloc(device, bytes, out);
+            const warpseal_status status = fake->device_alloc(device, bytes, out);
             seen.last = static_cast<uint8_t*>(*out);
             std::fill_n(seen.last, bytes, uint8_t{0});
             return status;
@@ -229,8 +229,8 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
         backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
                                    size_t stride, const uint32_t* numbers, uint64_t count,
                                    void* stream) {
-            const warpseal_status status = scripted->pool_transfer(device, what, places, items,
-                                                                   stride, numbers, count, stream);
+            const warpseal_status status =
+                fake->pool_transfer(device, what, places, items, stride, numbers, count, stream);
             seen.wipe_failed =
                 seen.wipe_failed || (what == PoolTransfer::wipe && status != WARPSEAL_OK);
             return status;
@@ -240,39 +240,39 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
         std::unique_ptr<KemKeyPool> pool;
         ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
         const uint8_t* const staged = seen.last;
-        const auto nothing_stays = [&] {
+        const auto expect_no_secret = [&] {
             return std::all_of(staged, staged + secret_bytes,
                                [](uint8_t byte) { return byte == 0; });
         };
         tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
         tests::script().fail_at = tests::script().steps + 1 + fail_at;
         (void)pool->fill();
-        EXPECT_TRUE(nothing_stays()) << fail_at;
+        EXPECT_TRUE(expect_no_secret()) << fail_at;
         EXPECT_EQ(pool->fill(), WARPSEAL_OK);
         Clients clients(*pool, *cores, 4);
         (void)pool->decapsulate(
             4, clients.handles.data(),
             {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
-        EXPECT_TRUE(nothing_stays() || seen.wipe_failed) << fail_at;
+        EXPECT_TRUE(expect_no_secret() || seen.wipe_failed) << fail_at;
         failed = tests::script().steps >= tests::script().fail_at;
     }
     EXPECT_GT(fail_at, 10u);
 }
 
 // There is one staging buffer: two concurrent batches would use each other's keys.
-TEST(KemPoolOnGpu, BatchesTakeTurns) {
+TEST(KemPoolOnGpu, BatchesUseTheStagingBufferInTurn) {
     static std::atomic<int> impl, most;
     impl = most = 0;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                             const warpseal_kem_batch& batch, uint64_t in_flight,
                             const DrawnCoins* coins, void* stream) {
         most = std::max<int>(most, ++impl);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+            fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
         --impl;
         return status;
     };
@@ -292,15 +292,15 @@ TEST(KemPoolOnGpu, BatchesTakeTurns) {
 
 // Slot indices use the same buffer, also for zeroization alone: concurrent batches would zeroize or
 // use the wrong slots.
-TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
+TEST(KemPoolOnGpu, SlotsBelongToTheStagedBatch) {
     static std::atomic<std::thread::id> last;
     static std::atomic<int> of_others;
     of_others = 0;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.upload = [](int device, void* to, const void* from, size_t bytes) {
-        const warpseal_status status = scripted->upload(device, to, from, bytes);
+        const warpseal_status status = fake->upload(device, to, from, bytes);
         last = std::this_thread::get_id();
         std::this_thread::sleep_for(std::chrono::milliseconds(3));  // a window for concurrent calls
         return status;
@@ -309,12 +309,12 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
                                size_t stride, const uint32_t* numbers, uint64_t count,
                                void* stream) {
         if (numbers != nullptr) of_others += last.load() != std::this_thread::get_id();
-        return scripted->pool_transfer(device, what, places, items, stride, numbers, count, stream);
+        return fake->pool_transfer(device, what, places, items, stride, numbers, count, stream);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 20, counted, pool), WARPSEAL_OK);
-    Clients first(*pool, *cores, 2), second(*pool, *cores, 2), dropped(*pool, *cores, 10);
+    Clients first(*pool, *cores, 2), second(*pool, *cores, 2), released(*pool, *cores, 10);
     {
         std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }),
             other([&] { EXPECT_EQ(second.decapsulate(*pool), 2u); }),
@@ -322,59 +322,59 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
         std::jthread droppers[2];
         for (size_t half = 0; half < 2; ++half)
             droppers[half] = std::jthread([&, half] {
-                for (size_t i = half; i < 10; i += 2) pool->release(1, &dropped.handles[i]);
+                for (size_t i = half; i < 10; i += 2) pool->release(1, &released.handles[i]);
             });
     }
     EXPECT_EQ(of_others, 0);
-    EXPECT_EQ(dropped.decapsulate(*pool), 0u);
+    EXPECT_EQ(released.decapsulate(*pool), 0u);
     Clients all(*pool, *cores, 20);
     EXPECT_EQ(all.decapsulate(*pool), 20u);
 }
 
 // When a use or release returns, the handle's key is zeroized, not merely queued for it.
-TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
+TEST(KemPoolOnGpu, KeysAreZeroizedWhenTheCallReturns) {
     static int wipes;
     static bool waited;
     wipes = 0;
     waited = false;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
                                size_t stride, const uint32_t* numbers, uint64_t count,
                                void* stream) {
         EXPECT_EQ(stream, nullptr);
         wipes += what == PoolTransfer::wipe && numbers != nullptr;
         waited = false;
-        return scripted->pool_transfer(device, what, places, items, stride, numbers, count, stream);
+        return fake->pool_transfer(device, what, places, items, stride, numbers, count, stream);
     };
     backend.synchronize = [](int device, void* stream) {
         waited = stream == nullptr;
-        return scripted->synchronize(device, stream);
+        return fake->synchronize(device, stream);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
-    Clients used(*pool, *cores, 2), dropped(*pool, *cores, 2);
+    Clients used(*pool, *cores, 2), released(*pool, *cores, 2);
     EXPECT_EQ(used.decapsulate(*pool), 2u);
     EXPECT_EQ(wipes, 1);
     EXPECT_TRUE(waited);
-    pool->release(2, dropped.handles.data());
+    pool->release(2, released.handles.data());
     EXPECT_EQ(wipes, 2);
     EXPECT_TRUE(waited);
 }
 
 // The GPU reports an item without keys: none of that batch is handed out.
-TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
+TEST(KemPoolOnGpu, ABatchWithAFailedItemIsNotHandedOut) {
     static bool without;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                             const warpseal_kem_batch& batch, uint64_t in_flight,
                             const DrawnCoins* coins, void* stream) {
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+            fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
         if (without) batch.statuses[1] = WARPSEAL_INVALID_ARGUMENT;
         return status;
     };
@@ -390,18 +390,18 @@ TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
 
 // The GPU is lost while a call holds handles, and other calls continue in host memory: those
 // handles are invalid there.
-TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
+TEST(KemPoolOnGpu, LostWhileOthersUseHostMemory) {
     static std::function<void()> meanwhile;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                             const warpseal_kem_batch& batch, uint64_t in_flight,
                             const DrawnCoins* coins, void* stream) {
         const auto work = std::exchange(meanwhile, nullptr);
         if (work) tests::script().fail_at = tests::script().steps + 1;
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+            fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
         if (work) work();
         return status;
     };
@@ -419,7 +419,7 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
 }
 
 // Ready key pairs held by a call when the GPU is lost are lost too: their slots need new ones.
-TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
+TEST(KemPoolOnGpu, LostDuringAnAcquisition) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
@@ -443,7 +443,7 @@ TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
 
 // A call for one handle runs on the cores there, and a large one does not, like calls on host
 // memory.
-TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
+TEST(KemPoolOnGpu, BatchesOfTheBatcherRunOnTheGpu) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("auto", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
@@ -467,7 +467,7 @@ TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
     EXPECT_EQ(tests::script().live_device_allocations, 0u);
 }
 
-TEST(KemPoolOnGpu, WithoutRoomThereItLiesOnTheHost) {
+TEST(KemPoolOnGpu, WithoutDeviceMemoryItUsesTheHost) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> first;

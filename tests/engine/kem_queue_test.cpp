@@ -38,7 +38,7 @@ struct Rule : testing::Test {
     }
 };
 
-TEST_F(Rule, OutOfSilenceAtOnce) {
+TEST_F(Rule, AfterIdlenessAtOnce) {
     arrive(0us);
     EXPECT_LE(left(), 0us);
     EXPECT_EQ(take(), 1u);
@@ -48,14 +48,14 @@ TEST_F(Rule, OutOfSilenceAtOnce) {
 }
 
 // The clock may have started with the machine, a moment ago.
-TEST_F(Rule, TheFirstAtOnceOnAMachineJustStarted) {
+TEST_F(Rule, TheFirstAtOnceAfterBoot) {
     rule.delay = 1h;
     now = KemRequestQueue::Time(1s);
     arrive(0us);
     EXPECT_LE(left(), 0us);
 }
 
-TEST_F(Rule, WaitsWhileOthersComeButNotPastTheDelay) {
+TEST_F(Rule, WaitsForMoreRequestsUpToTheDelay) {
     arrive(0us);
     take();
     arrive(100us);
@@ -67,7 +67,7 @@ TEST_F(Rule, WaitsWhileOthersComeButNotPastTheDelay) {
     EXPECT_EQ(take(), 13u);
 }
 
-TEST_F(Rule, DenseArrivalsHaveATimeToBeInterrupted) {
+TEST_F(Rule, DenseArrivalsCanBeInterrupted) {
     arrive(0us);
     take();
     for (int i = 0; i < 50; ++i) arrive(1us);
@@ -76,7 +76,7 @@ TEST_F(Rule, DenseArrivalsHaveATimeToBeInterrupted) {
 
 // Each client sends its next request when the last batch is done: the shared wait does not count as
 // their request interval.
-TEST_F(Rule, AFewClientsWaitForASilenceThatDoesNotGrow) {
+TEST_F(Rule, TheWaitOfAFewClientsDoesNotGrow) {
     for (int clients = 2; clients <= 10; ++clients)
         for (int round = 0; round < 100; ++round) {
             for (int i = 0; i < clients; ++i) arrive(1us);
@@ -130,7 +130,7 @@ TEST_F(Rule, FirstInFirstOut) {
 }
 
 // The remainder of requests that one batch could not hold keeps its waiting time.
-TEST_F(Rule, WhatIsLeftIsNotYounger) {
+TEST_F(Rule, TheRemainderKeepsItsWaitingTime) {
     arrive(0us);
     take();
     const KemRequestQueue::Time first = now + 1us;
@@ -140,7 +140,7 @@ TEST_F(Rule, WhatIsLeftIsNotYounger) {
     EXPECT_LE(queue.due(rule), first + rule.delay);
 }
 
-TEST_F(Rule, SlowOperationsComeInSmallerBatches) {
+TEST_F(Rule, SlowOperationsFormSmallerBatches) {
     rule.most = 4096;
     const auto limit_after = [&](size_t count, double seconds) {
         arrive(0us);
@@ -163,7 +163,7 @@ TEST_F(Rule, SlowOperationsComeInSmallerBatches) {
     EXPECT_EQ(queue.limit(rule), 7u);
 }
 
-TEST_F(Rule, AShortBatchByTheLastOne) {
+TEST_F(Rule, AShortBatchByTheLastDuration) {
     EXPECT_FALSE(queue.is_short(1, rule));  // unknown
     arrive(0us);
     take();
@@ -173,7 +173,7 @@ TEST_F(Rule, AShortBatchByTheLastOne) {
 }
 
 // A client that sends one request after another would wait in vain each time.
-TEST_F(Rule, OneClientAloneSeldomWaits) {
+TEST_F(Rule, ASingleClientSeldomWaits) {
     EXPECT_EQ(one_by_one(1, 60us), 0);
     EXPECT_EQ(one_by_one(1, 60us), 1);
     EXPECT_LE(one_by_one(5000, 60us), 15);
@@ -186,7 +186,7 @@ TEST_F(Rule, OneClientAloneSeldomWaits) {
     EXPECT_GT(left(), 0us);
 }
 
-TEST_F(Rule, ACompanionWhileABatchIsUnderWayCountsToo) {
+TEST_F(Rule, ARequestDuringABatchInFlightCountsToo) {
     one_by_one(100, 60us);
     arrive(60us);
     EXPECT_LE(left(), 0us);
@@ -195,7 +195,7 @@ TEST_F(Rule, ACompanionWhileABatchIsUnderWayCountsToo) {
     EXPECT_GT(left(), 0us);
 }
 
-TEST_F(Rule, WhoWaitsForItsOwnForetellsNobody) {
+TEST_F(Rule, AClientThatWaitsForItselfIsNotExpected) {
     for (int i = 0; i < 20; ++i) arrive(10us, true);
     EXPECT_LE(left(), 0us);
     EXPECT_EQ(take(), 20u);

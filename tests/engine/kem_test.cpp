@@ -13,7 +13,7 @@
 #include "engine/fake_backend.h"
 #include "engine/impl.h"
 #include "engine/self_test/reference_output.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 
 namespace {
 
@@ -76,7 +76,7 @@ struct Items {
           shared(items * 32, 0xa5),
           statuses(items, 0x77) {}
     warpseal_kem_batch batch() {
-        warpseal_kem_batch out = tests::side_by_side(set, count);
+        warpseal_kem_batch out = tests::contiguous_batch(set, count);
         out.public_keys = publics.data();
         out.secret_keys = secrets.data();
         out.ciphertexts = ciphertexts.data();
@@ -109,7 +109,7 @@ struct Expected {
 
 constexpr uint64_t few = 5;
 
-TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
+TEST(KemOnGpu, TheCoresFinishWithTheSameCoinsAfterAnyFailure) {
     const Expected expected(few);
     EXPECT_EQ(expected.status[1], WARPSEAL_INVALID_ARGUMENT);
     struct Failure {
@@ -143,7 +143,7 @@ TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
                 if (at == 0) {
                     steps = tests::script().steps - begin;
                     EXPECT_GE(steps, few);
-                    EXPECT_EQ(tests::script().forgotten,
+                    EXPECT_EQ(tests::script().zeroized,
                               operation == KemOperation::decapsulate ? 0u : 1u);
                 }
             }
@@ -184,7 +184,7 @@ TEST(KemOnGpu, AWrongGpuIsClosed) {
     }
 }
 
-TEST(KemOnGpu, AutoAsksWhatPays) {
+TEST(KemOnGpu, AutoUsesTheThroughputModel) {
     Items items(40), one(1);
     {
         World world("auto", tests::fake_backend());
@@ -203,7 +203,7 @@ TEST(KemOnGpu, AutoAsksWhatPays) {
     EXPECT_EQ(tests::script().host_calls, calls);
 }
 
-TEST(KemOnGpu, PacesAreLearnt) {
+TEST(KemOnGpu, ThroughputIsLearnt) {
     KemThroughput throughput(4);
     constexpr auto operation = KemOperation::encapsulate;
     EXPECT_FALSE(throughput.gpu_first(2, operation, 100, true));
@@ -222,7 +222,7 @@ TEST(KemOnGpu, PacesAreLearnt) {
 }
 
 // One call slowed by other load or page faults does not change the choice.
-TEST(KemOnGpu, OneSlowCallSaysNothing) {
+TEST(KemOnGpu, OneSlowCallDoesNotChangeTheChoice) {
     constexpr auto operation = KemOperation::decapsulate;
     for (const bool gpu : {false, true}) {
         KemThroughput throughput(4);
@@ -247,7 +247,7 @@ int calls_before_the_other(KemThroughput& throughput, bool gpu, int most) {
     return calls;
 }
 
-TEST(KemOnGpu, WhoWasSlowIsTriedAgain) {
+TEST(KemOnGpu, ASlowSideIsTriedAgain) {
     constexpr auto operation = KemOperation::encapsulate;
     for (const bool slow : {false, true}) {
         SCOPED_TRACE(slow ? "the GPU was slow" : "the cores were slow");
@@ -273,7 +273,7 @@ TEST(KemOnGpu, WhoWasSlowIsTriedAgain) {
     EXPECT_EQ(calls_before_the_other(throughput, false, 1000), 1000);
 }
 
-TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
+TEST(KemOnGpu, AGpuThatReturnsWorkIsUsedLess) {
     constexpr auto operation = KemOperation::encapsulate;
     for (const bool measured : {false, true}) {
         KemThroughput throughput(4);
@@ -292,7 +292,7 @@ TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
     }
 }
 
-TEST(KemOnGpu, AutoTurnsFromAGpuThatAlwaysFails) {
+TEST(KemOnGpu, AutoAvoidsAGpuThatAlwaysFails) {
     const Expected expected(40);
     constexpr auto operation = KemOperation::decapsulate;
     World world("auto", tests::fake_backend());
@@ -315,7 +315,7 @@ TEST(KemOnGpu, AutoTurnsFromAGpuThatAlwaysFails) {
     EXPECT_LT(calls, 30);
 }
 
-TEST(KemOnGpu, SeveralShareACall) {
+TEST(KemOnGpu, SeveralGpusShareACall) {
     constexpr uint64_t count = 61;
     const Expected expected(count);
     for (const uint64_t fail_at : {uint64_t{0}, uint64_t{3}}) {
@@ -349,15 +349,15 @@ TEST(KemOnGpu, SeveralShareACall) {
 
 // Signals are for the program's own threads: threads started by a call block them, and the caller's
 // mask does not change.
-TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
+TEST(KemOnGpu, ThreadsOfACallBlockSignals) {
     static std::thread::id caller;
     static std::atomic<int> others, shielded;
     caller = std::this_thread::get_id();
     tests::Script several;
     several.device_count = 3;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend(several));
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend(several));
     backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
                           const warpseal_kem_batch& batch, uint64_t in_flight,
                           const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
@@ -367,7 +367,7 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
             ++others;
             shielded += sigismember(&mask, SIGTERM);
         }
-        return scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
+        return fake->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
     };
     World world("cuda:0,1,2", &backend);
     world.engine->impl().kem.items_for_another_gpu = 10;
@@ -443,12 +443,12 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             There there(*backend, device, items);
             const bool draws = operation != KemOperation::decapsulate;
             const uint64_t steps = tests::script().steps_of[device],
-                           forgotten = tests::script().forgotten;
+                           zeroized = tests::script().zeroized;
             ASSERT_EQ(
                 world.engine->kem_device(operation, set.name, there.batch(), fixed_random, &stream),
                 WARPSEAL_OK);
             EXPECT_EQ(tests::script().last_stream, &stream);
-            EXPECT_EQ(tests::script().forgotten - forgotten, draws ? 1u : 0u);
+            EXPECT_EQ(tests::script().zeroized - zeroized, draws ? 1u : 0u);
             EXPECT_GT(tests::script().steps_of[device], steps);
             there.read();
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
@@ -519,7 +519,7 @@ TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
     tests::script().lost = false;  // so that memory may be freed
 }
 
-TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
+TEST(KemOnGpu, OverlappingStatusesAreRefusedWhereThereAreItems) {
     const GpuBackend* backend = tests::fake_backend();
     World world("cuda", backend);
     Items items(few);
@@ -545,8 +545,8 @@ TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
 // The outputs of one GPU do not validate another's, in either order of testing.
 TEST(KemOnGpu, EachGpuIsTestedByItself) {
     static int wrong;
-    static const GpuBackend* scripted;
-    const auto answers_of_two = [](World& world, const GpuBackend& backend) {
+    static const GpuBackend* fake;
+    const auto results_of_two = [](World& world, const GpuBackend& backend) {
         for (const int device : {1 - wrong, wrong}) {
             Items items(few);
             std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
@@ -563,17 +563,17 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
     for (wrong = 0; wrong < 2; ++wrong) {
         static GpuBackend backends[2];
         GpuBackend& backend = backends[wrong];
-        backend = *(scripted = tests::fake_backend(two));
+        backend = *(fake = tests::fake_backend(two));
         backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                                 const warpseal_kem_batch& batch, uint64_t in_flight,
                                 const DrawnCoins* coins, void* stream) {
             const warpseal_status status =
-                scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+                fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
             if (device == wrong) batch.shared_secrets[0] ^= 1;
             return status;
         };
         World world("cuda:0,1", &backend);
-        answers_of_two(world, backend);
+        results_of_two(world, backend);
     }
     // The same for the cipher that draws coins.
     for (wrong = 0; wrong < 2; ++wrong) {
@@ -581,7 +581,7 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
         two.wrong_device = 1u << (2 * WARPSEAL_CTR + static_cast<int>(Direction::encrypt));
         const GpuBackend* backend = tests::fake_backend(two);
         World world("cuda:0,1", backend);
-        answers_of_two(world, *backend);
+        results_of_two(world, *backend);
     }
 }
 
@@ -603,7 +603,7 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
 
 // A backend that records the item counts it is given, and makes wrong keys in large batches.
 struct OfMany {
-    static inline const GpuBackend* scripted;
+    static inline const GpuBackend* fake;
     static inline uint64_t most;
     static inline bool wrong;
 
@@ -615,19 +615,18 @@ struct OfMany {
         return status;
     }
     static GpuBackend backend() {
-        GpuBackend backend = *(scripted = tests::fake_backend());
+        GpuBackend backend = *(fake = tests::fake_backend());
         backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                                 const warpseal_kem_batch& batch, uint64_t in_flight,
                                 const DrawnCoins* coins, void* stream) {
-            return seen(
-                scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream),
-                batch, in_flight);
+            return seen(fake->kem_device(device, kem, operation, batch, in_flight, coins, stream),
+                        batch, in_flight);
         };
         backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
                               const warpseal_kem_batch& batch, uint64_t in_flight,
                               const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
             return seen(
-                scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed),
+                fake->kem_host(device, kem, operation, batch, in_flight, coins, done, failed),
                 batch, in_flight);
         };
         return backend;
@@ -636,7 +635,7 @@ struct OfMany {
 
 // Large and small batches take different paths, and each has a self-test of its own. A call states
 // its item count.
-TEST(KemOnGpu, TheWayOfManyIsTestedToo) {
+TEST(KemOnGpu, ThePathOfManyIsTestedToo) {
     static GpuBackend backends[2];
     for (const bool device_memory : {false, true})
         for (const bool wrong : {false, true}) {

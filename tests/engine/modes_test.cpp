@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/engines.h"
-#include "engine/scripted_cores.h"
+#include "engine/fake_cores.h"
 #include "engine/targets.h"
 
 namespace {
@@ -17,7 +17,7 @@ using tests::key_of;
 
 // CBC and CFB decryption and XTS, in shards and in place: one shard's output overwrites the next
 // one's input.
-TEST(Split, FeedbackAndUnitsChangeNothing) {
+TEST(Split, FeedbackAndUnitsDoNotChangeTheOutput) {
     for (const Target target : cpu_targets_best_first) {
         if (!cpu_has(target)) continue;
         std::unique_ptr<Engine> one, many;
@@ -77,7 +77,7 @@ TEST(Split, FeedbackAndUnitsChangeNothing) {
 
 // ---- padding
 
-TEST(Padding, ComesAndGoes) {
+TEST(Padding, IsAddedAndRemoved) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
@@ -131,7 +131,7 @@ TEST(Padding, ComesAndGoes) {
 }
 
 // Every last byte value, and each padding byte wrong in turn.
-TEST(Padding, WhatIsNotPaddingIsRefusedAndWiped) {
+TEST(Padding, InvalidPaddingIsRefusedAndZeroized) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     const auto key = key_of(*engine);

@@ -5,7 +5,7 @@
 
 #include "engine/kem/key_pool/pool.h"
 #include "engine/self_test/reference_output.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 
 namespace pooled {
 
@@ -49,7 +49,7 @@ struct Clients {
           handles(count),
           statuses(count, -1) {
         EXPECT_EQ(pool.acquire(count, {publics.data(), pk}, handles.data()), WARPSEAL_OK);
-        warpseal_kem_batch batch = tests::side_by_side(set, count);
+        warpseal_kem_batch batch = tests::contiguous_batch(set, count);
         batch.public_keys = publics.data();
         batch.ciphertexts = ciphertexts.data();
         batch.shared_secrets = sent.data();

@@ -51,7 +51,7 @@ bool has_flag(const void* at, const std::string& flag) {
     return false;
 }
 
-TEST(SecretMemory, IsZeroedApartAndOutOfCoreDumps) {
+TEST(SecretMemory, IsZeroedPrivateAndOutOfCoreDumps) {
     std::vector<std::unique_ptr<SecretMemory>> all;
     std::vector<size_t> bytes;
     for (int round = 0; round < 3; ++round) {
@@ -99,7 +99,7 @@ TEST(SecretMemory, IsLocked) {
         }
 }
 
-TEST(SecretMemory, IsWipedWhenItGoes) {
+TEST(SecretMemory, IsZeroizedOnRelease) {
     SecretMemory neighbour, secret;  // keeps the slab
     ASSERT_TRUE(neighbour.allocate(1536) && secret.allocate(1536));
     std::memset(secret.data(), 0x77, 1536);
@@ -109,7 +109,7 @@ TEST(SecretMemory, IsWipedWhenItGoes) {
         ASSERT_TRUE(data[i] == 0 || i < sizeof(void*)) << i;  // the free list is stored there
 }
 
-TEST(SecretMemory, ThousandsTakeFewMappingsAndGiveThemBack) {
+TEST(SecretMemory, ThousandsUseFewMappingsAndReleaseThem) {
     const size_t before = mappings();
     {
         std::vector<std::unique_ptr<SecretMemory>> all(20000);
@@ -122,7 +122,7 @@ TEST(SecretMemory, ThousandsTakeFewMappingsAndGiveThemBack) {
     EXPECT_LT(mappings(), before + 20);
 }
 
-TEST(SecretMemory, AForkedChildHasACopyAndMayGoOn) {
+TEST(SecretMemory, AForkedChildHasACopyAndContinues) {
     SecretMemory secret;
     ASSERT_TRUE(secret.allocate(1536));
     std::memset(secret.data(), 0x31, 1536);
@@ -150,7 +150,7 @@ TEST(SecretMemory, AForkedChildHasACopyAndMayGoOn) {
     busy.join();
 }
 
-TEST(SecretMemory, AForkedChildHasNothingOfWhatIsWipedForIt) {
+TEST(SecretMemory, AForkedChildHasZerosInsteadOfSecrets) {
     for (const size_t size : sizes) {
         SecretMemory secret;
         ASSERT_TRUE(secret.allocate(size, SecretMemory::AfterFork::wiped));

@@ -8,11 +8,11 @@
 #include <string>
 
 #include "engine/fake_backend.h"
+#include "engine/fake_cores.h"
 #include "engine/limits.h"
-#include "engine/scripted_cores.h"
 #include "engine/self_test/reference_output.h"
 #include "engine/targets.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 
 namespace {
 
@@ -33,7 +33,7 @@ constexpr warpseal_mode all_modes[] = {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM,
 
 // ---- reference outputs
 
-TEST(Answers, CtrOfSp80038aF5) {
+TEST(ReferenceOutput, CtrOfSp80038aF5) {
     const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c");
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text plaintext =
@@ -44,7 +44,7 @@ TEST(Answers, CtrOfSp80038aF5) {
               bytes_of("874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"));
 }
 
-TEST(Answers, TheCounterWrapsWhereItIsToldTo) {
+TEST(ReferenceOutput, TheCounterWrapsAtItsWidth) {
     const Text key(16, 7);
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text full = reference_output::keystream(blocks, Text(16, 0xff), 16, 32),
@@ -56,7 +56,7 @@ TEST(Answers, TheCounterWrapsWhereItIsToldTo) {
 }
 
 // Test cases 4, 5 and 6 of the GCM submission (McGrew and Viega): IVs of 96, 64 and 480 bits.
-TEST(Answers, TagsOfTheGcmSubmission) {
+TEST(ReferenceOutput, TagsOfTheGcmSubmission) {
     const Text key = bytes_of("feffe9928665731c6d6a8f9467308308");
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text plaintext = bytes_of(
@@ -81,7 +81,7 @@ TEST(Answers, TagsOfTheGcmSubmission) {
 }
 
 // SP 800-38A F.2.1, F.3.13 from its second segment, and F.4.1.
-TEST(Answers, FeedbackModesOfSp80038a) {
+TEST(ReferenceOutput, FeedbackModesOfSp80038a) {
     const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c"),
                iv = bytes_of("000102030405060708090a0b0c0d0e0f");
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
@@ -98,7 +98,7 @@ TEST(Answers, FeedbackModesOfSp80038a) {
 }
 
 // IEEE 1619 annex B: vectors 2, 15 and 17.
-TEST(Answers, XtsOfIeee1619) {
+TEST(ReferenceOutput, XtsOfIeee1619) {
     const Text data = bytes_of("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0"),
                fixed = bytes_of("22222222222222222222222222222222"),
                other = bytes_of("bfbebdbcbbbab9b8b7b6b5b4b3b2b1b0");
@@ -119,7 +119,7 @@ TEST(Answers, XtsOfIeee1619) {
 }
 
 // SP 800-38B D.1, RFC 3610 packet vectors 5 and 6.
-TEST(Answers, CmacAndCcm) {
+TEST(ReferenceOutput, CmacAndCcm) {
     const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
     const reference_output::Blocks mac(aes, bytes_of("2b7e151628aed2a6abf7158809cf4f3c").data());
     const Text text = bytes_of(
@@ -140,7 +140,7 @@ TEST(Answers, CmacAndCcm) {
 
 // ---- accepted and refused paths
 
-TEST(SelfTest, EveryTargetOfThisMachineHolds) {
+TEST(SelfTest, EveryTargetOfThisMachinePasses) {
     for (const Target target : cpu_targets_best_first) {
         if (!cpu_has(target)) continue;
         for (size_t i = 0; const CpuCipher* reference = cpu_cipher_at(i); ++i) {
@@ -283,7 +283,7 @@ std::vector<std::tuple<Break, warpseal_mode, Direction>> all_breaks() {
 
 class EachBreak : public testing::TestWithParam<std::tuple<Break, warpseal_mode, Direction>> {};
 
-TEST_P(EachBreak, IsRefusedSaidOnceAndTheNextTargetUsed) {
+TEST_P(EachBreak, IsRefusedReportedOnceAndReplaced) {
     const auto [what, mode, direction] = GetParam();
     Notices notices;
     warpseal_status status = WARPSEAL_OK, intact = WARPSEAL_OK;
@@ -310,7 +310,7 @@ TEST_P(EachBreak, IsRefusedSaidOnceAndTheNextTargetUsed) {
     EXPECT_EQ(notices.texts.size(), said);
 }
 
-TEST_P(EachBreak, WithNothingLeftTheCallFails) {
+TEST_P(EachBreak, WithoutAnyTargetTheCallFails) {
     const auto [what, mode, direction] = GetParam();
     Notices notices;
     warpseal_status status = WARPSEAL_OK;
@@ -352,7 +352,7 @@ TEST(SelfTest, AReferenceThatIsWrongInLongCallsGivesSingleBlocks) {
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
 }
 
-TEST(SelfTest, AnswersThatAreNotThePublishedOnesAreNoReference) {
+TEST(SelfTest, ATargetThatFailsPublishedVectorsIsNoReference) {
     Notices notices;
     warpseal_status status = WARPSEAL_OK;
     tests::break_all_cores(Break::known_answer, WARPSEAL_ECB, Direction::encrypt);
@@ -369,7 +369,7 @@ TEST(SelfTest, CoinsAreNotDrawnByABrokenCipher) {
     const auto draw = [](void* out, size_t bytes) { return std::memset(out, 5, bytes) != nullptr; };
     Text publics(set.public_key_bytes(), 0xa5), secrets(set.secret_key_bytes(), 0xa5),
         coins(set.keypair_coins(), 0x17);
-    warpseal_kem_batch batch = tests::side_by_side(set, 1);
+    warpseal_kem_batch batch = tests::contiguous_batch(set, 1);
     batch.public_keys = publics.data();
     batch.secret_keys = secrets.data();
     EXPECT_EQ(engine->kem(KemOperation::keypair, set.name, batch, draw), WARPSEAL_SELF_TEST_FAILED);

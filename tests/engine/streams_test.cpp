@@ -52,7 +52,7 @@ struct World {
     }
 };
 
-TEST(Streams, EachPublicCallGoesToItsOwn) {
+TEST(Streams, EachPublicCallUsesItsStream) {
     const World it;
     const uint8_t iv[16] = {};
     const warpseal_batch plain = it.batch(16, 0), sealed = it.batch(12, 16),

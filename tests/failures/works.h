@@ -14,7 +14,7 @@ struct Named {
     const char* name;
     Work work;
     // True if its self-tests run before, in the parent. Those of ciphers make thousands of
-    // requests, which abi_memory_test.cpp refuses.
+    // requests, which c_api_memory_test.cpp refuses.
     bool self_tested = false;
 };
 

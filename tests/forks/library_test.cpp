@@ -70,7 +70,7 @@ public:
                           false};
         if (thread % 2 == 1 && turns_[thread] % 4 != 0) {
             ++turns_[thread];
-            return take_and_give(scene.engine);
+            return acquire_and_release(scene.engine);
         }
         const bool right = calls[(3 * thread + turns_[thread]++) % calls.size()].right(scene);
         return right && (parent == nullptr || use_fresh_key(*parent, thread));
@@ -95,7 +95,7 @@ public:
 
 private:
     // Operations of under a microsecond under a lock, so frequent that some forks interrupt them.
-    static bool take_and_give(warpseal_engine* engine) {
+    static bool acquire_and_release(warpseal_engine* engine) {
         warpseal_cipher_info cipher{};
         RIGHT(cipher_called("aes-256", cipher));
         for (int i = 0; i < 200; ++i) {

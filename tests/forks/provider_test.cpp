@@ -182,7 +182,7 @@ bool resume(ASYNC_JOB*& job, ASYNC_WAIT_CTX* wait, Prepared* prepared, int& resu
 
 // A request that is queued, or just done, at the fork: the child repeats it, and the parent's
 // continues.
-TEST(Forks, PausedFibresGoOnInBothProcesses) {
+TEST(Forks, PausedFibresContinueInBothProcesses) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP()
         << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";

@@ -86,7 +86,7 @@ TEST_P(Fibres, ManyAtOnceInAnEventLoop) {
     EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST_P(Fibres, ResumedAllTheTimeWithoutReason) {
+TEST_P(Fibres, ResumedSpuriously) {
     const Ends ends(library, GetParam());
     const auto all = connections(ends, 50, SSL_MODE_ASYNC);
     size_t pauses = 0;
@@ -137,7 +137,7 @@ INSTANTIATE_TEST_SUITE_P(Groups, Fibres, testing::Values(pure, hybrid));
 
 // A server may close a connection at any time. libcrypto never ends such a fibre, so the batch must
 // not write to its stack.
-TEST(Abandoned, ConnectionsAreFreedWhileTheirFibresArePaused) {
+TEST(Abandoned, ConnectionsAreFreedWhileFibresArePaused) {
     const Library library;
     const Ends ends(library, pure);
     const size_t before = open_descriptors();
@@ -178,7 +178,7 @@ int encapsulate(void* data) {
     return done ? 1 : 0;
 }
 
-TEST(Jobs, OneThatMayNotPauseHasItsResult) {
+TEST(Jobs, AJobThatMayNotPauseCompletes) {
     const Library library;
     const Key key = library.generate(pure);
     ASSERT_TRUE(key);
@@ -222,7 +222,7 @@ int encrypt_with_all(void* data) {
 
 // The target with the largest frames, with handshakes and records on fibres, where almost all
 // operations run inline. Includes self-tests.
-TEST(Stack, OfAFibreIsNotWhatTheEngineUses) {
+TEST(Stack, OfAFibreIsNotUsedByTheEngine) {
     setenv("WARPSEAL_DEVICE", "portable", 1);
     setenv("WARPSEAL_MAX_WAITING", "1", 1);
     const Library library;
@@ -264,7 +264,7 @@ TEST(Threads, HandshakesOfMany) {
     EXPECT_EQ(failed, 0u);
 }
 
-TEST(Loading, AgainAndAgain) {
+TEST(Loading, Repeatedly) {
     for (int i = 0; i < 5; ++i) {
         Library library;
         const Ends ends(library, hybrid);

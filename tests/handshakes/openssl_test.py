@@ -41,7 +41,7 @@ def every_group_on_fibres(p):
 
 
 @case
-def preferred_for_all(p):
+def preferred_for_everything(p):
     """A program that prefers this provider for everything: classical halves still come from another
     provider."""
     with Machine(p, properties="?provider=warpseal") as machine:

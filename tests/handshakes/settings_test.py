@@ -15,7 +15,7 @@ def load(machine, **environment):
 
 
 @case
-def values_that_they_cannot_have(p):
+def invalid_values(p):
     with Machine(p) as machine:
         for name, value, why in [("THREADS", "many", "number from 0"), ("THREADS", "-1", "number from 0"), ("THREADS", "5000", "number from 0"),
                                  ("THREADS", "", "number from 0"), ("DEVICE", "bogus", "cuda:N"), ("DEVICE", "cuda:0,0", "cuda:N"), ("DEVICE", "", "cuda:N"),

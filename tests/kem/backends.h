@@ -22,21 +22,21 @@ namespace tests {
 using reference::Text;
 using warpseal::KemOperation;
 
-struct Subject {
+struct TestCase {
     std::string set, target;
-    friend void PrintTo(const Subject& subject, std::ostream* out) {
-        *out << subject.set << " on " << subject.target;
+    friend void PrintTo(const TestCase& test_case, std::ostream* out) {
+        *out << test_case.set << " on " << test_case.target;
     }
 };
 
-inline std::vector<Subject> subjects() {
-    std::vector<Subject> out;
+inline std::vector<TestCase> test_cases() {
+    std::vector<TestCase> out;
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         for (const char* target : {"portable", "avx2", "vaes512", "cuda"})
             out.push_back({set->name, target});
     return out;
 }
-inline std::string name_of(const testing::TestParamInfo<Subject>& info) {
+inline std::string name_of(const testing::TestParamInfo<TestCase>& info) {
     return info.param.set + "_" + info.param.target;
 }
 
@@ -293,7 +293,7 @@ private:
 
 // A test of one set on one target; reports a skip where this machine or this build does not have
 // it.
-class KemTest : public testing::TestWithParam<Subject> {
+class KemTest : public testing::TestWithParam<TestCase> {
 protected:
     void SetUp() override {
         const std::vector<warpseal_target_info> all = targets::all();
@@ -322,7 +322,7 @@ protected:
     // under a sanitizer, which slows each many times.
     bool many() const { return backend().cpu() != nullptr && !stacks_are_sanitized; }
     // The reference, made once: it inverts x - 1.
-    const reference::Ntru& slow() const {
+    const reference::Ntru& reference_ntru() const {
         static std::map<std::string, reference::Ntru> all;
         return all.try_emplace(set(), set()).first->second;
     }
@@ -334,4 +334,4 @@ private:
 }  // namespace tests
 
 #define FOR_EACH_SET_AND_TARGET(suite) \
-    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::subjects()), tests::name_of)
+    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::test_cases()), tests::name_of)

@@ -64,7 +64,7 @@ void ternary() {
         r.at[i] = 0;
     }
 }
-TEST(Coefficient, TernaryIsToldFromTheRest) {
+TEST(Coefficient, TernaryIsDetected) {
     ternary<kem::ntruhps2048677>();
     ternary<kem::ntruhps40961229>();
     ternary<kem::ntruhrss701>();
@@ -84,7 +84,7 @@ void zero() {
             a.at[i] = 0;
         }
 }
-TEST(Coefficient, ZeroIsToldFromASingleCoefficient) {
+TEST(Coefficient, ZeroDiffersFromASingleCoefficient) {
     zero<kem::ntruhps2048509>();
     zero<kem::ntruhps40961229>();
     zero<kem::ntruhrss1373>();

@@ -132,7 +132,7 @@ protected:
 
 constexpr auto drawn = [](warpseal_kem_batch& batch) { batch.coins = nullptr; };
 
-TEST_F(KemDevice, IsWhatTheCoresDo_cuda) {
+TEST_F(KemDevice, EqualsTheCores_cuda) {
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         for (const auto& [count, gap] : {std::pair<uint64_t, size_t>{1, 0}, {37, 5}, {300, 0}}) {
             Items items(*set, count, gap);
@@ -171,7 +171,7 @@ TEST_F(KemDevice, StatusesOfItemsThatHaveNoResult_cuda) {
 
 // Drawn coins: the same seed gives the same keys as on the cores. Another seed gives different ones
 // for each item.
-TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
+TEST_F(KemDevice, DrawnCoinsEqualTheCores_cuda) {
     for (const warpseal::kem::Params* set :
          {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss1373}) {
         Items items(*set, 131);
@@ -196,7 +196,7 @@ TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
 }
 
 // More coins than work space holds.
-TEST_F(KemDevice, InPieces_cuda) {
+TEST_F(KemDevice, InChunks_cuda) {
     const warpseal::kem::Params& set = warpseal::kem::ntruhps4096821;
     Items pair(set, 1), items(set, 140003, 0, Has::texts), pairs(set, items.count, 0, Has::pairs);
     compare(0, pair);

@@ -15,9 +15,9 @@
 #include <gtest/gtest.h>
 
 #include "answer_files.h"
+#include "contiguous_batch.h"
 #include "random.h"
 #include "reference/ntru.h"
-#include "side_by_side.h"
 
 namespace warpseal::cuda::ntru {
 
@@ -162,7 +162,7 @@ public:
         const size_t count = statuses.size(), bytes = set.public_key_bytes();
         Misaligned in(coins, by_), pk(count * bytes, by_),
             sk(count * set.secret_key_bytes(), (by_ + 1) % 4);
-        warpseal_kem_batch batch = tests::side_by_side(set, count);
+        warpseal_kem_batch batch = tests::contiguous_batch(set, count);
         batch.statuses = statuses.data();
         batch.coins = in.data();
         batch.coins_stride = set.keypair_coins();
@@ -285,7 +285,7 @@ void answers() {
 template <const Params& set>
 void groups() {
     constexpr size_t count = 4, each = set.keypair_coins();
-    const reference::Ntru slow(set.name);
+    const reference::Ntru reference_ntru(set.name);
     const Text good = tests::Random(575).text(count * each), none(each, 3);
     const auto append = [](Text& to, const Text& more) {
         to.insert(to.end(), more.begin(), more.end());
@@ -297,7 +297,7 @@ void groups() {
             const bool is_bad = (bad >> i & 1) != 0;
             const auto from = good.begin() + static_cast<long>(i * each);
             const Text own = is_bad ? none : Text(from, from + each);
-            const auto keys = slow.keypair(own);
+            const auto keys = reference_ntru.keypair(own);
             ASSERT_EQ(keys.has_value(), !is_bad);
             append(coins, own);
             append(publics, keys ? keys->public_key : Text(set.public_key_bytes()));

@@ -18,7 +18,7 @@ struct PoolFreed {
 using PoolHandle = std::unique_ptr<warpseal_kem_pool, PoolFreed>;
 
 // Key pairs handed out by a call.
-struct Taken {
+struct AcquiredKeys {
     Text publics;
     Handles handles;
 };
@@ -30,7 +30,7 @@ inline std::set<std::string> items(const Text& text, size_t bytes) {
     return out;
 }
 
-class PoolTest : public testing::TestWithParam<Subject> {
+class PoolTest : public testing::TestWithParam<TestCase> {
 protected:
     void SetUp() override {
         if (GetParam().target == "cuda")
@@ -49,15 +49,15 @@ protected:
         EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, pairs, &out), WARPSEAL_OK);
         return PoolHandle(out);
     }
-    warpseal_status take(const PoolHandle& pool, size_t count, Taken& out) const {
+    warpseal_status acquire(const PoolHandle& pool, size_t count, AcquiredKeys& out) const {
         out.publics.assign(count * info.public_key_bytes, 0xa5);
         out.handles.assign(count, 0xa5a5a5a5a5a5a5a5);
         return warpseal_kem_pool_acquire(pool.get(), count, out.publics.data(),
                                          info.public_key_bytes, out.handles.data());
     }
-    Taken taken(const PoolHandle& pool, size_t count) const {
-        Taken out;
-        EXPECT_EQ(take(pool, count, out), WARPSEAL_OK);
+    AcquiredKeys acquired(const PoolHandle& pool, size_t count) const {
+        AcquiredKeys out;
+        EXPECT_EQ(acquire(pool, count, out), WARPSEAL_OK);
         return out;
     }
     // Returns ciphertexts under those keys, and the senders' secrets.
@@ -94,7 +94,7 @@ protected:
                                              secrets.data(), 32, statuses.data());
     }
     // Returns true if every handle opens its ciphertext. This uses the handles.
-    bool works(const PoolHandle& pool, const Taken& pairs) const {
+    bool works(const PoolHandle& pool, const AcquiredKeys& pairs) const {
         Text ciphertexts, sent, received;
         std::vector<int32_t> statuses;
         encapsulate(pairs.publics, ciphertexts, sent);
@@ -116,8 +116,8 @@ protected:
     targets::EngineHandle engine;
 };
 
-inline std::vector<Subject> pool_subjects() {
-    std::vector<Subject> out;
+inline std::vector<TestCase> pool_test_cases() {
+    std::vector<TestCase> out;
     for (const char* set : {"ntruhps2048509", "ntruhrss701"})
         for (const char* target : {"cpu", "cuda"}) out.push_back({set, target});
     return out;
@@ -125,5 +125,6 @@ inline std::vector<Subject> pool_subjects() {
 
 }  // namespace tests
 
-#define FOR_EACH_POOL(suite) \
-    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::pool_subjects()), tests::name_of)
+#define FOR_EACH_POOL(suite)                                                          \
+    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::pool_test_cases()), \
+                             tests::name_of)

@@ -11,28 +11,28 @@
 
 namespace {
 
+using tests::AcquiredKeys;
 using tests::Handles;
 using tests::items;
 using tests::PoolHandle;
 using tests::source;
 using tests::Source;
-using tests::Taken;
 using tests::Text;
 
 class KemKeyPool : public tests::PoolTest {};
 
-TEST_P(KemKeyPool, PairsWorkAndPlacesAreUsedAgain) {
+TEST_P(KemKeyPool, KeyPairsWorkAndSlotsAreReused) {
     const PoolHandle some = pool(40);
     std::set<std::string> seen;
     for (const size_t count : {1, 40, 7, 33, 0, 40}) {
-        const Taken pairs = taken(some, count);
+        const AcquiredKeys pairs = acquired(some, count);
         EXPECT_TRUE(works(some, pairs)) << count;
         seen.merge(items(pairs.publics, info.public_key_bytes));
     }
     EXPECT_EQ(seen.size(), 121u);
     EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
     source = Source::failing;  // all are ready
-    const Taken pairs = taken(some, 40);
+    const AcquiredKeys pairs = acquired(some, 40);
     source = Source::kernel;
     EXPECT_TRUE(works(some, pairs));
 }
@@ -40,9 +40,9 @@ TEST_P(KemKeyPool, PairsWorkAndPlacesAreUsedAgain) {
 // More than one chunk of a call.
 TEST_P(KemKeyPool, Large) {
     const PoolHandle some = pool(2500);
-    const Taken first = taken(some, 1100);
+    const AcquiredKeys first = acquired(some, 1100);
     EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
-    const Taken second = taken(some, 1400);
+    const AcquiredKeys second = acquired(some, 1400);
     EXPECT_TRUE(works(some, first));
     EXPECT_TRUE(works(some, second));
     std::set<std::string> seen = items(first.publics, info.public_key_bytes);
@@ -50,9 +50,9 @@ TEST_P(KemKeyPool, Large) {
     EXPECT_EQ(seen.size(), 2500u);
 }
 
-TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
+TEST_P(KemKeyPool, AHandleIsValidForOneCiphertext) {
     const PoolHandle some = pool(4), other = pool(4);
-    const Taken pairs = taken(some, 3), others = taken(other, 3);
+    const AcquiredKeys pairs = acquired(some, 3), others = acquired(other, 3);
     Text ciphertexts, sent, received;
     std::vector<int32_t> statuses;
     encapsulate(pairs.publics, ciphertexts, sent);
@@ -71,7 +71,7 @@ TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
     EXPECT_TRUE(refused(some, {pairs.handles[0], pairs.handles[1]}));  // used
     // Nor when their slots are in use again.
     for (int round = 0; round < 20; ++round) {
-        const Taken again = taken(some, 3);
+        const AcquiredKeys again = acquired(some, 3);
         EXPECT_TRUE(refused(some, {pairs.handles[0], pairs.handles[1]}));
         EXPECT_TRUE(works(some, again));
     }
@@ -79,7 +79,7 @@ TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
         works(some, {tests::slice(pairs.publics, 2, info.public_key_bytes), {pairs.handles[2]}}));
     EXPECT_TRUE(works(other, others));  // the other pool's were not touched
     // Handles near valid ones, and guesses of a careless caller.
-    const Taken last = taken(some, 4);
+    const AcquiredKeys last = acquired(some, 4);
     Handles guesses = {0, 1, 2, 3, 4, UINT64_MAX};
     for (int bit = 0; bit < 64; ++bit)
         if (const uint64_t guess = last.handles[0] ^ uint64_t{1} << bit;
@@ -89,37 +89,37 @@ TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
     EXPECT_TRUE(works(some, last));
 }
 
-TEST_P(KemKeyPool, DroppedTicketsNameNothing) {
+TEST_P(KemKeyPool, ReleasedHandlesNameNothing) {
     const PoolHandle some = pool(200), other = pool(1);
-    const Taken pairs = taken(some, 200);
-    Taken none;
-    EXPECT_EQ(take(some, 1, none), WARPSEAL_LIMIT_EXCEEDED);
-    Handles dropped(pairs.handles.begin(), pairs.handles.begin() + 150);
-    dropped.push_back(77);
-    dropped.push_back(pairs.handles[3]);
-    dropped.push_back(taken(other, 1).handles[0]);
-    warpseal_kem_pool_release(some.get(), dropped.size(), dropped.data());
-    EXPECT_TRUE(refused(some, dropped));
+    const AcquiredKeys pairs = acquired(some, 200);
+    AcquiredKeys none;
+    EXPECT_EQ(acquire(some, 1, none), WARPSEAL_LIMIT_EXCEEDED);
+    Handles released(pairs.handles.begin(), pairs.handles.begin() + 150);
+    released.push_back(77);
+    released.push_back(pairs.handles[3]);
+    released.push_back(acquired(other, 1).handles[0]);
+    warpseal_kem_pool_release(some.get(), released.size(), released.data());
+    EXPECT_TRUE(refused(some, released));
     warpseal_kem_pool_release(some.get(), 0, nullptr);
-    warpseal_kem_pool_release(nullptr, dropped.size(), dropped.data());
-    EXPECT_EQ(take(some, 151, none),
+    warpseal_kem_pool_release(nullptr, released.size(), released.data());
+    EXPECT_EQ(acquire(some, 151, none),
               WARPSEAL_LIMIT_EXCEEDED);  // a slot was freed once for each handle
-    EXPECT_TRUE(works(some, taken(some, 150)));
+    EXPECT_TRUE(works(some, acquired(some, 150)));
     const Text publics(pairs.publics.begin() + static_cast<long>(150 * info.public_key_bytes),
                        pairs.publics.end());
     EXPECT_TRUE(works(some, {publics, Handles(pairs.handles.begin() + 150, pairs.handles.end())}));
 }
 
-TEST_P(KemKeyPool, PastTheLimitNothingIsHandedOut) {
+TEST_P(KemKeyPool, NoKeysBeyondTheLimit) {
     const PoolHandle some = pool(5);
-    const Taken pairs = taken(some, 3);
+    const AcquiredKeys pairs = acquired(some, 3);
     for (const size_t count : {3, 5, 6, 1000}) {
-        Taken none;
-        EXPECT_EQ(take(some, count, none), WARPSEAL_LIMIT_EXCEEDED);
+        AcquiredKeys none;
+        EXPECT_EQ(acquire(some, count, none), WARPSEAL_LIMIT_EXCEEDED);
         EXPECT_EQ(none.publics, Text(count * info.public_key_bytes, 0xa5));
         EXPECT_EQ(none.handles, Handles(count, 0xa5a5a5a5a5a5a5a5));
     }
-    EXPECT_TRUE(works(some, taken(some, 2)));
+    EXPECT_TRUE(works(some, acquired(some, 2)));
     EXPECT_TRUE(works(some, pairs));
 }
 
@@ -138,14 +138,14 @@ TEST_P(KemKeyPool, WithoutRandomNothingIsWritten) {
             continue;
         }
         const PoolHandle some(made);
-        Taken pairs;
-        if (const warpseal_status status = take(some, 1200, pairs); status != WARPSEAL_OK) {
+        AcquiredKeys pairs;
+        if (const warpseal_status status = acquire(some, 1200, pairs); status != WARPSEAL_OK) {
             EXPECT_EQ(status, WARPSEAL_NO_RANDOM);
             EXPECT_EQ(pairs.publics, Text(1200 * info.public_key_bytes, 0xa5));
             EXPECT_EQ(pairs.handles, Handles(1200, 0xa5a5a5a5a5a5a5a5));
             EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_NO_RANDOM);
             source = Source::kernel;  // no slot was lost
-            EXPECT_TRUE(works(some, taken(some, 1500)));
+            EXPECT_TRUE(works(some, acquired(some, 1500)));
             continue;
         }
         done = true;
@@ -195,7 +195,7 @@ TEST_P(KemKeyPool, WrongArguments) {
     bad_acquire(some.get(), 2, publics.data(), pk, reinterpret_cast<uint64_t*>(publics.data() + 8));
     bad_acquire(some.get(), UINT64_MAX, publics.data(), pk, handles.data());
 
-    const Taken pairs = taken(some, 3);
+    const AcquiredKeys pairs = acquired(some, 3);
     Text ciphertexts(3 * ct, 0), secrets(96, 0xa5);
     std::vector<int32_t> statuses(3, -1);
     struct Given {
@@ -274,7 +274,7 @@ TEST_P(KemKeyPool, RecordsOfFields) {
     EXPECT_EQ(received, sent);  // including the bytes between
 
     // One ciphertext for all, which does not belong to the first key.
-    const Taken again = taken(some, count - 1);
+    const AcquiredKeys again = acquired(some, count - 1);
     Text texts, secrets;
     encapsulate(again.publics, texts, secrets);
     const Text last = tests::slice(texts, count - 2, info.ciphertext_bytes),
@@ -293,7 +293,7 @@ TEST_P(KemKeyPool, RecordsOfFields) {
 
 // Threads acquire, use and release at random from a pool that is too small for them all, while one
 // fills it.
-TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
+TEST_P(KemKeyPool, EachKeyPairOnceUnderManyThreads) {
     constexpr unsigned thread_count = 8;
     constexpr size_t rounds = 60;
     const PoolHandle some = pool(48);
@@ -308,8 +308,8 @@ TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
         threads.emplace_back([&, number] {
             tests::Random random(6000 + number);
             for (size_t round = 0; round < rounds; ++round) {
-                Taken pairs;
-                const warpseal_status status = take(some, 1 + random.below(11), pairs);
+                AcquiredKeys pairs;
+                const warpseal_status status = acquire(some, 1 + random.below(11), pairs);
                 if (status == WARPSEAL_LIMIT_EXCEEDED) {
                     std::this_thread::yield();
                     continue;
@@ -333,14 +333,14 @@ TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
     std::set<std::string> seen;
     for (const Text& some_of_them : publics) seen.merge(items(some_of_them, info.public_key_bytes));
     EXPECT_EQ(seen.size(), given);
-    EXPECT_TRUE(works(some, taken(some, 48)));  // no slot was lost
+    EXPECT_TRUE(works(some, acquired(some, 48)));  // no slot was lost
 }
 
-TEST_P(KemKeyPool, OfManyWhoUseATicketOneHasTheSecret) {
+TEST_P(KemKeyPool, OnlyOneUseOfAHandleGetsTheSecret) {
     constexpr unsigned thread_count = 4;
     constexpr size_t count = 100;
     const PoolHandle some = pool(count);
-    const Taken pairs = taken(some, count);
+    const AcquiredKeys pairs = acquired(some, count);
     Text ciphertexts, sent;
     encapsulate(pairs.publics, ciphertexts, sent);
     std::vector<Text> received(thread_count);

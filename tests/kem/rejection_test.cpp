@@ -19,26 +19,27 @@ constexpr Counts few{8, 24, 40, 40, 40, 40}, thousands{67, 168, 1000, 250, 1000,
 // key, as one batch.
 class Cases {
 public:
-    explicit Cases(const reference::Ntru& slow) : slow_(slow) {
-        const auto keys = slow.keypair(random_.text(slow.keypair_coins())).value();
+    explicit Cases(const reference::Ntru& reference_ntru) : reference_ntru_(reference_ntru) {
+        const auto keys =
+            reference_ntru.keypair(random_.text(reference_ntru.keypair_coins())).value();
         public_key_ = keys.public_key;
         secret_key = keys.secret_key;
     }
 
     Coefficients r, m;  // of the last draw: r modulo q, m modulo 3
     void draw() {
-        slow_.sample(random_.text(slow_.encapsulation_coins()), r, m);
-        for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(slow_.q() - 1) : x;
+        reference_ntru_.sample(random_.text(reference_ntru_.encapsulation_coins()), r, m);
+        for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(reference_ntru_.q() - 1) : x;
     }
     size_t place() {
-        return static_cast<size_t>(random_.below(static_cast<uint64_t>(slow_.n() - 1)));
+        return static_cast<size_t>(random_.below(static_cast<uint64_t>(reference_ntru_.n() - 1)));
     }
     size_t place_of(uint16_t value) {
         for (size_t i = place();; i = place())
             if (m[i] == value) return i;
     }
-    Text encrypted() const { return slow_.encrypt(r, m, public_key_); }
-    Text random_text() { return random_.text(slow_.ciphertext_bytes()); }
+    Text encrypted() const { return reference_ntru_.encrypt(r, m, public_key_); }
+    Text random_text() { return random_.text(reference_ntru_.ciphertext_bytes()); }
 
     // The slow reference checks only the valid ones and the first of each kind: the others are made
     // alike.
@@ -46,7 +47,7 @@ public:
         Text secret = tests::rejected(secret_key, ciphertext);
         if (valid || counts[kind] < asked) {
             bool accepted = false;
-            const Text answer = slow_.decapsulate(ciphertext, secret_key, &accepted);
+            const Text answer = reference_ntru_.decapsulate(ciphertext, secret_key, &accepted);
             EXPECT_EQ(accepted, valid) << kind;
             if (valid)
                 secret = answer;
@@ -65,27 +66,27 @@ public:
 
 private:
     static constexpr int asked = 160;
-    const reference::Ntru& slow_;
+    const reference::Ntru& reference_ntru_;
     tests::Random random_{5201};
     Text public_key_;
 };
 
-void spare_bits(Cases& cases, const reference::Ntru& slow, int count) {
-    for (int pattern = 1; pattern < 1 << slow.spare_bits(); ++pattern)
+void spare_bits(Cases& cases, const reference::Ntru& reference_ntru, int count) {
+    for (int pattern = 1; pattern < 1 << reference_ntru.spare_bits(); ++pattern)
         for (int i = 0; i < count; ++i) {
             cases.draw();
             Text ciphertext = cases.encrypted();
             if (i < few.spare) cases.add("good", ciphertext, true);
-            ciphertext.back() =
-                static_cast<uint8_t>(ciphertext.back() | pattern << (8 - slow.spare_bits()));
+            ciphertext.back() = static_cast<uint8_t>(ciphertext.back() |
+                                                     pattern << (8 - reference_ntru.spare_bits()));
             cases.add("spare bits", ciphertext, false);
         }
 }
 
 // HPS: m with a coefficient too many or too few, with one of the wrong sign, or with two extra of
 // one sign for two missing of the other.
-void weights(Cases& cases, const reference::Ntru& slow, int count) {
-    if (slow.is_hrss()) return;
+void weights(Cases& cases, const reference::Ntru& reference_ntru, int count) {
+    if (reference_ntru.is_hrss()) return;
     for (int i = 0; i < count; ++i)
         for (const uint16_t from : {0, 1, 2})
             for (const uint16_t to : {0, 1, 2}) {
@@ -110,10 +111,13 @@ void weights(Cases& cases, const reference::Ntru& slow, int count) {
 // HPS: m of the right weight, but with too many coefficients of one sign. Its sum s is not zero, as
 // a ciphertext's is, so k Phi_n is added, with s + k n = 0 modulo q. For a small k no coefficient
 // of f c leaves [-q/2, q/2), so that only this check rejects it.
-void signs(Cases& cases, const reference::Ntru& slow, int count) {
-    if (slow.is_hrss()) return;
+void signs(Cases& cases, const reference::Ntru& reference_ntru, int count) {
+    if (reference_ntru.is_hrss()) return;
     int k = 4, s = 0;  // the smallest that is no residue modulo 3 even with a coefficient added
-    const auto sum = [&] { return (k * slow.n() + slow.q() / 2) % slow.q() - slow.q() / 2; };
+    const auto sum = [&] {
+        return (k * reference_ntru.n() + reference_ntru.q() / 2) % reference_ntru.q() -
+               reference_ntru.q() / 2;
+    };
     while (s = -sum(), s % 2 != 0 || std::abs(s) > 40) ++k;
     for (int i = 0; i < count; ++i) {
         cases.draw();
@@ -124,9 +128,9 @@ void signs(Cases& cases, const reference::Ntru& slow, int count) {
     }
 }
 
-void ternary_r(Cases& cases, const reference::Ntru& slow, int count) {
+void ternary_r(Cases& cases, const reference::Ntru& reference_ntru, int count) {
     for (int i = 0; i < count; ++i)
-        for (const int value : {2, 3, slow.q() / 2, slow.q() - 2}) {
+        for (const int value : {2, 3, reference_ntru.q() / 2, reference_ntru.q() - 2}) {
             cases.draw();
             cases.r[cases.place()] = static_cast<uint16_t>(value);
             cases.add("r not ternary", cases.encrypted(), false);
@@ -135,10 +139,10 @@ void ternary_r(Cases& cases, const reference::Ntru& slow, int count) {
 
 // h is zero at 1, so that r and r - Phi_n give one ciphertext. With r[n - 1] = 1 the other
 // coefficients decrease by one, which is ternary only if none was -1.
-void last_of_r(Cases& cases, const reference::Ntru& slow, int count) {
+void last_of_r(Cases& cases, const reference::Ntru& reference_ntru, int count) {
     for (int i = 0; i < count; ++i) {
         cases.draw();
-        cases.r.back() = static_cast<uint16_t>(i % 2 == 0 ? 1 : slow.q() - 1);
+        cases.r.back() = static_cast<uint16_t>(i % 2 == 0 ? 1 : reference_ntru.q() - 1);
         cases.add("r[n - 1] not zero", cases.encrypted(), false);
     }
     cases.draw();
@@ -153,18 +157,18 @@ class KemRejection : public tests::KemTest {};
 
 TEST_P(KemRejection, EachClass) {
     static std::map<std::pair<std::string, bool>, Cases> all;
-    const auto [at, fresh] = all.try_emplace({set(), many()}, slow());
+    const auto [at, fresh] = all.try_emplace({set(), many()}, reference_ntru());
     Cases& cases = at->second;
     if (fresh) {
         const Counts& counts = many() ? thousands : few;
-        spare_bits(cases, slow(), counts.spare);
-        weights(cases, slow(), counts.weight);
-        signs(cases, slow(), counts.signs);
-        ternary_r(cases, slow(), counts.r);
-        last_of_r(cases, slow(), counts.last);
+        spare_bits(cases, reference_ntru(), counts.spare);
+        weights(cases, reference_ntru(), counts.weight);
+        signs(cases, reference_ntru(), counts.signs);
+        ternary_r(cases, reference_ntru(), counts.r);
+        last_of_r(cases, reference_ntru(), counts.last);
         for (int i = 0; i < counts.random; ++i) cases.add("random", cases.random_text(), false);
         const size_t bytes = backend().params().ciphertext_bytes();
-        cases.add("all zero", Text(bytes, 0x00), slow().is_hrss());
+        cases.add("all zero", Text(bytes, 0x00), reference_ntru().is_hrss());
         cases.add("all ones", Text(bytes, 0xff), false);
     }
     const Text secrets = backend().decapsulate(cases.ciphertexts, cases.secret_key);
@@ -199,10 +203,10 @@ TEST_P(KemRejection, OtherKeysAndZeroBytes) {
         if (mine.secrets[32 * i] != 0) continue;
         ++zeros;
         const Text ciphertext = tests::slice(mine.ciphertexts, i, params.ciphertext_bytes());
-        EXPECT_EQ(slow().decapsulate(ciphertext, sk), tests::slice(mine.secrets, i, 32));
+        EXPECT_EQ(reference_ntru().decapsulate(ciphertext, sk), tests::slice(mine.secrets, i, 32));
         Text flipped = ciphertext;
         flipped[params.ciphertext_bytes() / 2] ^= 16;
-        EXPECT_EQ(backend().decapsulate(flipped, sk), slow().decapsulate(flipped, sk));
+        EXPECT_EQ(backend().decapsulate(flipped, sk), reference_ntru().decapsulate(flipped, sk));
     }
     EXPECT_GT(zeros, 0u);
 }

@@ -133,19 +133,19 @@ TEST_P(KemStack, DependsOnNoSecret) {
     }
 }
 
-std::vector<tests::Subject> on_cores() {
-    std::vector<tests::Subject> out = tests::subjects();
-    std::erase_if(out, [](const tests::Subject& subject) { return subject.target == "cuda"; });
+std::vector<tests::TestCase> on_cores() {
+    std::vector<tests::TestCase> out = tests::test_cases();
+    std::erase_if(out, [](const tests::TestCase& test_case) { return test_case.target == "cuda"; });
     return out;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KemStack, testing::ValuesIn(on_cores()), tests::name_of);
 
 // Returns one set of each family: the sets of a family share their code.
-std::vector<tests::Subject> two_sets() {
-    std::vector<tests::Subject> out = tests::subjects();
-    std::erase_if(out, [](const tests::Subject& subject) {
-        return subject.set != "ntruhps2048509" && subject.set != "ntruhrss701";
+std::vector<tests::TestCase> two_sets() {
+    std::vector<tests::TestCase> out = tests::test_cases();
+    std::erase_if(out, [](const tests::TestCase& test_case) {
+        return test_case.set != "ntruhps2048509" && test_case.set != "ntruhrss701";
     });
     return out;
 }

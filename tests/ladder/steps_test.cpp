@@ -41,7 +41,7 @@ protected:
     }
 };
 
-TEST(Ladder, ListHoldsTogether) {
+TEST(Ladder, ListIsConsistent) {
 #ifdef WARPSEAL_WITH_CUDA
     ASSERT_FALSE(ladder::steps().empty());
 #else
@@ -62,7 +62,7 @@ TEST(Ladder, ListHoldsTogether) {
             << step.name << " leads to no product";
 }
 
-TEST(Ladder, StepsOfNtruLeadToItsProduct) {
+TEST(Ladder, StepsOfNtruEndAtTheProduct) {
     EXPECT_EQ(ladder::kem_steps().empty(), ladder::steps().empty());
     std::set<std::string> names;
     std::set<std::pair<std::string, KemOperation>> products;
@@ -97,7 +97,7 @@ TEST_F(LadderOnGpu, StepsAreRightWithOtherThreads) {
     EXPECT_LT(refused, all / 10);  // the steps that take whole rows of counters
 }
 
-TEST_F(LadderOnGpu, RefusesWhatAStepCannotHave) {
+TEST_F(LadderOnGpu, RefusesInvalidOptionsOfAStep) {
     EXPECT_EQ(run(named("aes-128.words"), 65536, 1025), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(run(named("aes-128.bytes"), 65536, 24), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(run(named("aes-128.words"), 65536, -1), WARPSEAL_INVALID_ARGUMENT);

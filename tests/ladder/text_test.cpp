@@ -81,7 +81,7 @@ void expect_merged_layouts(uint64_t number) {
     expect_layout<Tables, Merged<Tables, CopiesInShared>>(number + 2);
 }
 
-TEST(LadderLayouts, HaveEveryEntryOfEveryTable) {
+TEST(LadderLayouts, ContainEveryEntryOfEveryTable) {
     expect_all_tables_layouts<ciphers::aes::EncryptTables>(100);
     expect_all_tables_layouts<ciphers::aria::EncryptTables>(200);
     expect_all_tables_layouts<ciphers::camellia::EncryptTables>(300);
@@ -94,7 +94,7 @@ TEST(LadderLayouts, RebuildTablesFromAMergedOne) {
     expect_merged_layouts<ciphers::camellia::EncryptTables>(700);
 }
 
-TEST(LadderLayouts, SayWhichTablesDoNotMerge) {
+TEST(LadderLayouts, ListTablesThatDoNotMerge) {
     EXPECT_EQ(Merging<ciphers::aes::EncryptTables>{}.functions, 3);
     EXPECT_EQ(Merging<ciphers::aria::EncryptTables>{}.functions, 4);
     EXPECT_EQ(Merging<ciphers::camellia::EncryptTables>{}.functions, 4);
@@ -148,7 +148,7 @@ TEST(LadderGkrypt, KnownAnswers) {
     expect_known_by_gkrypt<true>();
 }
 
-TEST(LadderGkrypt, ExpandsKeysAsFips197) {
+TEST(LadderGkrypt, ExpandsKeysAsInFips197) {
     static constexpr gkrypt::Tables tables;
     tests::Random random(800);
     for (int i = 0; i < 20; ++i) {

@@ -78,7 +78,7 @@ def every_published_figure_and_what_did_not_run(p):
 
 
 @case
-def speeds_are_ratios_of_what_stands_there(p):
+def speed_ups_are_ratios_of_the_rows(p):
     report, _ = papers(p, "P5")
     seconds = [row for row in report["rows"] if row["unit"] == "s" and row["published"]]
     check_equal(len(seconds), 5, "rows")
@@ -89,7 +89,7 @@ def speeds_are_ratios_of_what_stands_there(p):
 
 
 @case
-def times_and_speed_ups_fit_each_other(p):
+def times_and_speed_ups_are_consistent(p):
     report, _ = papers(p, "P5")
     tables = by_table(report["rows"])
     times = tables["P5", "figures 6 and 7"]
@@ -108,7 +108,7 @@ def times_and_speed_ups_fit_each_other(p):
 
 
 @case
-def one_paper_and_files_of_ones_own(p):
+def one_paper_and_given_files(p):
     os.mkdir(p.file("own"))
     for name, content in (("a.txt", b"text\n" * 1000), ("b.bin", bytes(range(256)) * 33), ("empty", b"")):
         with open(p.file(f"own/{name}"), "wb") as file:
@@ -149,8 +149,8 @@ STEPS = ("aes-128.bytes", "aes-128.words", "aria-128.bytes", "aria-128.words", "
 
 
 @case
-def a_gpus_figures_stand_where_they_belong(p):
-    """A ladder with known figures: scripted_ladder.cpp."""
+def a_gpus_figures_are_in_their_cells(p):
+    """A ladder with known figures: fake_ladder.cpp."""
     p.path = SCRIPTED
     result = p.ok("papers", "--bytes", "64KiB", "--seconds", "0.002", "--json", "papers.json", "P1", "P2",
                   env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
@@ -185,7 +185,7 @@ def a_gpus_figures_stand_where_they_belong(p):
 
 
 @case
-def gkrypts_figures_stand_where_they_belong(p):
+def gkrypts_figures_are_in_their_cells(p):
     """The best of its steps, which is not the last, represents the method in the comparisons with
     size and cores."""
     p.path = SCRIPTED
@@ -225,7 +225,7 @@ def steps_of_the_ladder_one_by_one(p):
 
 
 @case
-def ntrus_figures_stand_where_they_belong(p):
+def ntrus_figures_are_in_their_cells(p):
     """A ladder whose step i takes i + 1 microseconds for each operation, and whose components gain
     all that threads can bring."""
     p.path = SCRIPTED
@@ -286,7 +286,7 @@ def usage(p):
 
 
 @case
-def where_the_program_of_the_studies_lies(p):
+def position_of_the_studies_program(p):
     os.makedirs(p.file("bin"))
     shutil.copy(p.path, p.file("bin/warpseal"))
     p.path = p.file("bin/warpseal")

@@ -26,16 +26,17 @@ TEST(AfterTooLittleRoom, AnUpdateChangesNothing) {
         ASSERT_TRUE(one.init(true, key, iv) && whole.init(true, key, iv) &&
                     whole.update(text, expected.data(), 96, &made))
             << name;
-        for (const size_t room : {size_t{0}, size_t{1}, size_t{63}}) {
+        for (const size_t capacity : {size_t{0}, size_t{1}, size_t{63}}) {
             out = untouched;
-            EXPECT_FALSE(one.update(text, out.data(), room, &made)) << name << " " << room;
-            EXPECT_EQ(out, untouched) << name << " " << room;
+            EXPECT_FALSE(one.update(text, out.data(), capacity, &made)) << name << " " << capacity;
+            EXPECT_EQ(out, untouched) << name << " " << capacity;
             EXPECT_EQ(made, 0u) << name;
             if (other == nullptr || is_ccm(other))
                 continue;  // OpenSSL's CCM does not check the size
             Direct theirs(other);
             ASSERT_TRUE(theirs.init(true, key, iv));
-            EXPECT_FALSE(theirs.update(text, out.data(), room, &made)) << name << " " << room;
+            EXPECT_FALSE(theirs.update(text, out.data(), capacity, &made))
+                << name << " " << capacity;
         }
         ASSERT_TRUE(one.update(text, out.data(), 64, &made)) << name;
         EXPECT_EQ(Bytes(out.begin(), out.begin() + 64),
@@ -91,7 +92,7 @@ TEST(AfterTooLittleRoom, TheEndOfPaddedText) {
 
 // By a parameter that the class of cipher refuses: no key remains, whatever message was in
 // progress.
-TEST(AfterAFailedStart, NothingGoesOnWithoutAKey) {
+TEST(AfterAFailedStart, NothingContinuesWithoutAKey) {
     Random random(63);
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "AES-128-CTR", "AES-128-OFB",
                              "AES-128-CFB", "AES-128-GCM", "AES-128-CCM", "AES-128-XTS"}) {
@@ -128,7 +129,7 @@ TEST(AfterAFailedStart, NothingGoesOnWithoutAKey) {
 // ---- block ciphers
 
 // A partial block is kept: with more text the final call succeeds. Ours and OpenSSL's.
-TEST(AfterAnErrorOfBlocks, TextThatLacksItsRestGoesOn) {
+TEST(AfterAnErrorOfBlocks, APartialBlockCanBeCompleted) {
     Random random(64);
     const Cipher mine = our_cipher("AES-128-CBC"), other = stock_cipher("AES-128-CBC");
     const Bytes key = random.text(16), iv = random.text(16), text = random.text(32);
@@ -149,7 +150,7 @@ TEST(AfterAnErrorOfBlocks, TextThatLacksItsRestGoesOn) {
 }
 
 // Wrong padding releases nothing of its block; an init restarts the context.
-TEST(AfterAnErrorOfBlocks, WrongPaddingLeavesNothing) {
+TEST(AfterAnErrorOfBlocks, WrongPaddingReleasesNothing) {
     Random random(65);
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC"}) {
         const Cipher mine = our_cipher(name);
@@ -181,7 +182,7 @@ TEST(AfterAnErrorOfBlocks, WrongPaddingLeavesNothing) {
 
 // ---- keystream modes and XTS
 
-TEST(AfterAnErrorOfStreams, AnIvThatComesLateIsTaken) {
+TEST(AfterAnErrorOfStreams, ALateIvIsAccepted) {
     Random random(66);
     for (const char* name : {"AES-128-CTR", "AES-128-CFB", "AES-128-OFB", "AES-128-XTS"}) {
         const Cipher mine = our_cipher(name);
@@ -203,7 +204,7 @@ TEST(AfterAnErrorOfStreams, AnIvThatComesLateIsTaken) {
 }
 
 // A data unit has 16 bytes to 2^20 blocks; another size changes nothing. Ours and OpenSSL's.
-TEST(AfterAnErrorOfUnits, TheNextIsTaken) {
+TEST(AfterAnErrorOfUnits, TheNextIsAccepted) {
     Random random(67);
     const Cipher mine = our_cipher("AES-128-XTS"), other = stock_cipher("AES-128-XTS");
     const Bytes key = random.text(32), iv = random.text(16), text((size_t{16} << 20) + 16, 3);
@@ -245,7 +246,7 @@ Sealed sealed(const Cipher& cipher, const Bytes& key, const Bytes& iv, const Byt
 
 // The IV is used up: nothing more is opened under it, and the key remains. The caller must discard
 // the output of GCM's updates.
-TEST(AfterAWrongTag, OfGcmANewIvIsWanted) {
+TEST(AfterAWrongTag, GcmNeedsANewIv) {
     Random random(68);
     const Cipher mine = our_cipher("AES-128-GCM");
     const Bytes key = random.text(16), iv = random.text(12), text = random.text(40);
@@ -271,7 +272,7 @@ TEST(AfterAWrongTag, OfGcmANewIvIsWanted) {
 }
 
 // The output is zeroized as well, as in OpenSSL.
-TEST(AfterAWrongTag, OfCcmNothingIsGivenOut) {
+TEST(AfterAWrongTag, CcmReleasesNothing) {
     Random random(69);
     for (const size_t bytes : {size_t{1}, size_t{40}, size_t{1000}, size_t{70'000}}) {
         const Cipher mine = our_cipher("AES-128-CCM"), other = stock_cipher("AES-128-CCM");
@@ -302,7 +303,7 @@ TEST(AfterAWrongTag, OfCcmNothingIsGivenOut) {
 }
 
 // The message continues: the tag can still be given. Ours and OpenSSL's.
-TEST(AfterAnErrorOfTags, OneThatIsMissingComesLate) {
+TEST(AfterAnErrorOfTags, AMissingTagIsAcceptedLate) {
     Random random(70);
     const Cipher mine = our_cipher("AES-128-GCM"), other = stock_cipher("AES-128-GCM");
     const Bytes key = random.text(16), iv = random.text(12), text = random.text(40);
@@ -348,7 +349,7 @@ TEST(AfterAnErrorOfTags, AdditionalDataThatComesLate) {
 
 // Text of another length than announced, or with a wrong tag: refused, and the right one is
 // accepted.
-TEST(AfterAnErrorOfTags, OfCcmTheRightTextIsTaken) {
+TEST(AfterAnErrorOfTags, CcmAcceptsTheRightText) {
     Random random(72);
     const Cipher mine = our_cipher("AES-128-CCM");
     const Bytes key = random.text(16), iv = random.text(7), text = random.text(40);

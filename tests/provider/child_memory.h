@@ -82,7 +82,7 @@ private:
 class Impl {
 public:
     Impl(int out, int in) : out_(out), in_(in) {}
-    void tell(const std::string& name, const uint8_t* secret, size_t bytes) {
+    void report(const std::string& name, const uint8_t* secret, size_t bytes) {
         write_all(name.data(), name.size());
         write_all(secret, bytes);
     }

@@ -119,18 +119,18 @@ public:
         out.assign(in.size() + EVP_MAX_BLOCK_LENGTH, 0);
         size_t done = 0, made = 0, n = 0;
         while (done < in.size()) {
-            size_t piece = random == nullptr
-                               ? in.size()
-                               : std::min(in.size() - done, random->one_in(3) ? random->length(300)
-                                                                              : random->length(40));
+            size_t segment = random == nullptr ? in.size()
+                                               : std::min(in.size() - done,
+                                                          random->one_in(3) ? random->length(300)
+                                                                            : random->length(40));
             const bool in_place = random != nullptr && random->one_in(2);
             if (in_place)
-                std::copy_n(in.begin() + static_cast<ptrdiff_t>(done), piece,
+                std::copy_n(in.begin() + static_cast<ptrdiff_t>(done), segment,
                             out.begin() + static_cast<ptrdiff_t>(made));
-            if (!update(in_place ? out.data() + made : in.data() + done, piece, out.data() + made,
+            if (!update(in_place ? out.data() + made : in.data() + done, segment, out.data() + made,
                         &n))
                 return false;
-            done += piece;
+            done += segment;
             made += n;
         }
         if (!final(out.data() + made, &n)) return false;

@@ -30,7 +30,7 @@ std::set<std::string> names_of(const Cipher& cipher) {
 }
 
 // The same algorithms under the same names.
-TEST(Ciphers, AreKnownAsOpenSslKnowsThem) {
+TEST(Ciphers, HaveOpenSslsNames) {
     const std::vector<std::string> offered = our_ciphers();
     EXPECT_EQ(offered.size(), 88u);
     for (const std::string& name : offered) {
@@ -50,7 +50,7 @@ TEST(Ciphers, AreKnownAsOpenSslKnowsThem) {
 }
 
 // Everything is offered except where the engine lacks the mode.
-TEST(Ciphers, AreAllThatTheEngineHas) {
+TEST(Ciphers, AreAllCiphersOfTheEngine) {
     std::vector<std::string> missing;
     EVP_CIPHER_do_all_provided(
         stock().context(),
@@ -111,7 +111,7 @@ class PlainCipher : public EachCipher {};
 class StreamCipher : public EachCipher {};
 class BlockCipher : public EachCipher {};
 
-TEST_P(PlainCipher, AgreesInPieces) {
+TEST_P(PlainCipher, AgreesInSegments) {
     Evp encrypt(mine_.get()), decrypt(mine_.get()), theirs(other_.get()), back(other_.get());
     for (size_t i = 0; i <= 302; ++i) {
         const size_t bytes =
@@ -165,12 +165,12 @@ TEST_P(PlainCipher, CopiesAndStatesAgree) {
                 << cut;
             Evp copy(one);
             std::copy(out.begin(), out.end(), out_of_copy.begin());
-            for (Evp* way : {&one, &copy, &theirs}) {
-                Bytes& to = way == &one ? out : way == &copy ? out_of_copy : their_out;
+            for (Evp* evp : {&one, &copy, &theirs}) {
+                Bytes& to = evp == &one ? out : evp == &copy ? out_of_copy : their_out;
                 ASSERT_TRUE(
-                    way->update(text.data() + cut, text.size() - cut, to.data() + made, &n));
+                    evp->update(text.data() + cut, text.size() - cut, to.data() + made, &n));
                 ASSERT_EQ(made + n, text.size());
-                ASSERT_TRUE(way->final(to.data() + made + n, &n));
+                ASSERT_TRUE(evp->final(to.data() + made + n, &n));
             }
             ASSERT_EQ(out, their_out);
             ASSERT_EQ(out_of_copy, their_out);
@@ -178,7 +178,7 @@ TEST_P(PlainCipher, CopiesAndStatesAgree) {
 }
 
 // EVP_CIPHER_CTX_get_updated_iv and _num suffice to continue elsewhere.
-TEST_P(StreamCipher, GoesOnFromAState) {
+TEST_P(StreamCipher, ContinuesFromAState) {
     new_key();
     for (const bool sends : {true, false})
         for (size_t cut = 0; cut < 40; ++cut) {
@@ -204,7 +204,7 @@ TEST_P(StreamCipher, GoesOnFromAState) {
 }
 
 // EVP_Cipher: whole blocks, without buffering.
-TEST_P(PlainCipher, IsCalledRaw) {
+TEST_P(PlainCipher, WorksThroughEvpCipher) {
     new_key();
     for (const bool sends : {true, false}) {
         Evp one(mine_.get()), theirs(other_.get());
@@ -299,7 +299,7 @@ protected:
         }
         return true;
     }
-    Random* pieces() { return mode(mine_) == EVP_CIPH_CCM_MODE ? nullptr : &random_; }
+    Random* segments() { return mode(mine_) == EVP_CIPH_CCM_MODE ? nullptr : &random_; }
 
     bool seal(const Cipher& with, const Bytes& aad, const Bytes& text, size_t tag_bytes,
               Random* random, Sealed& out) {
@@ -334,7 +334,7 @@ protected:
     }
 };
 
-TEST_P(AeadCipher, AgreesAndRefusesWhatIsChanged) {
+TEST_P(AeadCipher, AgreesAndRefusesChangedInput) {
     const bool ccm = mode(mine_) == EVP_CIPH_CCM_MODE;
     const Cipher& reference = other_ ? other_ : mine_;
     for (size_t i = 0; i <= 200; ++i) {
@@ -350,29 +350,29 @@ TEST_P(AeadCipher, AgreesAndRefusesWhatIsChanged) {
         const Bytes text = random_.text(bytes), aad = random_.text(random_.length(100));
         Sealed mine, theirs;
         Bytes out;
-        ASSERT_TRUE(seal(mine_, aad, text, tag_bytes, pieces(), mine)) << bytes;
+        ASSERT_TRUE(seal(mine_, aad, text, tag_bytes, segments(), mine)) << bytes;
         ASSERT_TRUE(seal(reference, aad, text, tag_bytes, nullptr, theirs));
         ASSERT_EQ(mine.text, theirs.text) << bytes;
         ASSERT_EQ(mine.tag, theirs.tag) << bytes << " aad " << aad.size() << " iv " << iv_.size();
-        ASSERT_TRUE(open(mine_, aad, mine, pieces(), out)) << bytes;
+        ASSERT_TRUE(open(mine_, aad, mine, segments(), out)) << bytes;
         ASSERT_EQ(out, text);
         ASSERT_TRUE(open(reference, aad, mine, nullptr, out));
         Sealed wrong = mine;
         wrong.tag[random_.below(tag_bytes)] ^= static_cast<uint8_t>(1 << random_.below(8));
-        ASSERT_FALSE(open(mine_, aad, wrong, pieces(), out)) << bytes;
+        ASSERT_FALSE(open(mine_, aad, wrong, segments(), out)) << bytes;
         if (bytes != 0) {
             wrong = mine;
             wrong.text[random_.below(bytes)] ^= static_cast<uint8_t>(1 << random_.below(8));
-            ASSERT_FALSE(open(mine_, aad, wrong, pieces(), out));
+            ASSERT_FALSE(open(mine_, aad, wrong, segments(), out));
         }
         Bytes wrong_aad = aad;
         wrong_aad.push_back(0);
-        ASSERT_FALSE(open(mine_, wrong_aad, mine, pieces(), out));
+        ASSERT_FALSE(open(mine_, wrong_aad, mine, segments(), out));
         ERR_clear_error();
     }
 }
 
-TEST_P(AeadCipher, CopiesGoTheirOwnWay) {
+TEST_P(AeadCipher, ClonesAreIndependent) {
     new_key();
     iv_ = random_.text(12);
     const Bytes text = random_.text(300), aad = random_.text(20);
@@ -387,12 +387,12 @@ TEST_P(AeadCipher, CopiesGoTheirOwnWay) {
         ASSERT_TRUE(one.update(text.data(), cut, out.data(), &n));
     }
     Evp copy(one);
-    for (Evp* way : {&one, &copy}) {
+    for (Evp* evp : {&one, &copy}) {
         Bytes tag(16);
         std::fill(out.begin() + static_cast<ptrdiff_t>(cut), out.end(), 0);
-        ASSERT_TRUE(way->update(text.data() + cut, text.size() - cut, out.data() + cut, &n) &&
-                    way->final(out.data(), &n));
-        ASSERT_TRUE(way->control(EVP_CTRL_AEAD_GET_TAG, 16, tag.data()));
+        ASSERT_TRUE(evp->update(text.data() + cut, text.size() - cut, out.data() + cut, &n) &&
+                    evp->final(out.data(), &n));
+        ASSERT_TRUE(evp->control(EVP_CTRL_AEAD_GET_TAG, 16, tag.data()));
         EXPECT_EQ(out, whole.text);
         EXPECT_EQ(tag, whole.tag);
     }

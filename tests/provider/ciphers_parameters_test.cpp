@@ -35,12 +35,12 @@ TEST(CipherIv, LengthInEveryOrder) {
             // Key (k), length (l) and IV (i) in these orders.
             for (const char* order : {"lki", "kli", "lik", "kil", "ikl", "ilk"}) {
                 Evp one(mine.get()), theirs(other.get());
-                for (Evp* way : {&one, &theirs}) ASSERT_TRUE(way->init(true, nullptr, nullptr));
+                for (Evp* evp : {&one, &theirs}) ASSERT_TRUE(evp->init(true, nullptr, nullptr));
                 for (const char* step = order; *step != 0; ++step)
-                    for (Evp* way : {&one, &theirs}) {
+                    for (Evp* evp : {&one, &theirs}) {
                         const bool taken =
-                            *step == 'l' ? way->control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr)
-                                         : way->more(*step == 'k' ? key.data() : nullptr,
+                            *step == 'l' ? evp->control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr)
+                                         : evp->more(*step == 'k' ? key.data() : nullptr,
                                                      *step == 'i' ? iv.data() : nullptr);
                         ASSERT_TRUE(taken) << name << " " << order << " " << bytes;
                     }
@@ -85,7 +85,7 @@ TEST(CipherIv, LengthAmongTheParameters) {
 }
 
 // A keystream repeats under an IV that is used twice.
-TEST(CipherIv, ServesOneMessageOfGcm) {
+TEST(CipherIv, IsUsedForOneGcmMessage) {
     Random random(3);
     const Bytes key = random.text(16), iv = random.text(12);
     const Cipher mine = our_cipher("AES-128-GCM");
@@ -128,7 +128,7 @@ TEST(CipherIv, IsDrawnWhereThereIsNone) {
 }
 
 // Keystream modes need an IV; CBC's is zero in OpenSSL, whose KDFs omit it.
-TEST(CipherIv, IsAskedFor) {
+TEST(CipherIv, IsRequired) {
     Random random(5);
     const Bytes key = random.text(64);
     for (const char* name :
@@ -148,7 +148,7 @@ TEST(CipherIv, IsAskedFor) {
 }
 
 // Key first, IV first, both, and a second message with one of them, in all modes as in OpenSSL.
-TEST(CipherKey, ComesInAnyOrder) {
+TEST(CipherKey, IsAcceptedInAnyOrder) {
     Random random(6);
     for (const std::string& name : our_ciphers()) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
@@ -159,26 +159,26 @@ TEST(CipherKey, ComesInAnyOrder) {
              {"b", "ki", "ik", "bi", "bk", "kibtn", "btn", "btk", "bti", "btxk"}) {
             Evp one(mine.get()), theirs(other.get());
             Bytes out, their_out, all, their_all;
-            for (Evp* way : {&one, &theirs}) ASSERT_TRUE(way->init(true, nullptr, nullptr));
+            for (Evp* evp : {&one, &theirs}) ASSERT_TRUE(evp->init(true, nullptr, nullptr));
             bool used = false;
             for (const char* step = order; *step != 0; ++step)
-                for (Evp* way : {&one, &theirs}) switch (*step) {
-                        case 'b': ASSERT_TRUE(way->more(key.data(), iv.data())); break;
+                for (Evp* evp : {&one, &theirs}) switch (*step) {
+                        case 'b': ASSERT_TRUE(evp->more(key.data(), iv.data())); break;
                         case 'k':
-                            ASSERT_TRUE(way->more(used ? next_key.data() : key.data(), nullptr));
+                            ASSERT_TRUE(evp->more(used ? next_key.data() : key.data(), nullptr));
                             break;
                         case 'i':
-                            ASSERT_TRUE(way->more(nullptr, used ? next_iv.data() : iv.data()));
+                            ASSERT_TRUE(evp->more(nullptr, used ? next_iv.data() : iv.data()));
                             break;
-                        case 'n': ASSERT_TRUE(way->more(nullptr, nullptr)); break;
-                        case 'x': ASSERT_TRUE(way->turn(false)); break;
+                        case 'n': ASSERT_TRUE(evp->more(nullptr, nullptr)); break;
+                        case 'x': ASSERT_TRUE(evp->turn(false)); break;
                         default: {
                             size_t n;
                             Bytes made(64);
-                            ASSERT_TRUE(way->update(text.data(),
+                            ASSERT_TRUE(evp->update(text.data(),
                                                     mode(mine) == EVP_CIPH_XTS_MODE ? 48 : 21,
                                                     made.data(), &n));
-                            used = way == &theirs;
+                            used = evp == &theirs;
                         }
                     }
             const bool opens = std::string(order).find('x') != std::string::npos;
@@ -191,7 +191,7 @@ TEST(CipherKey, ComesInAnyOrder) {
 }
 
 // Weak keys can open, but not seal.
-TEST(CipherKey, WeakOnesSealNothing) {
+TEST(CipherKey, WeakKeysDoNotSeal) {
     Random random(7);
     const Bytes iv = random.text(16);
     Bytes weak(8, 0x01), semi_weak = {0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe},
@@ -234,7 +234,7 @@ TEST(CipherKey, WeakOnesSealNothing) {
 }
 
 // After a failed start there is no key.
-TEST(CipherKey, IsGoneAfterAStartThatFailed) {
+TEST(CipherKey, IsDiscardedAfterAFailedStart) {
     Random random(8);
     const Bytes key = random.text(8), iv = random.text(8), weak(8, 0xfe);
     const Cipher mine = our_cipher("DES-CBC");
@@ -274,7 +274,7 @@ constexpr unsigned parameter_types[] = {
 
 // No parameter makes a context write past its buffers or read past its inputs: the guarded output
 // of every call is checked. (AddressSanitizer checks the rest.)
-TEST(CipherParameters, TakeAnyValue) {
+TEST(CipherParameters, AcceptOrRefuseAnyValue) {
     Random random(9);
     const std::vector<Bytes> values = extreme_values();
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC", "AES-128-CTR", "DES-CFB",
@@ -287,7 +287,7 @@ TEST(CipherParameters, TakeAnyValue) {
                     Evp one(mine.get());
                     const bool sends = random.one_in(2);
                     ASSERT_TRUE(one.init(sends, key.data(), iv.data()));
-                    Bytes given = value, lent(value.size() + 64, 0xa5);
+                    Bytes given = value, buffer(value.size() + 64, 0xa5);
                     const bool pointer =
                         type == OSSL_PARAM_OCTET_PTR || type == OSSL_PARAM_UTF8_PTR;
                     if (pointer && value.size() < sizeof(void*)) continue;
@@ -320,12 +320,12 @@ TEST(CipherParameters, TakeAnyValue) {
                         continue;
                     void* end = nullptr;
                     OSSL_PARAM wanted[] = {
-                        {parameter, type, pointer ? static_cast<void*>(&end) : lent.data(),
+                        {parameter, type, pointer ? static_cast<void*>(&end) : buffer.data(),
                          pointer ? 0 : value.size(), OSSL_PARAM_UNMODIFIED},
                         OSSL_PARAM_END};
                     (void)EVP_CIPHER_CTX_get_params(one.get(), wanted);
-                    for (size_t i = value.size(); !pointer && i < lent.size(); ++i)
-                        ASSERT_EQ(lent[i], 0xa5) << name << " " << parameter;
+                    for (size_t i = value.size(); !pointer && i < buffer.size(); ++i)
+                        ASSERT_EQ(buffer[i], 0xa5) << name << " " << parameter;
                     Evp copy(one);
                     (void)copy.final(out.data(), &n);
                     (void)one.init(!sends, key.data(), nullptr);
@@ -380,7 +380,7 @@ TEST(CipherParameters, TagsAreOfTheirMessage) {
 }
 
 // Seals without input or output.
-TEST(CipherParameters, NothingIsNoText) {
+TEST(CipherParameters, EmptyTextIsNoText) {
     Random random(14);
     const Bytes key = random.text(64), iv = random.text(16);
     for (const char* name :
@@ -397,7 +397,7 @@ TEST(CipherParameters, NothingIsNoText) {
 }
 
 // A CCM message is one segment, of the announced length.
-TEST(CipherParameters, CcmKeepsToItsLength) {
+TEST(CipherParameters, CcmEnforcesItsLength) {
     Random random(11);
     const Bytes key = random.text(16), iv = random.text(13), text = random.text(40);
     const Cipher ccm = our_cipher("AES-128-CCM");

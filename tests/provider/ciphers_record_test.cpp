@@ -19,7 +19,7 @@ bool padding_is_right(const Bytes& record, size_t mac_bytes) {
                        [&](uint8_t byte) { return byte == padding; });
 }
 
-TEST(RecordEnd, IsFoundAsByLooking) {
+TEST(RecordEnd, EqualsThePlainComputation) {
     Random random(21);
     size_t right = 0, wrong = 0;
     for (const size_t mac_bytes : {0u, 1u, 16u, 20u, 32u, 48u, 64u})
@@ -86,7 +86,7 @@ Opened open_record(Evp& one, Bytes record, size_t iv_bytes, size_t mac_bytes) {
 }
 
 // Consecutive records, of any padding, through both providers.
-TEST(RecordEnd, IsOpenSsls) {
+TEST(RecordEnd, EqualsOpenSsls) {
     Random random(22);
     size_t random_macs = 0;
     for (const char* name : {"AES-128-CBC", "CAMELLIA-256-CBC", "DES-EDE3-CBC", "ARIA-128-CBC"})
@@ -136,7 +136,7 @@ TEST(RecordEnd, IsOpenSsls) {
 }
 
 // Publicly invalid.
-TEST(RecordEnd, RefusesWhatIsNoRecord) {
+TEST(RecordEnd, RefusesInvalidRecords) {
     Random random(23);
     const Cipher mine = our_cipher("AES-128-CBC");
     const Bytes key = random.text(16), iv = random.text(16);

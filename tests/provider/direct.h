@@ -32,13 +32,13 @@ public:
                      params) == 1;
     }
     // Writes to `out`, which is declared to have `room` bytes.
-    bool update(const Bytes& in, uint8_t* out, size_t room, size_t* made) {
+    bool update(const Bytes& in, uint8_t* out, size_t capacity, size_t* made) {
         *made = 0;
-        return update_(context_, out, made, room, in.data(), in.size()) == 1;
+        return update_(context_, out, made, capacity, in.data(), in.size()) == 1;
     }
-    bool final(uint8_t* out, size_t room, size_t* made) {
+    bool final(uint8_t* out, size_t capacity, size_t* made) {
         *made = 0;
-        return final_(context_, out, made, room) == 1;
+        return final_(context_, out, made, capacity) == 1;
     }
     bool set(const OSSL_PARAM params[]) { return set_(context_, params) == 1; }
 

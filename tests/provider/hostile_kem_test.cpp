@@ -28,7 +28,7 @@ protected:
     Encapsulated made_;
 };
 
-TEST_P(Kem, RoomTooSmallIsRefusedAndNotWrittenPast) {
+TEST_P(Kem, ATooSmallBufferIsRefusedAndNotOverrun) {
     ASSERT_EQ(EVP_PKEY_encapsulate_init(context_.get(), nullptr), 1);
     const size_t whole = made_.ciphertext.size(), all = made_.secret.size();
     ASSERT_NE(all, 0u);
@@ -59,7 +59,7 @@ TEST_P(Kem, RoomTooSmallIsRefusedAndNotWrittenPast) {
     EXPECT_TRUE(works(library_, key_.get()));
 }
 
-TEST_P(Kem, RoomOfNoSizeDoesNotHurt) {
+TEST_P(Kem, ABufferOfZeroBytesIsHandled) {
     ASSERT_EQ(EVP_PKEY_encapsulate_init(context_.get(), nullptr), 1);
     size_t bytes = 0;
     EVP_PKEY_encapsulate(context_.get(), nullptr, &bytes, nullptr, nullptr);

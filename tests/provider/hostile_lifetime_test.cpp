@@ -23,7 +23,7 @@ constexpr char group[] = "x25519_ntru_hps4096821";
 
 // The program unloads the provider while threads are inside; fetched objects keep it until they are
 // freed.
-TEST(Unload, WaitsForThoseWhoUseIt) {
+TEST(Unload, WaitsForItsUsers) {
     for (int round = 0; round < 8; ++round) {
         Library library;
         std::barrier begun(5);
@@ -107,9 +107,9 @@ public:
     }
 
     // Abandons them. libcrypto never frees an abandoned fibre.
-    void forget(std::vector<ASYNC_JOB*>& forgotten) {
+    void abandon(std::vector<ASYNC_JOB*>& abandoned) {
         for (Fibre& fibre : fibres_)
-            if (!fibre.done) forgotten.push_back(fibre.job);
+            if (!fibre.done) abandoned.push_back(fibre.job);
     }
 
 private:
@@ -152,15 +152,15 @@ TEST(Unload, WhileRequestsOfFibresAreQueued) {
 
 // Connections freed in the middle of their handshake. Contexts, keys and the provider are freed
 // while requests are queued.
-TEST(Unload, OfFibresThatNobodyResumes) {
-    static auto& forgotten = *new std::vector<ASYNC_JOB*>;  // not freed: libcrypto's leak
+TEST(Unload, WithAbandonedFibres) {
+    static auto& abandoned = *new std::vector<ASYNC_JOB*>;  // not freed: libcrypto's leak
     for (int round = 0; round < 4; ++round) {
         const Library library;
         const Key key = library.generate(group);
         ASSERT_TRUE(works(library, key.get()));
         Fibres fibres(library, key.get(), fibre_count);
         EXPECT_GT(fibres.go_on(), 0u);
-        fibres.forget(forgotten);
+        fibres.abandon(abandoned);
     }
 }
 
@@ -256,7 +256,7 @@ TEST(Fork, EightWorkersOfAParentAtWork) {
 
 // Random bytes fail at each call in turn: an error, no zero secret, and success once they are
 // available again.
-TEST(RandomSource, FailingGivesErrorsAndNothingElse) {
+TEST(RandomSource, FailuresGiveErrorsOnly) {
     const Library library;
     for (const std::string& name : library.groups()) {
         const Key key = library.generate(name);

@@ -15,8 +15,8 @@ namespace {
 using namespace tests;
 
 constexpr uint8_t filling = 0xA5;
-constexpr size_t room = 8192;  // more than any value has
-constexpr size_t sizes[] = {0, 1, 2, 4, 7, 8, 14, 16, 32, 65, 699, 731, 1230, room};
+constexpr size_t capacity = 8192;  // more than any value has
+constexpr size_t sizes[] = {0, 1, 2, 4, 7, 8, 14, 16, 32, 65, 699, 731, 1230, capacity};
 // Impossible sizes, declared for a null pointer, or for `room` bytes where nothing is written.
 constexpr size_t huge_sizes[] = {std::numeric_limits<size_t>::max() / 2,
                                  std::numeric_limits<size_t>::max()};
@@ -70,8 +70,8 @@ void extremes(const char* name, const Call& call) {
 // The same for calls that read it: null data, and sizes beyond the data.
 void extremes_to_read(const char* name, const Call& call) {
     extremes(name, call);
-    Exact exact(room);
-    static_cast<uint8_t*>(exact.data())[room - 1] = 0;
+    Exact exact(capacity);
+    static_cast<uint8_t*>(exact.data())[capacity - 1] = 0;
     for (const unsigned type : types) {
         for (const size_t size : sizes) with(name, type, nullptr, size, call);
         for (const size_t size : huge_sizes) with(name, type, exact.data(), size, call);
@@ -122,7 +122,7 @@ TEST_P(Parameters, OfAKeyAreWrittenOrRefused) {
         });
 }
 
-TEST_P(Parameters, OfAWrongShareChangeNothing) {
+TEST_P(Parameters, OfAWrongShareHaveNoEffect) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
     const Bytes before = encoded_public_key(key.get());
@@ -169,7 +169,7 @@ TEST_P(Parameters, OfGenerationNameThisGroupOrAreRefused) {
     ERR_clear_error();
 }
 
-TEST_P(Parameters, OfAnothersShareTakeTheSecretKeyAway) {
+TEST_P(Parameters, OfAnotherKeysShareRemoveTheSecretKey) {
     const Key key = library_.generate(GetParam()), other = library_.generate(GetParam());
     const Bytes share = encoded_public_key(other.get());
     ASSERT_EQ(EVP_PKEY_set1_encoded_public_key(key.get(), share.data(), share.size()), 1);
@@ -219,7 +219,7 @@ TEST_P(Parameters, OfSecretKeysOfEveryWrongLengthAreRefused) {
     ERR_clear_error();
 }
 
-TEST_P(Parameters, MakeNoKeyThatHurts) {
+TEST_P(Parameters, MakeNoUnusableKey) {
     const KeyContext context(
         EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_TRUE(context);
@@ -237,7 +237,7 @@ TEST_P(Parameters, MakeNoKeyThatHurts) {
     }
 }
 
-TEST_P(Parameters, OfGenerationAreTakenOrRefused) {
+TEST_P(Parameters, OfGenerationAreAcceptedOrRefused) {
     const KeyContext context(
         EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_TRUE(context);
@@ -249,7 +249,7 @@ TEST_P(Parameters, OfGenerationAreTakenOrRefused) {
     EXPECT_TRUE(works(library_, library_.generate(GetParam()).get()));
 }
 
-TEST_P(Parameters, OfEncapsulationAreTakenOrRefused) {
+TEST_P(Parameters, OfEncapsulationAreAcceptedOrRefused) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
     const KeyContext context = library_.on(key.get());

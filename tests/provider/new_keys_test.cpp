@@ -30,7 +30,7 @@ Bytes seal(Evp& one, const Cipher& cipher, const Bytes& key, const Bytes& iv, co
     return out;
 }
 
-TEST(NewKeys, OfEachMessageAreUsed) {
+TEST(NewKeys, AreUsedForTheirMessage) {
     Random random(81);
     for (const std::string& name : our_ciphers()) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
@@ -51,7 +51,7 @@ TEST(NewKeys, OfEachMessageAreUsed) {
 }
 
 // A cloned context keeps its key when the other gets a new one.
-TEST(NewKeys, AreOfOneContextAlone) {
+TEST(NewKeys, BelongToOneContext) {
     Random random(82);
     for (const char* name :
          {"AES-128-GCM", "AES-256-CBC", "AES-128-CTR", "AES-128-XTS", "ARIA-128-CFB"}) {

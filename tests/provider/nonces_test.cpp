@@ -89,9 +89,9 @@ public:
     int work(uint64_t number, Bytes& record, size_t text_bytes) {
         uint8_t head[13] = {};
         for (int i = 0; i < 8; ++i) head[i] = static_cast<uint8_t>(number >> (56 - 8 * i));
-        const size_t told = explicit_bytes + text_bytes + (seals() ? 0 : 16);
+        const size_t reported = explicit_bytes + text_bytes + (seals() ? 0 : 16);
         head[8] = 23, head[9] = 3, head[10] = 3;
-        head[11] = static_cast<uint8_t>(told >> 8), head[12] = static_cast<uint8_t>(told);
+        head[11] = static_cast<uint8_t>(reported >> 8), head[12] = static_cast<uint8_t>(reported);
         if (!one_.control(EVP_CTRL_AEAD_TLS1_AAD, sizeof head, head)) return 0;
         return EVP_Cipher(one_.get(), record.data(), record.data(),
                           static_cast<unsigned>(record.size()));
@@ -160,7 +160,7 @@ TEST(CountedNonces, AreNotRepeatedByAContext) {
 }
 
 // Nor by a message under the same IV that did not request a count, before it or after.
-TEST(CountedNonces, PassOverIvsThatServedAMessage) {
+TEST(CountedNonces, SkipUsedIvs) {
     Random random(43);
     const Cipher gcm = our_cipher("AES-128-GCM");
     const Bytes key = random.text(16), iv = random.text(12);
@@ -215,7 +215,7 @@ TEST(CountedNonces, AreOfOneContext) {
 
 // ---- after a forged record
 
-TEST(ForgedRecord, LeavesNoTextAndTheNextIsOpened) {
+TEST(ForgedRecord, ReleasesNoTextAndTheNextOpens) {
     Random random(45);
     for (const char* name :
          {"AES-128-GCM", "AES-256-GCM", "ARIA-128-GCM", "AES-128-CCM", "ARIA-256-CCM"})

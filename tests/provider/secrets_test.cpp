@@ -36,9 +36,9 @@ std::string cipher_of(const std::string& evp_name) {
 
 void add_key(Patterns& patterns, const std::string& cipher, const Bytes& key) {
     patterns.push_back(key);
-    const auto slow = reference::cipher(cipher, key);
-    if (slow == nullptr) return;
-    for (const auto& round : slow->secrets())
+    const auto reference_cipher = reference::cipher(cipher, key);
+    if (reference_cipher == nullptr) return;
+    for (const auto& round : reference_cipher->secrets())
         if (round.size() >= 8) patterns.emplace_back(round.begin(), round.end());
 }
 
@@ -71,7 +71,7 @@ std::vector<Evp> contexts_of_all_ciphers(Impl& impl, Aside& aside) {
         const Cipher cipher = our_cipher(name);
         const size_t bytes = key_bytes(cipher);
         uint8_t* const key = aside.random(bytes);
-        impl.tell(name, key, bytes);
+        impl.report(name, key, bytes);
         const Bytes iv(16, 1);
         for (const bool encrypts : {true, false}) {
             Evp one(cipher.get());
@@ -94,7 +94,7 @@ void hold_ciphers(Impl& impl) {
     impl.pause();
 }
 
-TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
+TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndZeroizedWithTheirContexts) {
     Child child(hold_ciphers);
     const Patterns patterns = key_patterns(child);
     ASSERT_GT(patterns.size(), 1000u);
@@ -114,7 +114,7 @@ void change_keys(Impl& impl) {
         const Bytes iv(16, 1);
         contexts.push_back(std::make_unique<Evp>(cipher.get()));
         const uint8_t* const key = aside.random(2 * key_bytes(cipher));
-        impl.tell(name, key, key_bytes(cipher));
+        impl.report(name, key, key_bytes(cipher));
         Evp& one = *contexts.back();
         const bool ccm = mode(cipher) == EVP_CIPH_CCM_MODE;
         if (!one.init(true, key, iv.data()) || !use(one, ccm, true) ||
@@ -125,7 +125,7 @@ void change_keys(Impl& impl) {
     impl.pause();
 }
 
-TEST_F(SecretsSearch, AKeyGoesWhenTheNextComes) {
+TEST_F(SecretsSearch, AKeyIsZeroizedWhenReplaced) {
     const Child child(change_keys);
     EXPECT_EQ(child.find(key_patterns(child), Child::Which::all), 0u);
 }
@@ -171,7 +171,7 @@ std::vector<Key> keys_of_all_groups(Impl& impl, Aside& aside) {
             EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, aside.data(),
                                             Aside::bytes, &bytes) != 1)
             throw std::runtime_error("cannot use " + group);
-        impl.tell(group, aside.data(), bytes);
+        impl.report(group, aside.data(), bytes);
         aside.wipe();
         keys.emplace_back(EVP_PKEY_dup(key.get()));
         keys.push_back(std::move(key));
@@ -196,7 +196,7 @@ void hold_groups_on_the_secure_heap(Impl& impl) {
     hold_groups(impl);
 }
 
-TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndGoWhenTheyAreFreed) {
+TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndZeroizedWhenFreed) {
     Child child(hold_groups_on_the_secure_heap);
     const Patterns ntru = group_patterns(child, Half::ntru),
                    x25519 = group_patterns(child, Half::classical, "x25519");
@@ -272,14 +272,14 @@ void hold_messages(Impl& impl) {
             !one.init(true, bytes, iv) || !one.update(text, sizeof text, out, &made) ||
             !other.init(true, bytes, iv) || !other.update(text, sizeof text, out, &made))
             throw std::runtime_error("no message");
-        impl.tell("a block of keystream", blocks, 16);
+        impl.report("a block of keystream", blocks, 16);
         aside.wipe();
         impl.pause();
     }
     impl.pause();
 }
 
-TEST_F(SecretsSearch, KeystreamIsInNoCoreAndGoesWithItsContext) {
+TEST_F(SecretsSearch, KeystreamIsInNoCoreAndZeroizedWithItsContext) {
     Child child(hold_messages);
     const Patterns patterns = {child.secrets()[0].second};
     EXPECT_GE(child.find(patterns, Child::Which::all), 2u) << "the search finds nothing at all";
@@ -292,9 +292,9 @@ TEST_F(SecretsSearch, KeystreamIsInNoCoreAndGoesWithItsContext) {
 void hold_text(Impl& impl) {
     Aside aside;
     const uint8_t* const bytes = aside.random(256);
-    impl.tell("held text", bytes + 64, 15);
-    impl.tell("IV", bytes + 96, 16);
-    impl.tell("IV of GCM", bytes + 128, 64);
+    impl.report("held text", bytes + 64, 15);
+    impl.report("IV", bytes + 96, 16);
+    impl.report("IV of GCM", bytes + 128, 64);
     {
         const Cipher cbc = our_cipher("AES-128-CBC"), gcm = our_cipher("AES-128-GCM");
         Evp one(cbc.get()), other(gcm.get());
@@ -312,7 +312,7 @@ void hold_text(Impl& impl) {
     impl.pause();
 }
 
-TEST_F(SecretsSearch, WhatAContextHoldsGoesWithIt) {
+TEST_F(SecretsSearch, StateOfAContextIsZeroizedWithIt) {
     Child child(hold_text);
     for (const auto& [name, secret] : child.secrets())
         EXPECT_GT(child.find({secret}, Child::Which::all), 0u) << name;

@@ -64,8 +64,8 @@ __global__ void early_end(const uint8_t* text, uint8_t* out) {
 }
 
 // Memory shared by the calls of all subjects: the same addresses for every input.
-struct Place {
-    Place() {
+struct CallMemory {
+    CallMemory() {
         expect(
             backend().device_alloc(0, text_bytes, &in) == WARPSEAL_OK &&
                 backend().device_alloc(0, text_bytes, &out) == WARPSEAL_OK &&
@@ -123,17 +123,17 @@ std::vector<Fill> fills() {
 }
 
 // Makes a subject from a call on keys and text.
-counting::Subject subject(const std::string& name, const Place& place,
+counting::Subject subject(const std::string& name, const CallMemory& call_memory,
                           const std::function<void(const Secrets&)>& call) {
-    return {name, [=, &place] {
+    return {name, [=, &call_memory] {
                 Secrets secrets;
                 const auto input = [&](const Fill& fill) {
                     return Input{
                         fill.name, [&, fill] {
                             fill.fill(secrets);
-                            expect(backend().upload(0, place.in, secrets.text.data(), text_bytes) ==
-                                           WARPSEAL_OK &&
-                                       backend().upload(0, place.keys, secrets.keys.data(),
+                            expect(backend().upload(0, call_memory.in, secrets.text.data(),
+                                                    text_bytes) == WARPSEAL_OK &&
+                                       backend().upload(0, call_memory.keys, secrets.keys.data(),
                                                         secrets.keys.size()) == WARPSEAL_OK,
                                    "upload");
                         }};
@@ -160,36 +160,37 @@ constexpr Shape shapes[] = {
     {"gcm with keys", WARPSEAL_GCM, 0, 64, true}, {"gcm of messages", WARPSEAL_GCM, 0, 16, false},
 };
 
-warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher, const Place& place) {
+warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher,
+                        const CallMemory& call_memory) {
     warpseal_batch b{};
     b.struct_bytes = sizeof b;
     b.message_count = shape.messages;
     b.message_bytes = b.in_stride = b.out_stride = text_bytes / shape.messages;
-    b.in = static_cast<const uint8_t*>(place.in);
-    b.out = static_cast<uint8_t*>(place.out);
-    b.ivs = static_cast<const uint8_t*>(place.ivs);
+    b.in = static_cast<const uint8_t*>(call_memory.in);
+    b.out = static_cast<uint8_t*>(call_memory.out);
+    b.ivs = static_cast<const uint8_t*>(call_memory.ivs);
     b.iv_stride = 16;
     b.iv_bytes = shape.mode == WARPSEAL_GCM ? 12 : cipher.block_bytes;
-    b.tags = static_cast<uint8_t*>(place.tags);
+    b.tags = static_cast<uint8_t*>(call_memory.tags);
     b.tag_stride = 16;
     b.tag_bytes = shape.mode == WARPSEAL_GCM ? 16 : 0;
-    b.statuses = static_cast<int32_t*>(place.statuses);
-    b.keys = shape.own_keys ? static_cast<const uint8_t*>(place.keys) : nullptr;
+    b.statuses = static_cast<int32_t*>(call_memory.statuses);
+    b.keys = shape.own_keys ? static_cast<const uint8_t*>(call_memory.keys) : nullptr;
     return b;
 }
 
 counting::Subject subject_of(const std::string& name, const Shape& shape, const CudaCipher& cipher,
-                             const Place& place) {
-    return subject(name, place, [=, &shape, &cipher, &place](const Secrets& secrets) {
+                             const CallMemory& call_memory) {
+    return subject(name, call_memory, [=, &shape, &cipher, &call_memory](const Secrets& secrets) {
         Text state(cipher.state_bytes);
         cipher.expand(state.data(), secrets.keys.data());
         const warpseal_status status =
             shape.messages == 0
                 ? cipher.sweep[shape.mode][shape.direction](
-                      state.data(), place.iv, 0, static_cast<const uint8_t*>(place.in),
-                      static_cast<uint8_t*>(place.out), text_bytes, nullptr)
+                      state.data(), call_memory.iv, 0, static_cast<const uint8_t*>(call_memory.in),
+                      static_cast<uint8_t*>(call_memory.out), text_bytes, nullptr)
                 : cipher.batch[shape.mode][shape.direction](shape.own_keys ? nullptr : state.data(),
-                                                            batch_of(shape, cipher, place),
+                                                            batch_of(shape, cipher, call_memory),
                                                             nullptr);
         expect(status == WARPSEAL_OK, name);
     });
@@ -210,11 +211,11 @@ std::vector<const CudaCipher*> one_of_each() {
     return all;
 }
 
-std::vector<counting::Subject> planted(const Place& place) {
+std::vector<counting::Subject> planted(const CallMemory& call_memory) {
     const auto leak = [&](const char* name, void (*kernel)(const uint8_t*, uint8_t*)) {
-        return subject(name, place, [&place, kernel](const Secrets&) {
-            kernel<<<16, 1024>>>(static_cast<const uint8_t*>(place.in),
-                                 static_cast<uint8_t*>(place.out));
+        return subject(name, call_memory, [&call_memory, kernel](const Secrets&) {
+            kernel<<<16, 1024>>>(static_cast<const uint8_t*>(call_memory.in),
+                                 static_cast<uint8_t*>(call_memory.out));
         });
     };
     return {leak("planted: a table of one copy", single_copy),
@@ -222,13 +223,13 @@ std::vector<counting::Subject> planted(const Place& place) {
 }
 
 // Returns all subjects except the planted ones.
-std::vector<counting::Subject> subjects(const Place& place) {
+std::vector<counting::Subject> subjects(const CallMemory& call_memory) {
     std::vector<counting::Subject> all = counting::kem_subjects();
     for (const Shape& shape : shapes)
         for (const CudaCipher* cipher : one_of_each())
             if (shape.messages == 0 || cipher->batch[shape.mode][shape.direction] != nullptr)
                 all.push_back(subject_of(std::string(cipher->name) + " " + shape.name, shape,
-                                         *cipher, place));
+                                         *cipher, call_memory));
     return all;
 }
 
@@ -293,10 +294,10 @@ int main(int argc, char** argv) {
         return 77;
     }
     warpseal::cuda::accept_any_length(true);
-    const Place place;
-    for (const counting::Subject& subject : planted(place)) subject.count();
+    const CallMemory call_memory;
+    for (const counting::Subject& subject : planted(call_memory)) subject.count();
     size_t index = 0;
-    for (const counting::Subject& subject : subjects(place)) {
+    for (const counting::Subject& subject : subjects(call_memory)) {
         const auto holds = [&](const std::string& word) {
             return subject.name.find(word) != std::string::npos;
         };

@@ -5,7 +5,7 @@
 
 #include "backends/gpu_backend.h"
 #include "backends/kem_backend.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 #include "random.h"
 #include "reference/ntru.h"
 #include "timing/counting.h"
@@ -74,7 +74,7 @@ public:
 
 private:
     void run(KemOperation operation) {
-        warpseal_kem_batch b = tests::side_by_side(params_, items);
+        warpseal_kem_batch b = tests::contiguous_batch(params_, items);
         b.public_keys = publics_.data();
         b.secret_keys = secrets_.data();
         b.ciphertexts = ciphertexts_.data();
@@ -196,18 +196,18 @@ private:
     // Makes ciphertexts from r, modulo q, and m, modulo 3, as modified by `change`.
     using Coefficients = reference::Ntru::Coefficients;
     void encrypt(void (*change)(Coefficients& r, Coefficients& m)) {
-        const reference::Ntru slow(params_.name);
+        const reference::Ntru reference_ntru(params_.name);
         const Text publics = publics_.get();
         tests::Random random(5);
         Text texts;
         for (size_t i = 0; i < items; ++i) {
             Coefficients r, m;
-            slow.sample(random.text(params_.encapsulation_coins()), r, m);
-            for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(slow.q() - 1) : x;
+            reference_ntru.sample(random.text(params_.encapsulation_coins()), r, m);
+            for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(reference_ntru.q() - 1) : x;
             change(r, m);
             const auto key = publics.begin() + static_cast<long>(i * params_.public_key_bytes());
-            const Text one =
-                slow.encrypt(r, m, Text(key, key + static_cast<long>(params_.public_key_bytes())));
+            const Text one = reference_ntru.encrypt(
+                r, m, Text(key, key + static_cast<long>(params_.public_key_bytes())));
             texts.insert(texts.end(), one.begin(), one.end());
         }
         ciphertexts_.put(texts);

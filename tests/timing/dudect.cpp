@@ -201,7 +201,7 @@ void controls() {
     expect_constant("control: both classes the same", branch, timings, true);
 }
 
-void stay_on_this_core() {  // each has a clock and caches of its own
+void pin_to_this_core() {  // each has a clock and caches of its own
     cpu_set_t cores;
     CPU_ZERO(&cores);
     CPU_SET(static_cast<size_t>(std::max(0, sched_getcpu())), &cores);
@@ -282,7 +282,7 @@ int main(int argc, char** argv) {
         std::printf("NOT RUN %s: this machine does not have it\n", argv[1]);
         return 77;
     }
-    stay_on_this_core();
+    pin_to_this_core();
     controls();
     for (size_t c = 0; const CpuCipher* portable = warpseal::cpu_cipher_at(c); ++c)
         if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))

@@ -18,7 +18,7 @@
 #include "backends/block_loops.h"
 #include "backends/kem_backend.h"
 #include "engine/targets.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 #include "provider/cipher_record.h"
 
 namespace {
@@ -273,7 +273,7 @@ public:
         const warpseal::kem::Params& params = *kem_.params;
         Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes());
         Text ciphertexts(count * params.ciphertext_bytes()), sent(count * 32), received(count * 32);
-        warpseal_kem_batch batch = tests::side_by_side(params, count);
+        warpseal_kem_batch batch = tests::contiguous_batch(params, count);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();

@@ -97,7 +97,7 @@ def key_of(connection):
 
 
 @case
-def data_comes_back_in_every_set(p):
+def data_is_echoed_in_every_set(p):
     for name in SETS:
         with server(p, "--set", name) as one:
             for size in (0, 1, 16384, 1_000_000) if name == SMALL else (1000,):
@@ -107,7 +107,7 @@ def data_comes_back_in_every_set(p):
 
 
 @case
-def a_server_that_is_not_trusted_is_not_talked_to(p):
+def an_untrusted_server_gets_no_data(p):
     with server(p) as one:
         check("certificate" in p.run("tls-connect", one.address(), input=b"x").err, "an unknown certificate is told of")
         result = p.run("tls-connect", one.address(), "--ca", "cert.pem", "--name", "example.org", input=b"x")
@@ -116,7 +116,7 @@ def a_server_that_is_not_trusted_is_not_talked_to(p):
 
 
 @case
-def what_cannot_be_served_or_trusted_has_its_exit_code(p):
+def invalid_files_have_their_exit_code(p):
     """docs/exit-codes.md: checked before any connection or measurement."""
     certificate(p)
     os.mkdir(p.file("folder"))
@@ -137,7 +137,7 @@ def what_cannot_be_served_or_trusted_has_its_exit_code(p):
 
 
 @case
-def who_does_not_know_the_exchange_is_refused_by_tls(p):
+def clients_without_the_exchange_are_refused_by_tls(p):
     with server(p) as one:
         for alpn in (None, "h2"):
             try:
@@ -151,7 +151,7 @@ def who_does_not_know_the_exchange_is_refused_by_tls(p):
 
 
 @case
-def what_is_no_frame_is_refused_at_once(p):
+def invalid_frames_are_refused_at_once(p):
     rng = random.Random(1)
     hello, size = frame(HELLO, 0, b"\x01"), SETS[SMALL] + 32
     lies = [b"GET / HTTP/1.1\r\n\r\n", b"WSX\x02" + hello[4:], frame(HELLO, 0, b""), frame(HELLO, 1, b"\x01"), frame(HELLO, 0, bytes(256)),
@@ -199,7 +199,7 @@ def relay(p, one, listening, heard):
 
 
 @case
-def a_man_in_the_middle_is_found_and_what_he_heard_is_worth_nothing(p):
+def a_man_in_the_middle_is_detected_and_learns_nothing(p):
     with server(p) as one, socket.create_server(("127.0.0.1", 0)) as listening:
         heard = []
         thread = threading.Thread(target=relay, args=(p, one, listening, heard))
@@ -221,7 +221,7 @@ def a_man_in_the_middle_is_found_and_what_he_heard_is_worth_nothing(p):
 
 
 @case
-def slow_clients_lose_their_places_and_nobody_else_does(p):
+def only_slow_clients_are_disconnected(p):
     pairs = 64
     with server(p, "--timeout", 6, "--pairs", pairs, "--max-clients", 2000) as one:
         silent = [socket.create_connection(("127.0.0.1", one.port)) for _ in range(1000)]  # not even TLS

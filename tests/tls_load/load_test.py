@@ -96,7 +96,7 @@ def a_thousand_in_flight_make_batches(p):
 
 
 @case
-def the_device_is_the_servers(p):
+def the_device_is_chosen_by_the_server(p):
     options = ("tls-bench", "--group", "ntru_hps2048509", "--handshakes", 10, "--rounds", 1, "--json", "-")
 
     def head(*more, device):

@@ -64,7 +64,7 @@ void expect_transposed() {
     EXPECT_EQ(back, blocks);
 }
 
-TYPED_TEST(PlanesOf, HoldBitIOfEveryBlock) {
+TYPED_TEST(PlanesOf, ContainBitIOfEveryBlock) {
     expect_transposed<TypeParam, 8>();
     expect_transposed<TypeParam, 16>();
 }
@@ -119,12 +119,12 @@ struct TableSubstitution {
 
 // Every representation of a cipher header, on 64 blocks under one key.
 template <class Cipher>
-struct Forms {
+struct Representations {
     static constexpr int block_bytes = Cipher::block_bytes, blocks = 64;
     using Schedule = uint32_t[Cipher::schedule_words];
 
     Schedule schedule[2] = {};  // forward, inverse
-    explicit Forms(const uint8_t* key) {
+    explicit Representations(const uint8_t* key) {
         Cipher::expand(schedule[0], key, TableSubstitution{});
         Cipher::invert(schedule[1], schedule[0]);
         Schedule by_circuit = {};
@@ -235,10 +235,10 @@ struct Forms {
     }
 };
 
-TEST(Forms, AllMakeTheStandardsExample) {
+TEST(Representations, AllMatchTheStandardsExample) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         const KnownAnswer known = Cipher::known();
-        const Forms<Cipher> forms(known.key);
+        const Representations<Cipher> representations(known.key);
         std::vector<uint8_t> in, out;
         for (int j = 0; j < 64; ++j) {
             in.insert(in.end(), known.plaintext, known.plaintext + Cipher::block_bytes);
@@ -247,18 +247,21 @@ TEST(Forms, AllMakeTheStandardsExample) {
         int found = 0;
         for (int d = 0; d < 2; ++d) {
             const std::vector<uint8_t>&from = d == 0 ? in : out, &to = d == 0 ? out : in;
-            const auto expect = [&](const char* form, bool has, const std::vector<uint8_t>& got) {
+            const auto expect = [&](const char* representation, bool has,
+                                    const std::vector<uint8_t>& got) {
                 EXPECT_TRUE(!has || got == to)
-                    << Cipher::name << " by " << form << (d == 0 ? "" : ", back");
+                    << Cipher::name << " by " << representation << (d == 0 ? "" : ", back");
                 found += has ? 1 : 0;
             };
             std::vector<uint8_t> text[6] = {from, from, from, from, from, from};
-            expect("bytes", forms.by_bytes(d, text[0]), text[0]);
-            expect("bytes of planes", forms.by_plane_bytes(d, text[1]), text[1]);
-            expect("words", forms.by_words(d, text[2]), text[2]);
-            expect("planes of 32", forms.template by_planes<uint32_t>(d, text[3]), text[3]);
-            expect("planes of 64", forms.template by_planes<uint64_t>(d, text[4]), text[4]);
-            expect("tables", forms.by_tables(d, text[5]), text[5]);
+            expect("bytes", representations.by_bytes(d, text[0]), text[0]);
+            expect("bytes of planes", representations.by_plane_bytes(d, text[1]), text[1]);
+            expect("words", representations.by_words(d, text[2]), text[2]);
+            expect("planes of 32", representations.template by_planes<uint32_t>(d, text[3]),
+                   text[3]);
+            expect("planes of 64", representations.template by_planes<uint64_t>(d, text[4]),
+                   text[4]);
+            expect("tables", representations.by_tables(d, text[5]), text[5]);
         }
         EXPECT_GE(found, 2) << Cipher::name << " has no form";
     });
@@ -266,43 +269,46 @@ TEST(Forms, AllMakeTheStandardsExample) {
 
 // Random keys and blocks: every representation equals the reference or, without one in
 // tests/reference, each other.
-TEST(Forms, AgreeWithTheTwin) {
+TEST(Representations, AgreeWithTheReference) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         for (unsigned round = 0; round < 20; ++round) {
             const std::vector<uint8_t> key = random_bytes(Cipher::key_bytes, 100 + round),
                                        in = random_bytes(64 * Cipher::block_bytes, 200 + round);
-            const Forms<Cipher> forms(key.data());
-            const auto slow = reference::cipher(Cipher::name, key);
-            if (slow == nullptr && round == 0)
+            const Representations<Cipher> representations(key.data());
+            const auto reference_cipher = reference::cipher(Cipher::name, key);
+            if (reference_cipher == nullptr && round == 0)
                 std::printf(
                     "NOTE %s: no twin in tests/reference; its forms are held to each other\n",
                     Cipher::name);
             for (int d = 0; d < 2; ++d) {
                 std::vector<uint8_t> wanted = in;
-                if (slow != nullptr)
-                    wanted = d == 0 ? reference::ecb_encrypt(*slow, in)
-                                    : reference::ecb_decrypt(*slow, in);
-                else if (!forms.by_bytes(d, wanted) && !forms.by_words(d, wanted))
-                    forms.template by_planes<uint64_t>(d, wanted);
-                const auto expect = [&](const char* form, bool has,
+                if (reference_cipher != nullptr)
+                    wanted = d == 0 ? reference::ecb_encrypt(*reference_cipher, in)
+                                    : reference::ecb_decrypt(*reference_cipher, in);
+                else if (!representations.by_bytes(d, wanted) &&
+                         !representations.by_words(d, wanted))
+                    representations.template by_planes<uint64_t>(d, wanted);
+                const auto expect = [&](const char* representation, bool has,
                                         const std::vector<uint8_t>& got) {
                     EXPECT_TRUE(!has || got == wanted)
-                        << Cipher::name << " by " << form << (d == 0 ? "" : ", back");
+                        << Cipher::name << " by " << representation << (d == 0 ? "" : ", back");
                 };
                 std::vector<uint8_t> text[6] = {in, in, in, in, in, in};
-                expect("bytes", forms.by_bytes(d, text[0]), text[0]);
-                expect("bytes of planes", forms.by_plane_bytes(d, text[1]), text[1]);
-                expect("words", forms.by_words(d, text[2]), text[2]);
-                expect("planes of 32", forms.template by_planes<uint32_t>(d, text[3]), text[3]);
-                expect("planes of 64", forms.template by_planes<uint64_t>(d, text[4]), text[4]);
-                expect("tables", forms.by_tables(d, text[5]), text[5]);
+                expect("bytes", representations.by_bytes(d, text[0]), text[0]);
+                expect("bytes of planes", representations.by_plane_bytes(d, text[1]), text[1]);
+                expect("words", representations.by_words(d, text[2]), text[2]);
+                expect("planes of 32", representations.template by_planes<uint32_t>(d, text[3]),
+                       text[3]);
+                expect("planes of 64", representations.template by_planes<uint64_t>(d, text[4]),
+                       text[4]);
+                expect("tables", representations.by_tables(d, text[5]), text[5]);
             }
             if (testing::Test::HasFailure()) return;
         }
     });
 }
 
-TEST(Counter, CarriesInItsOwnWordsAlone) {
+TEST(Counter, CarriesOnlyWithinItsOwnWords) {
     Block<4> ones;
     std::memset(&ones, 0xff, sizeof ones);
     const Block<4> all = modes::Ctr::mask(ones, 1), low = modes::Gcm::mask(ones, 0);
@@ -351,7 +357,7 @@ TYPED_TEST(GhashOf, MultipliesAsTheStandardDoes) {
     }
 }
 
-TYPED_TEST(GhashOf, PartsCombineToTheWhole) {
+TYPED_TEST(GhashOf, SegmentsCombineToTheWhole) {
     using namespace macs::ghash;
     using E = Element<TypeParam>;
     const std::vector<uint8_t> bytes = random_bytes(16 * 101, 6);

@@ -44,7 +44,7 @@ TEST(Throughput, RiseAtOnceAndFallSlowly) {
 }
 
 // A call that ends about when a GPU usually starts is at most twice as fast as measured.
-TEST(Throughput, AShortCallDoesNotMakeAGpuFast) {
+TEST(Throughput, AShortCallDoesNotRaiseAGpusRate) {
     Throughput throughput(4);
     const double seconds = usual_gpu_delay(call_class.memory_kind) / 2;
     for (int i = 0; i < 3; ++i) throughput.note(call_class, 0, false, telling_bytes, seconds);
@@ -53,7 +53,7 @@ TEST(Throughput, AShortCallDoesNotMakeAGpuFast) {
 }
 
 // Otherwise one bad measurement would exclude a target for good.
-TEST(Throughput, WhatOthersDoMeanwhileLeavesDoubts) {
+TEST(Throughput, MeasurementsUnderLoadAreUncertain) {
     Throughput throughput(4);
     note(throughput, 0, 10, 3);
     note(throughput, Throughput::cores, 20, 3);
@@ -80,7 +80,7 @@ TEST(Throughput, AreBySize) {
 }
 
 // The cores' rate does not depend on the memory kind until a GPU shares the call.
-TEST(Throughput, CoresAloneHaveOneFigureForAllPlaces) {
+TEST(Throughput, CoresAloneHaveOneRateForAllMemoryKinds) {
     Throughput throughput(4);
     CallClass pageable = call_class;
     pageable.memory_kind = MemoryKind::host;
@@ -93,7 +93,7 @@ TEST(Throughput, CoresAloneHaveOneFigureForAllPlaces) {
     EXPECT_GE(throughput.of(call_class, Throughput::cores).shared, 10);
 }
 
-TEST(Throughput, BehindALinkCiphersAreAlikeUntilOneIsMeasured) {
+TEST(Throughput, BehindALinkCiphersShareARateUntilOneIsMeasured) {
     const CpuCipher others[2] = {};
     CallClass first = call_class, second = call_class, elsewhere = call_class;
     first.cipher = &others[0];
@@ -162,7 +162,7 @@ TEST(Throughput, CalibrationIsGigabytesASecondOfAllThreads) {
 }
 
 // On a thread of its own, as for a GPU's shard of a call: an exception there ends the process.
-TEST(Throughput, WithoutMemoryNothingIsLearnt) {
+TEST(Throughput, WithoutMemoryNothingIsRecorded) {
     Throughput throughput(4);
     std::thread([&] {
         tests::requests_met = 0;

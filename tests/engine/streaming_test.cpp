@@ -8,7 +8,7 @@
 #include "engine/calls.h"
 #include "engine/calls/streaming.h"
 #include "engine/fake_backend.h"
-#include "engine/scripted_cores.h"
+#include "engine/fake_cores.h"
 #include "stack.h"
 #include "targets.h"
 
@@ -173,7 +173,7 @@ TEST(StreamingContext, EveryCutOfShortMessages) {
 class OnTarget : public testing::TestWithParam<std::string> {};
 
 // All ciphers: every two segments of a short message, and random segments of long ones.
-TEST_P(OnTarget, CutsChangeNothing) {
+TEST_P(OnTarget, SplitsDoNotChangeTheOutput) {
     Random random(902);
     const auto engine = targets::engine(GetParam());
     const size_t longest = GetParam() == "portable" ? 1500 : 6000;
@@ -232,7 +232,7 @@ TEST_P(OnTarget, LoopsOfCounterModeCarry) {
 }
 
 // Segments past update() and segments through it, in any order: one message.
-TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
+TEST_P(OnTarget, LoopsAndUpdatesContinueEachOther) {
     Random random(904);
     const auto engine = targets::engine(GetParam());
     size_t direct = 0;
@@ -287,7 +287,7 @@ targets::KeyHandle xts_key(const targets::EngineHandle& engine, const char* ciph
 }
 
 // A caller on a fibre's stack does not check for free stack first.
-TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
+TEST_P(OnTarget, SmallSegmentsUseLittleStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "sanitizers";
     Random random(909);
     const auto engine = targets::engine(GetParam());
@@ -347,7 +347,7 @@ struct Aes {
 };
 
 // A clone and its original continue independently, and a finished context starts anew.
-TEST(StreamingContext, ACopyGoesItsOwnWay) {
+TEST(StreamingContext, AClonedContextIsIndependent) {
     Random random(903);
     const Aes aes(random);
     for (const warpseal_mode mode : modes) {
@@ -392,7 +392,7 @@ TEST(StreamingContext, ACopyGoesItsOwnWay) {
     }
 }
 
-TEST(StreamingContext, PositionSaysHowToGoOn) {
+TEST(StreamingContext, PositionAllowsResuming) {
     Random random(904);
     const Aes aes(random);
     for (const warpseal_mode mode : {WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR}) {
@@ -611,7 +611,7 @@ TEST(StreamingContext, SingleBlocksHaveASelfTestOfTheirOwn) {
 
 // Small and large segments in turn: the large ones are shared with a GPU, also one that is lost
 // meanwhile.
-TEST(StreamingContext, LargePiecesTakeTheEnginesRoute) {
+TEST(StreamingContext, LargeSegmentsUseTheEnginesPath) {
     constexpr size_t large = (size_t{9} << 20) + 48,
                      cuts[] = {37, 37 + large, 37 + large + 100, 37 + 2 * large + 100};
     constexpr size_t bytes = 37 + 2 * large + 105;

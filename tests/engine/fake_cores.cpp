@@ -1,5 +1,5 @@
 // Broken ciphers: call the working function, then flip one bit of its output.
-#include "engine/scripted_cores.h"
+#include "engine/fake_cores.h"
 
 #include <cstring>
 #include <memory>

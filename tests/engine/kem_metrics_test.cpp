@@ -159,7 +159,7 @@ TEST_F(KemMetricsFile, EachBatcherHasItsOwn) {
 }
 
 // A missing directory, or a path that is not a regular file: requests are not affected.
-TEST_F(KemMetricsFile, WhatCannotBeWrittenIsLeft) {
+TEST_F(KemMetricsFile, AnUnwritableFileIsIgnored) {
     const auto engine = engine_on("cpu", 1);
     Items items(1);
     KemBatcherOptions no_slot = options();

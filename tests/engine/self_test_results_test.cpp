@@ -28,9 +28,9 @@ warpseal_status ask(const PathName& path, const std::function<warpseal_status()>
 
 // Runs a test of `path` on a thread of its own, in flight from construction on. It ends with
 // `status` when released.
-class UnderWay {
+class TestInFlight {
 public:
-    UnderWay(const PathName& path, warpseal_status status) {
+    TestInFlight(const PathName& path, warpseal_status status) {
         thread_ = std::thread([this, path, status] {
             got = ask(path, [&] {
                 begun_.set_value();
@@ -51,9 +51,9 @@ private:
     std::thread thread_;
 };
 
-TEST(Verdict, WhoAsksMeanwhileHasTheSameOutcome) {
+TEST(SelfTestResults, ConcurrentCallersShareTheOutcome) {
     static int one, other;
-    UnderWay test(path_of(one), WARPSEAL_SELF_TEST_FAILED);
+    TestInFlight test(path_of(one), WARPSEAL_SELF_TEST_FAILED);
     std::atomic<int> tests{0};
     std::atomic<bool> there{false};
     std::thread second([&] {
@@ -70,9 +70,9 @@ TEST(Verdict, WhoAsksMeanwhileHasTheSameOutcome) {
     EXPECT_EQ(tests, 0);
 }
 
-TEST(Verdict, WhatIsNoOutcomeIsTestedAgain) {
+TEST(SelfTestResults, AMissingResultIsTestedAgain) {
     static int path;
-    UnderWay test(path_of(path), WARPSEAL_OUT_OF_MEMORY);
+    TestInFlight test(path_of(path), WARPSEAL_OUT_OF_MEMORY);
     std::thread second([&] {
         EXPECT_EQ(ask(path_of(path), [] { return WARPSEAL_NO_DEVICE; }), WARPSEAL_NO_DEVICE);
     });
@@ -87,12 +87,12 @@ TEST(Verdict, WhatIsNoOutcomeIsTestedAgain) {
 }
 
 // The testing thread does not exist in the child, which would wait for it forever.
-TEST(Verdict, AForkedChildTestsForItself) {
+TEST(SelfTestResults, AForkedChildTestsForItself) {
 #if defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
 #endif
     static int path, other;
-    UnderWay test(path_of(path), WARPSEAL_OK);
+    TestInFlight test(path_of(path), WARPSEAL_OK);
     const pid_t child = fork();
     if (child == 0) {
         alarm(20);

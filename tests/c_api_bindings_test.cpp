@@ -13,7 +13,7 @@ namespace {
 
 const std::vector<std::uint8_t> secret(32, 9);
 
-TEST(Face, SealAndOpen) {
+TEST(Bindings, SealAndOpen) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Key key(engine, "aes-256", secret);
     std::vector<std::uint8_t> text(1000, 3), sealed(text.size()), opened(text.size()), aad(5),
@@ -28,7 +28,7 @@ TEST(Face, SealAndOpen) {
     EXPECT_EQ(opened, std::vector<std::uint8_t>(text.size()));
 }
 
-TEST(Face, CtrTwiceIsNothing) {
+TEST(Bindings, CtrTwiceIsTheIdentity) {
     const warpseal::Engine engine;
     const warpseal::Key key(engine, "aes-128", warpseal::Bytes(secret).first(16));
     std::vector<std::uint8_t> text(100, 3), iv(16);
@@ -40,7 +40,7 @@ TEST(Face, CtrTwiceIsNothing) {
                  warpseal::Engine("cpu").pick("aes-128", WARPSEAL_CTR, 100));
 }
 
-TEST(Face, PaddingUnitsAndMacs) {
+TEST(Bindings, PaddingUnitsAndMacs) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Key key(engine, "aes-256", secret);
     std::vector<std::uint8_t> text(1001, 3), padded(1008), iv(16), tag(16);
@@ -78,7 +78,7 @@ TEST(Face, PaddingUnitsAndMacs) {
     EXPECT_EQ(sealed, text);
 }
 
-TEST(Face, ErrorsCarryTheirStatus) {
+TEST(Bindings, ExceptionsHaveTheStatus) {
     try {
         warpseal::Engine("no such device");
         FAIL();
@@ -95,7 +95,7 @@ TEST(Face, ErrorsCarryTheirStatus) {
     EXPECT_THROW(warpseal::DeviceMemory(engine, 16), warpseal::Error);
 }
 
-TEST(Face, MemoryAndBatches) {
+TEST(Bindings, MemoryAndBatches) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Key key(engine, "aes-256", secret);
     const warpseal::HostMemory memory(engine, 64 * 100);
@@ -119,7 +119,7 @@ TEST(Face, MemoryAndBatches) {
     EXPECT_EQ(statuses[8], WARPSEAL_OK);
 }
 
-TEST(Face, KeyEncapsulation) {
+TEST(Bindings, KeyEncapsulation) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Kem kem(engine, "ntruhps2048509");
     const std::size_t pk = kem.info().public_key_bytes, sk = kem.info().secret_key_bytes,
@@ -163,7 +163,7 @@ TEST(Face, KeyEncapsulation) {
     EXPECT_THROW(warpseal::KemKeyPool(engine, nullptr, 1), warpseal::Error);
 }
 
-TEST(Face, PoolsOfKeyPairs) {
+TEST(Bindings, KeyPools) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Kem kem(engine, "ntruhps2048509");
     warpseal::KemKeyPool pool(engine, "ntruhps2048509", 4);
@@ -192,7 +192,7 @@ TEST(Face, PoolsOfKeyPairs) {
     EXPECT_THROW(warpseal::KemKeyPool(engine, "ntruhps2048509", 0), warpseal::Error);
 }
 
-TEST(Face, BatchersOfRequests) {
+TEST(Bindings, BatchersOfRequests) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal_kem_info info = warpseal::Kem::find("ntruhps2048509");
     std::vector<std::uint8_t> publics(info.public_key_bytes), secrets(info.secret_key_bytes),
@@ -232,15 +232,15 @@ TEST(Face, BatchersOfRequests) {
     options.max_waiting = 1;
     // `done` blocks the only thread that takes from the queue, so the bound is reported. It is not
     // an error.
-    std::atomic<int> held{0}, told{0};
-    std::pair<std::atomic<int>*, std::atomic<int>*> both{&held, &told};
+    std::atomic<int> held{0}, reported{0};
+    std::pair<std::atomic<int>*, std::atomic<int>*> both{&held, &reported};
     request.operation = WARPSEAL_KEM_KEYPAIR;
     request.user = &both;
     request.done = [](void* user, warpseal_status) {
-        const auto [held, told] =
+        const auto [held, reported] =
             *static_cast<std::pair<std::atomic<int>*, std::atomic<int>*>*>(user);
         held->wait(0);
-        ++*told;
+        ++*reported;
     };
     {
         warpseal::KemBatcher batcher(engine, &options);
@@ -251,10 +251,10 @@ TEST(Face, BatchersOfRequests) {
         held = 1;
         held.notify_all();
     }
-    EXPECT_GE(told, 1);
+    EXPECT_GE(reported, 1);
 }
 
-TEST(Face, FilesThrowWhatWentWrong) {
+TEST(Bindings, FilesThrowOnErrors) {
     const warpseal::Engine engine("cpu", 1);
     warpseal_file_options options = {};
     options.struct_bytes = sizeof options;

@@ -51,14 +51,14 @@ struct Tables {
     }
 };
 
-TEST(Work, OfWordForm) {
+TEST(OperationCounts, OfTheWordRepresentation) {
     const CipherWork work = count<Words>();
     EXPECT_EQ(work.block_bytes, 8u);
     EXPECT_EQ(work.logic, 2u * 2u);
     EXPECT_EQ(work.lookups + work.plane_gates, 0u);
 }
 
-TEST(Work, OfTableForm) {
+TEST(OperationCounts, OfTheTableRepresentation) {
     const CipherWork work = count<Tables>();
     EXPECT_EQ(work.block_bytes, 16u);
     EXPECT_EQ(work.lookups, 5u);
@@ -67,7 +67,7 @@ TEST(Work, OfTableForm) {
     EXPECT_EQ(work.logic + work.plane_gates, 0u);
 }
 
-TEST(Work, EachCipherHasSome) {
+TEST(OperationCounts, EachCipherHasCounts) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         const CipherWork work = count<Cipher>();
         EXPECT_STREQ(work.cipher, Cipher::name);

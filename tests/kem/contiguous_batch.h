@@ -6,7 +6,7 @@
 
 namespace tests {
 
-inline warpseal_kem_batch side_by_side(const warpseal::kem::Params& set, uint64_t count) {
+inline warpseal_kem_batch contiguous_batch(const warpseal::kem::Params& set, uint64_t count) {
     warpseal_kem_batch batch{};
     batch.struct_bytes = sizeof batch;
     batch.count = count;

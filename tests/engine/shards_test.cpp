@@ -7,9 +7,9 @@
 
 #include "engine/calls.h"
 #include "engine/fake_backend.h"
+#include "engine/fake_cores.h"
 #include "engine/impl.h"
 #include "engine/no_memory.h"
-#include "engine/scripted_cores.h"
 #include "engine/self_test/reference_output.h"
 
 namespace {
@@ -65,14 +65,14 @@ Outcome result_of(Engines& it, const Work& work) {
     return tests::outcome_of(*it.engine, work, message_bytes, 2);
 }
 
-class Share : public testing::TestWithParam<Work> {
+class Shards : public testing::TestWithParam<Work> {
 protected:
     static Outcome expected() {
         return tests::outcome_of(tests::cores(), GetParam(), message_bytes, 2);
     }
 };
 
-TEST_P(Share, TwoGpusEachHaveAPart) {
+TEST_P(Shards, TwoGpusEachHaveAShard) {
     const Outcome right = expected();
     Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
@@ -84,7 +84,7 @@ TEST_P(Share, TwoGpusEachHaveAPart) {
     EXPECT_TRUE(two.notices.empty());
 }
 
-TEST_P(Share, CoresAndGpusTogether) {
+TEST_P(Shards, CoresAndGpusTogether) {
     const Outcome right = expected();
     for (const int gpus : {1, 2}) {
         Engines all("auto", backend_with(gpus), half_speed_cores);
@@ -108,7 +108,7 @@ TEST_P(Share, CoresAndGpusTogether) {
 
 // Out of memory, refused, lost: at the start, in the middle and at the end of either GPU's shard,
 // with and without the cores.
-TEST_P(Share, WhatAGpuLeavesOthersFinish) {
+TEST_P(Shards, OthersFinishTheShardOfAFailedGpu) {
     const Outcome right = expected();
     const GpuBackend* backend = backend_with(2);
     const std::pair<warpseal_status, bool> failures[] = {
@@ -152,17 +152,17 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                 }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Share, testing::ValuesIn(all_work),
+INSTANTIATE_TEST_SUITE_P(All, Shards, testing::ValuesIn(all_work),
                          [](const auto& info) { return info.param.name(); });
 
-TEST(Gpus, AllThatAreNamedMustBeThere) {
+TEST(Gpus, AllNamedGpusMustExist) {
     EXPECT_EQ(Engines("cuda:0,1", backend_with(1)).created, WARPSEAL_NO_DEVICE);
     EXPECT_EQ(Engines("cuda:1,0", backend_with(2)).created, WARPSEAL_OK);
     EXPECT_EQ(Engines("cuda:0,0", backend_with(2)).created, WARPSEAL_INVALID_ARGUMENT);
 }
 
 // The GPU with wrong outputs is closed, whichever it is; the other has its shard.
-TEST(Gpus, EachAnswersForItself) {
+TEST(Gpus, EachHasItsOwnSelfTest) {
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
     const Outcome right = tests::outcome_of(tests::cores(), work, message_bytes, 2);
     for (const int bad : {0, 1}) {
@@ -187,7 +187,7 @@ TEST(Gpus, EachAnswersForItself) {
 
 // GPUs that copy from pinned memory themselves beat these cores, but not where the text must be
 // staged first.
-TEST(Gpus, WhereTheTextLiesDecides) {
+TEST(Gpus, TheMemoryKindDecides) {
     for (const bool pinned : {false, true}) {
         Engines all("auto", backend_with(1), [](int party) {
             return party < 0 ? Speed{30, 0.001} : Speed{};
@@ -229,7 +229,7 @@ TEST(Gpus, WhereTheTextLiesDecides) {
 }
 
 // Makes one call as a worker of a pipeline does: 16 MiB under one key.
-warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
+warpseal_status worker_call(Engines& it, const Key& key, Engine::Where where) {
     Text text(size_t{16} << 20), ivs(32);
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
@@ -243,12 +243,12 @@ warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
 
 // A call by one of several workers shares its thread or GPU with the others, so it does not measure
 // either.
-TEST(Gpus, PiecesOfWorkersAreNotRated) {
+TEST(Gpus, CallsOfWorkersAreNotMeasured) {
     for (const Engine::Where where : {Engine::Where::here, Engine::Where::everywhere}) {
         Engines it("auto", backend_with(1), half_speed_cores);
         ASSERT_EQ(it.engine->cuda_device(), 0);
         const auto key = key_of(it);
-        for (int i = 0; i < 3; ++i) ASSERT_EQ(piece(it, *key, where), WARPSEAL_OK);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(worker_call(it, *key, where), WARPSEAL_OK);
         Engine::Impl& impl = it.engine->impl();
         const Key::Descriptors& descriptors = key->descriptors();
         Target core = Target::portable;
@@ -292,7 +292,7 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
 }
 
 // The expected shards are known once the first GPU is open; then the others are opened too.
-TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
+TEST(Gpus, AllGpusWorthASegmentAreOpened) {
     Engines it("auto", backend_with(2), half_speed_cores);
     EXPECT_TRUE(it.engine->gpus_for_chunks("aes-128", WARPSEAL_GCM, Direction::encrypt,
                                            uint64_t{100} << 30));
@@ -301,7 +301,7 @@ TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
 
 // Every shard of a batch has keys, AAD, tags and statuses of its own. A forgery lies among the
 // messages done by a GPU before it fails, while all others verify.
-TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
+TEST(Gpus, BatchesHaveTheirOwnKeysAndData) {
     constexpr size_t count = 160, each = 65536;
     const Text keys = reference_output::pattern(16 * count, 3),
                aad = reference_output::pattern(24 * count, 4),
@@ -347,18 +347,18 @@ TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
 }
 
 // A slightly faster GPU does not get all segments.
-TEST(Gpus, PiecesOfWorkersGoToEachInTurn) {
+TEST(Gpus, CallsOfWorkersGoToEachGpuInTurn) {
     Engines two("cuda:0,1", backend_with(2), [](int party) { return Speed{20.0 + party, 20.0}; });
     const auto key = key_of(two);
     for (int i = 0; i < 2; ++i)
-        ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
+        ASSERT_EQ(worker_call(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
     const tests::Script before = tests::script();
-    for (int i = 0; i < 6; ++i) ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);
+    for (int i = 0; i < 6; ++i) ASSERT_EQ(worker_call(two, *key, Engine::Where::here), WARPSEAL_OK);
     for (int i = 0; i < 2; ++i)
         EXPECT_EQ(tests::script().host_calls_of[i], before.host_calls_of[i] + 3);
 }
 
-TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
+TEST(Gpus, AutoConsidersAllGpusOnceTheFirstIsOpen) {
     Engines it("auto", backend_with(3));
     EXPECT_EQ(tests::script().steps, 0u);
     EXPECT_EQ(it.engine->gpu_count(), 3u);
@@ -368,7 +368,7 @@ TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
 
 // Data on GPUs is processed in place: two calls of one thread, each with the IV of its first block,
 // make the whole job.
-TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
+TEST(Gpus, DeviceMemoryIsProcessedInPlace) {
     Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
@@ -403,7 +403,7 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
 }
 
 // The inputs and outputs of a call must lie on one GPU.
-TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
+TEST(Gpus, BuffersOfTwoGpusOrOfTheHostAreRefused) {
     Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const GpuBackend& backend = *two.engine->cuda();
@@ -444,7 +444,7 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
 
 // The GPU's shard may be written when the cores' shard fails: text without a verified tag is
 // zeroized.
-TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
+TEST(Unverified, TextIsZeroizedWhenAllocationFails) {
     const Text iv = reference_output::pattern(12, 3),
                in = reference_output::pattern(message_bytes, 4);
     Text sealed(in.size()), tag(16);

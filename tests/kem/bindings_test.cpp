@@ -71,9 +71,9 @@ struct Items {
     }
 };
 
-class KemFace : public testing::Test {
+class KemCalls : public testing::Test {
 protected:
-    ~KemFace() override { source = Source::kernel; }
+    ~KemCalls() override { source = Source::kernel; }
     targets::EngineHandle engine(unsigned threads = 1) { return targets::engine("cpu", threads); }
 };
 
@@ -84,24 +84,24 @@ size_t distinct(const Text& items, size_t bytes) {
     return seen.size();
 }
 
-TEST_F(KemFace, ListsTheSets) {
+TEST_F(KemCalls, ListsTheSets) {
     warpseal_kem_info info;
     for (size_t i = 0; i < 6; ++i) {
         ASSERT_EQ(warpseal_kem_at(i, &info), WARPSEAL_OK);
-        const reference::Ntru slow(info.name);
-        EXPECT_EQ(info.public_key_bytes, slow.public_key_bytes());
-        EXPECT_EQ(info.secret_key_bytes, slow.secret_key_bytes());
-        EXPECT_EQ(info.ciphertext_bytes, slow.ciphertext_bytes());
+        const reference::Ntru reference_ntru(info.name);
+        EXPECT_EQ(info.public_key_bytes, reference_ntru.public_key_bytes());
+        EXPECT_EQ(info.secret_key_bytes, reference_ntru.secret_key_bytes());
+        EXPECT_EQ(info.ciphertext_bytes, reference_ntru.ciphertext_bytes());
         EXPECT_EQ(info.shared_secret_bytes, 32u);
-        EXPECT_EQ(info.keypair_coins_bytes, slow.keypair_coins());
-        EXPECT_EQ(info.encapsulation_coins_bytes, slow.encapsulation_coins());
+        EXPECT_EQ(info.keypair_coins_bytes, reference_ntru.keypair_coins());
+        EXPECT_EQ(info.encapsulation_coins_bytes, reference_ntru.encapsulation_coins());
     }
     EXPECT_EQ(warpseal_kem_at(6, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(SIZE_MAX, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(0, nullptr), WARPSEAL_INVALID_ARGUMENT);
 }
 
-TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
+TEST_F(KemCalls, RoundTripsWithCoinsOfItsOwn) {
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         for (const size_t count : {1, 2, 33, 101}) {
             const auto threads = engine(count == 2 ? 1 : 3);
@@ -124,7 +124,7 @@ TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
 
 // The coins are the keystream of AES-256 in counter mode. The first 32 bytes drawn are its key, the
 // next 16 the counter; each item has whole blocks.
-TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
+TEST_F(KemCalls, CoinsAreTheKeystreamOfTheSeed) {
     constexpr size_t count = 77;
     const char* set = "ntruhps2048509";
     Text key(32), counter(16);
@@ -155,7 +155,7 @@ TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
     }
 }
 
-TEST_F(KemFace, WithoutRandomNothingIsWritten) {
+TEST_F(KemCalls, WithoutRandomNothingIsWritten) {
     const auto one = engine();
     const char* set = "ntruhrss701";
     Items items(set, 5);
@@ -178,7 +178,7 @@ TEST_F(KemFace, WithoutRandomNothingIsWritten) {
     EXPECT_EQ(items.received, items.sent);
 }
 
-TEST_F(KemFace, NoItems) {
+TEST_F(KemCalls, NoItems) {
     const auto one = engine();
     warpseal_kem_batch none{};
     none.struct_bytes = sizeof none;
@@ -190,7 +190,7 @@ TEST_F(KemFace, NoItems) {
 }
 
 // Each invalid argument alone: refused, and nothing is written.
-TEST_F(KemFace, WrongArguments) {
+TEST_F(KemCalls, WrongArguments) {
     const auto one = engine();
     const char* set = "ntruhps2048677";
     Items items(set, 3);
@@ -269,7 +269,7 @@ TEST_F(KemFace, WrongArguments) {
 
 // Each call on device memory checks the pointers of its own operation before it reports that there
 // is no device.
-TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
+TEST_F(KemCalls, OnDeviceMemoryWithoutADevice) {
     using DeviceCall =
         warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*, void*);
     constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device,
@@ -304,7 +304,7 @@ TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
 }
 
 // Keys and ciphertexts as fields of records, with the smallest strides that keep them disjoint.
-TEST_F(KemFace, RecordsOfFields) {
+TEST_F(KemCalls, RecordsOfFields) {
     const auto one = engine(2);
     const char* set = "ntruhps4096821";
     constexpr size_t count = 40;
@@ -334,7 +334,7 @@ TEST_F(KemFace, RecordsOfFields) {
 
 // Fields of records may touch, also one record's last field and the next one's first, but not
 // overlap by a byte.
-TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
+TEST_F(KemCalls, FieldsMayTouchAndNotOverlap) {
     const auto one = engine();
     const char* set = "ntruhps4096821";
     constexpr size_t count = 3;
@@ -377,7 +377,7 @@ TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
 }
 
 // Unused fields may have any value.
-TEST_F(KemFace, DecapsulationAsksForNoCoins) {
+TEST_F(KemCalls, DecapsulationNeedsNoCoins) {
     const auto one = engine();
     Items items("ntruhps2048509", 3);
     ASSERT_EQ(warpseal_kem_keypair(one.get(), items.info.name, &items.batch), WARPSEAL_OK);
@@ -391,7 +391,7 @@ TEST_F(KemFace, DecapsulationAsksForNoCoins) {
     EXPECT_EQ(items.received, items.sent);
 }
 
-TEST_F(KemFace, AStatusForEachItem) {
+TEST_F(KemCalls, AStatusForEachItem) {
     const auto one = engine(2);
     const char* set = "ntruhps2048509";
     constexpr size_t count = 50;
@@ -421,7 +421,7 @@ TEST_F(KemFace, AStatusForEachItem) {
 }
 
 // Fibres of servers have stacks of 32 KiB and less.
-TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
+TEST_F(KemCalls, OneItemTakesLessThan8KibOfTheCallersStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
     const auto one = engine(4);
     for (const warpseal::kem::Params* set : warpseal::kem::sets) {
@@ -478,7 +478,7 @@ bool random(void* out, size_t bytes) {
     return true;
 }
 
-TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
+TEST_F(KemCalls, ABrokenTargetIsReplacedByTheNext) {
     std::vector<std::string> notices;
     warpseal::EngineOptions options;
     options.cuda = nullptr;
@@ -519,7 +519,7 @@ TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
 }
 
 // An engine with an explicit target does not replace it when its self-test fails.
-TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
+TEST_F(KemCalls, ABrokenExplicitTargetHasNoFallback) {
     warpseal::EngineOptions options;
     options.cuda = nullptr;
     options.threads = 1;
@@ -547,7 +547,7 @@ TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
 }
 
 // The seed of a call's coins is as secret as its keys.
-TEST_F(KemFace, TheSeedOfCoinsDoesNotStayOnTheStack) {
+TEST_F(KemCalls, TheSeedOfCoinsIsZeroizedOnTheStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
     const auto one = engine();
     tests::Stack stack;
@@ -572,7 +572,7 @@ TEST_F(KemFace, TheSeedOfCoinsDoesNotStayOnTheStack) {
     EXPECT_EQ(again.publics, items.publics);
 }
 
-TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
+TEST_F(KemCalls, TargetsWithoutAKemHaveAFallback) {
     for (const char* device : {"portable", "aesni", "avx2", "vaes256", "vaes512"}) {
         warpseal_engine_options options{};
         options.struct_bytes = sizeof options;
@@ -593,7 +593,7 @@ TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
 }
 
 // On a machine with all targets: a forbidden target is not even tried.
-TEST_F(KemFace, StandInsAreLowerTargets) {
+TEST_F(KemCalls, FallbacksAreLowerTargets) {
     const std::map<const char*, std::set<Target>> lower = {{"aesni", {Target::portable}},
                                                            {"vaes256", {Target::avx2}}};
     for (const auto& [device, stand_ins] : lower) {
@@ -621,7 +621,7 @@ TEST_F(KemFace, StandInsAreLowerTargets) {
     }
 }
 
-TEST(Workspaces, AreWipedBeforeTheyAreGivenOutAgain) {
+TEST(Workspaces, AreZeroizedBeforeReuse) {
     warpseal::Workspaces spaces;
     void* first = nullptr;
     {
@@ -637,7 +637,7 @@ TEST(Workspaces, AreWipedBeforeTheyAreGivenOutAgain) {
     EXPECT_FALSE(static_cast<bool>(spaces.lease(SIZE_MAX / 2)));
 }
 
-TEST(Workspaces, AForkedChildHasNothingOfThem) {
+TEST(Workspaces, AForkedChildHasNoneOfThem) {
     warpseal::Workspaces spaces;
     for (const size_t bytes : {100, 8000, 10000}) {
         const auto lease = spaces.lease(bytes);
