@@ -173,12 +173,12 @@ TEST(Bindings, KeyPools) {
     std::vector<std::int32_t> statuses(4);
     pool.fill();
     EXPECT_THROW(pool.take(std::span(publics).first(3 * pk), handles), warpseal::Error)
-        << "fewer keys than tickets";
+        << "fewer keys than handles";
     pool.take(publics, handles);
     kem.encapsulate(publics, texts, sent);
     EXPECT_THROW(pool.take(publics, handles), warpseal::Error) << "all are taken";
     EXPECT_THROW(pool.take(publics, std::span(handles).first(3)), warpseal::Error)
-        << "more keys than tickets";
+        << "more keys than handles";
     pool.drop(std::span(handles).first(1));
     warpseal_kem_pool_release(pool.get(), 3, nullptr);
     EXPECT_THROW(pool.decapsulate(handles, texts, received, std::span(statuses).first(3)),

@@ -26,7 +26,7 @@ public:
     }
     // Returns the names of the secrets found, and the number of places.
     std::string found() {
-        for (Secret& secret : secrets_) secret.places = 0;
+        for (Secret& secret : secrets_) secret.occurrences = 0;
         const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
         std::FILE* maps = std::fopen("/proc/self/maps", "re");
         uint64_t begin = 0, end = 0;
@@ -46,9 +46,9 @@ public:
         close(memory);
         std::string out;
         for (const Secret& secret : secrets_) {
-            if (secret.places > 0)
-                out +=
-                    std::string(secret.name) + " in " + std::to_string(secret.places) + " places; ";
+            if (secret.occurrences > 0)
+                out += std::string(secret.name) + " in " + std::to_string(secret.occurrences) +
+                       " places; ";
         }
         return out;
     }
@@ -59,7 +59,7 @@ private:
     struct Secret {
         const char* name;
         Data masked_bytes;
-        size_t places = 0;
+        size_t occurrences = 0;
     };
 
     void search(uint64_t at, size_t got) {
@@ -72,8 +72,8 @@ private:
             while (
                 (from = static_cast<const uint8_t*>(memmem(from, static_cast<size_t>(to - from),
                                                            secret.masked_bytes.data(), length)))) {
-                const uint64_t place = at + static_cast<uint64_t>(from - buffer_);
-                if (place + length < mine || place >= mine + window) ++secret.places;
+                const uint64_t position = at + static_cast<uint64_t>(from - buffer_);
+                if (position + length < mine || position >= mine + window) ++secret.occurrences;
                 ++from;
             }
         }

@@ -88,13 +88,13 @@ TEST_F(Tamper, EveryBitOfBothHeaderCopiesAtOnce) {
 
 TEST_F(Tamper, EachValueInHeadsAndTags) {
     const MemoryFile changed(file);
-    std::vector<size_t> places(56);
-    std::iota(places.begin(), places.end(), payload_at);
+    std::vector<size_t> offsets(56);
+    std::iota(offsets.begin(), offsets.end(), payload_at);
     for (size_t i = 0; i < 16; ++i) {
-        places.push_back(chunks_at + chunk + i);
-        places.push_back(file.size() - 16 + i);
+        offsets.push_back(chunks_at + chunk + i);
+        offsets.push_back(file.size() - 16 + i);
     }
-    for (const size_t at : places) {
+    for (const size_t at : offsets) {
         for (int value = 0; value < 256; ++value) {
             if (value == file[at]) continue;
             changed.put(static_cast<uint8_t>(value), at);

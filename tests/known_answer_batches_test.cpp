@@ -44,7 +44,7 @@ TEST_P(KnownAnswersOfBackends, Batches) {
         SCOPED_TRACE(cipher + "-" + warpseal_mode_name(mode) + ", " + rows[0]->id +
                      " and its like");
         const std::unique_ptr<tests::Path> path = tests::path(GetParam(), cipher, rows[0]->key);
-        ASSERT_TRUE(path) << "no door of this target";
+        ASSERT_TRUE(path) << "no backend of this target";
         for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
             const bool forward = direction == Direction::encrypt;
             Text keys, ivs, aad, tags, in;

@@ -183,7 +183,7 @@ inline std::vector<std::unique_ptr<Path>> paths(const std::string& cipher, const
         if (!target.usable) continue;
         out.push_back(path(target.name, cipher, key));
         if (out.back() != nullptr) continue;
-        ADD_FAILURE() << cipher << " has no door on " << target.name;
+        ADD_FAILURE() << cipher << " has no backend on " << target.name;
         out.pop_back();
     }
     return out;

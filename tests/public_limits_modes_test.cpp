@@ -88,7 +88,7 @@ TEST_F(Limits, UnitsAndHalvesOfXts) {
     const targets::KeyHandle equal(made);
     const uint8_t unit[16] = {1};
     EXPECT_EQ(warpseal_xts_encrypt(equal.get(), unit, 32, in_, out_, 64), WARPSEAL_OK)
-        << "the inner door computes it";
+        << "the internal interface computes it";
     EXPECT_EQ(warpseal_xts_decrypt(equal.get(), unit, 32, out_, out_, 64), WARPSEAL_OK);
     EXPECT_EQ(std::memcmp(in_, out_, 64), 0);
     poison();
@@ -183,7 +183,8 @@ TEST_F(Limits, WeakDesKeys) {
             ASSERT_EQ(warpseal_internal_key_create(engine_.get(), cipher.name, bytes.data(),
                                                    bytes.size(), &made),
                       WARPSEAL_OK);
-            const targets::KeyHandle key = targets::key(engine_, cipher.name, bytes), inner(made),
+            const targets::KeyHandle key = targets::key(engine_, cipher.name, bytes),
+                                     internal(made),
                                      fine_key = targets::key(engine_, cipher.name, fine);
             for (const warpseal_mode mode :
                  {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
@@ -193,7 +194,7 @@ TEST_F(Limits, WeakDesKeys) {
                           WARPSEAL_WEAK_KEY)
                     << mode;
                 EXPECT_TRUE(untouched());
-                EXPECT_EQ(warpseal_encrypt(inner.get(), mode, iv_, iv_bytes, in_, out_, 64),
+                EXPECT_EQ(warpseal_encrypt(internal.get(), mode, iv_, iv_bytes, in_, out_, 64),
                           WARPSEAL_OK)
                     << mode;
                 EXPECT_EQ(warpseal_decrypt(key.get(), mode, iv_, iv_bytes, out_, out_, 64),
@@ -216,11 +217,11 @@ TEST_F(Limits, WeakDesKeys) {
             EXPECT_EQ(warpseal_encrypt_batch(fine_key.get(), WARPSEAL_CBC, &b), WARPSEAL_WEAK_KEY)
                 << "the second of the batch";
             EXPECT_TRUE(untouched());
-            EXPECT_EQ(warpseal_encrypt_batch(inner.get(), WARPSEAL_CBC, &b), WARPSEAL_OK);
+            EXPECT_EQ(warpseal_encrypt_batch(internal.get(), WARPSEAL_CBC, &b), WARPSEAL_OK);
             b.in = out_;
             EXPECT_EQ(warpseal_decrypt_batch(fine_key.get(), WARPSEAL_CBC, &b), WARPSEAL_OK);
             EXPECT_EQ(std::memcmp(in_, out_, 32), 0);
-            EXPECT_EQ(warpseal_mac(inner.get(), WARPSEAL_CMAC, in_, 16, tag_, 8), WARPSEAL_OK);
+            EXPECT_EQ(warpseal_mac(internal.get(), WARPSEAL_CMAC, in_, 16, tag_, 8), WARPSEAL_OK);
             EXPECT_EQ(warpseal_mac_verify(key.get(), WARPSEAL_CMAC, in_, 16, tag_, 8), WARPSEAL_OK);
         }
         EXPECT_EQ(warpseal_encrypt(targets::key(engine_, cipher.name, fine).get(), WARPSEAL_ECB,

@@ -155,7 +155,7 @@ struct Representations {
         return false;
     }
     // The byte representation over bitsliced bytes.
-    bool by_plane_bytes(int d, std::vector<uint8_t>& text) const {
+    bool by_bitsliced_bytes(int d, std::vector<uint8_t>& text) const {
         using V = BitslicedByte<uint64_t>;
         const auto key = [&](int i) {
             V v{};
@@ -194,7 +194,7 @@ struct Representations {
         return false;
     }
     template <class Word>
-    bool by_planes(int d, std::vector<uint8_t>& text) const {
+    bool by_bitsliced_words(int d, std::vector<uint8_t>& text) const {
         const auto key = [&](int i) { return static_cast<Word>(0 - static_cast<Word>(bit(d, i))); };
         Word plane[8 * block_bytes];
         if constexpr (requires { Cipher::encrypt_bitsliced(plane, key); }) {
@@ -255,15 +255,15 @@ TEST(Representations, AllMatchTheStandardsExample) {
             };
             std::vector<uint8_t> text[6] = {from, from, from, from, from, from};
             expect("bytes", representations.by_bytes(d, text[0]), text[0]);
-            expect("bytes of planes", representations.by_plane_bytes(d, text[1]), text[1]);
+            expect("bitsliced bytes", representations.by_bitsliced_bytes(d, text[1]), text[1]);
             expect("words", representations.by_words(d, text[2]), text[2]);
-            expect("planes of 32", representations.template by_planes<uint32_t>(d, text[3]),
-                   text[3]);
-            expect("planes of 64", representations.template by_planes<uint64_t>(d, text[4]),
-                   text[4]);
+            expect("bitsliced words of 32",
+                   representations.template by_bitsliced_words<uint32_t>(d, text[3]), text[3]);
+            expect("bitsliced words of 64",
+                   representations.template by_bitsliced_words<uint64_t>(d, text[4]), text[4]);
             expect("tables", representations.by_tables(d, text[5]), text[5]);
         }
-        EXPECT_GE(found, 2) << Cipher::name << " has no form";
+        EXPECT_GE(found, 2) << Cipher::name << " has no representation";
     });
 }
 
@@ -278,7 +278,7 @@ TEST(Representations, AgreeWithTheReference) {
             const auto reference_cipher = reference::cipher(Cipher::name, key);
             if (reference_cipher == nullptr && round == 0)
                 std::printf(
-                    "NOTE %s: no twin in tests/reference; its forms are held to each other\n",
+                    "NOTE %s: no reference implementation; its representations are compared with each other\n",
                     Cipher::name);
             for (int d = 0; d < 2; ++d) {
                 std::vector<uint8_t> wanted = in;
@@ -287,7 +287,7 @@ TEST(Representations, AgreeWithTheReference) {
                                     : reference::ecb_decrypt(*reference_cipher, in);
                 else if (!representations.by_bytes(d, wanted) &&
                          !representations.by_words(d, wanted))
-                    representations.template by_planes<uint64_t>(d, wanted);
+                    representations.template by_bitsliced_words<uint64_t>(d, wanted);
                 const auto expect = [&](const char* representation, bool has,
                                         const std::vector<uint8_t>& got) {
                     EXPECT_TRUE(!has || got == wanted)
@@ -295,12 +295,12 @@ TEST(Representations, AgreeWithTheReference) {
                 };
                 std::vector<uint8_t> text[6] = {in, in, in, in, in, in};
                 expect("bytes", representations.by_bytes(d, text[0]), text[0]);
-                expect("bytes of planes", representations.by_plane_bytes(d, text[1]), text[1]);
+                expect("bitsliced bytes", representations.by_bitsliced_bytes(d, text[1]), text[1]);
                 expect("words", representations.by_words(d, text[2]), text[2]);
-                expect("planes of 32", representations.template by_planes<uint32_t>(d, text[3]),
-                       text[3]);
-                expect("planes of 64", representations.template by_planes<uint64_t>(d, text[4]),
-                       text[4]);
+                expect("bitsliced words of 32",
+                       representations.template by_bitsliced_words<uint32_t>(d, text[3]), text[3]);
+                expect("bitsliced words of 64",
+                       representations.template by_bitsliced_words<uint64_t>(d, text[4]), text[4]);
                 expect("tables", representations.by_tables(d, text[5]), text[5]);
             }
             if (testing::Test::HasFailure()) return;

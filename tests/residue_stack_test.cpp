@@ -104,7 +104,7 @@ std::vector<Named> calls(const CpuCipher& c, size_t bytes) {
         }
     for (int d = 0; d < direction_count; ++d) {
         if (c.gcm_segment[d] != nullptr)
-            all.push_back({"gcm piece", [=, &c](Memory& m) {
+            all.push_back({"gcm segment", [=, &c](Memory& m) {
                                c.gcm_segment[d](m.state, &m.run, 0, m.in, m.out, bytes);
                            }});
         if (c.xts[d] != nullptr && bytes >= 16)

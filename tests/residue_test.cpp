@@ -36,20 +36,21 @@ void add_state(Patterns& patterns, warpseal::Target target, const std::string& c
     cpu->expand(memory.begin(), key.data());
     const uint8_t* state = memory.begin();
     const size_t end = cpu->state_bytes;
-    size_t planes = end;  // the start of the bitsliced keys: at a line of 64 bytes, up to the end
-    while (planes >= 64 && std::all_of(state + planes - 64, state + planes,
-                                       [](uint8_t x) { return x == 0 || x == 0xff; }))
-        planes -= 64;
-    if (end - planes < 1024) planes = end;
-    size_t from = planes;
+    size_t bitsliced =
+        end;  // the start of the bitsliced keys: at a line of 64 bytes, up to the end
+    while (bitsliced >= 64 && std::all_of(state + bitsliced - 64, state + bitsliced,
+                                          [](uint8_t x) { return x == 0 || x == 0xff; }))
+        bitsliced -= 64;
+    if (end - bitsliced < 1024) bitsliced = end;
+    size_t from = bitsliced;
     while (from < end && state[from] == 0)
         from += 8;  // a pattern that begins with zeros would be searched for everywhere
     for (size_t at = from; at + 1024 <= end; at += 1024)
         if (state[at] != 0) patterns.push_back(masked(state + at, 1024));
-    for (size_t at = 0; at + 16 <= planes; at += 16)
+    for (size_t at = 0; at + 16 <= bitsliced; at += 16)
         if (different(state + at, 16) > 8) patterns.push_back(masked(state + at, 16));
     // The byte-sliced representation has each byte of a round key eight times.
-    for (size_t at = 0; at + 64 <= planes; at += 64)
+    for (size_t at = 0; at + 64 <= bitsliced; at += 64)
         if (different(state + at, 64) > 5 && different(state + at, 8) == 1)
             patterns.push_back(masked(state + at, 64));
 }

@@ -113,7 +113,7 @@ def interrupt(p, number, command, before):
 
 @case
 def interrupted(p):
-    """The big file is sparse; its encrypted form is dropped half way."""
+    """The big file is sparse; its ciphertext is discarded midway."""
     p.key()
     with open(p.file("plain"), "wb") as file:
         file.truncate(8 << 30)

@@ -105,7 +105,7 @@ def the_old_key_pair_is_kept(p):
     filters = refuse("renameat2", errno.EINVAL), refuse("renameat", errno.EPERM)
     p.fails(16, os.strerror(errno.EPERM), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force",
             preexec_fn=lambda: [install() for install in filters])
-    # Where files cannot be exchanged, the secret key is renamed last, so that the old one is intact
+    # If files cannot be exchanged, the secret key is renamed last, so that the old one is intact
     # if the other fails.
     fails_as_the_folder_goes("sk", "keys/pk", preexec_fn=refuse("renameat2", errno.EINVAL))
 

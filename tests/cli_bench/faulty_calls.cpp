@@ -74,9 +74,9 @@ void spoil_file(const char* call, int fd) {
 
 extern "C" {
 
-void note_notice(void (*told)(void*, const char*), void* user) {
+void note_notice(void (*callback)(void*, const char*), void* user) {
     const std::lock_guard lock(auto_mutex);
-    if (told != nullptr) notice = [told, user] { told(user, "a made-up notice"); };
+    if (callback != nullptr) notice = [callback, user] { callback(user, "a made-up notice"); };
 }
 
 void note_auto_engine(const warpseal_engine* engine) {

@@ -336,7 +336,7 @@ def a_wrong_output_has_no_bar(p):
 
 # ---- in a browser
 
-LOOK = """(() => {
+APPEARANCE = """(() => {
   const shown = [...document.querySelectorAll('.bar')].map(svg => ({
     label: svg.getAttribute('aria-label'), page: svg.getBoundingClientRect().width, bar: svg.querySelector('.ours').getBoundingClientRect().width,
     height: svg.getBoundingClientRect().height, card: svg.closest('table').rows.length,
@@ -367,16 +367,16 @@ def needs_browser():
     return path
 
 
-def check_appearance(looks, width):
+def check_appearance(appearance, width):
     report, ladder = measurements(), studies()[0]
     with_figure = [r for r in ladder["rows"] if r.get("gigabytes_per_second") or r.get("operations_per_second")]
-    check_equal(looks["width"], width, "width of the page: it scrolls sideways")
-    check_equal((looks["clipped"], looks["outside"], looks["pale"]), ([], [], []), "what is cut off, outside its picture, or hard to read")
-    check_equal((len(looks["shown"]), looks["points"], looks["lines"]), (len(report["rows"]) + len(with_figure), len(report["sizes"]), 3), "figures")
-    check_equal(looks["axes"], looks["tables"], "axes")
-    check(all(ticks >= 6 for ticks in looks["ticks"]), f"ticks: {looks['ticks']}")
+    check_equal(appearance["width"], width, "width of the page: it scrolls sideways")
+    check_equal((appearance["clipped"], appearance["outside"], appearance["pale"]), ([], [], []), "what is cut off, outside its picture, or hard to read")
+    check_equal((len(appearance["shown"]), appearance["points"], appearance["lines"]), (len(report["rows"]) + len(with_figure), len(report["sizes"]), 3), "figures")
+    check_equal(appearance["axes"], appearance["tables"], "axes")
+    check(all(ticks >= 6 for ticks in appearance["ticks"]), f"ticks: {appearance['ticks']}")
     end = max(max(bound for bound in BOUNDS.values()), max(r["gigabytes_per_second"] for r in report["rows"] if r["place"] == "device"))
-    for shown in looks["shown"]:
+    for shown in appearance["shown"]:
         check(shown["page"] > 50 and shown["height"] > 5, f"a bar that nobody sees: {shown}")
         told = re.match(r"([\d.]+) GB/s, at most ([\d.]+): (?!plain|memory)", shown["label"])
         if told and float(told[2]) > 60 and shown["card"] and not shown["label"].startswith("48.5"):
@@ -393,9 +393,9 @@ def a_browser_shows_it(p):
         papers = []
         for width, dark in ((1240, False), (1240, True), (400, False)):
             own.open(page, width, dark)
-            looks = own.run(LOOK)
-            check_appearance(looks, width)
-            papers.append(looks["paper"])
+            appearance = own.run(APPEARANCE)
+            check_appearance(appearance, width)
+            papers.append(appearance["paper"])
             check_equal([event["request"]["url"] for event in own.told("Network.requestWillBeSent")], ["file://" + page], "what was asked for")
             check_equal(own.told("Network.loadingFailed", "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"), [], "complaints")
             seen = browser.colours(own.picture(0.25))
@@ -405,7 +405,7 @@ def a_browser_shows_it(p):
         check(papers[0] == papers[2] != papers[1], f"light and dark: {papers}")
         tree = own.call("Accessibility.getFullAXTree")["nodes"]
         named = [node for node in tree if node.get("role", {}).get("value") in ("image", "img", "graphics-document") and not node.get("ignored")]
-        check(len(named) >= len(looks["shown"]) and all(node["name"]["value"] for node in named), f"pictures without a name: {len(named)}")
+        check(len(named) >= len(appearance["shown"]) and all(node["name"]["value"] for node in named), f"pictures without a name: {len(named)}")
         check(own.call("Page.printToPDF", printBackground=True)["data"].startswith("JVBERi"), "no PDF")
     finally:
         own.close()

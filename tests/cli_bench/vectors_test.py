@@ -375,7 +375,7 @@ def faults_in_the_library_are_found(p):
     aead = [mode for mode in ("gcm", "ccm") if mode in modes]
     faults = {"encrypt": plain, "decrypt": plain, "seal_unsafe_iv": aead, "seal_unsafe_iv_tag": aead, "open": aead,
               "open_accepts": [*aead, "forged", "short"], "open_releases": [*aead, "forged"], "seal_unsafe_iv_allows": ["short"],
-              "internal_seal": ["short"], "inner_seal_tag": ["short"], "internal_open": ["short"], "inner_open_accepts": ["short"],
+              "internal_seal": ["short"], "internal_seal_tag": ["short"], "internal_open": ["short"], "internal_open_accepts": ["short"],
               "encrypt_batch": plain[1:], "decrypt_batch": plain[1:], "seal_batch_unsafe_iv": [*aead, "cobblestone"],
               "open_batch": [*aead, "forged", "cobblestone"], "file_seal": ["cobblestone"], "file_open": ["cobblestone"],
               "file_open_accepts": ["cobblestone"]}

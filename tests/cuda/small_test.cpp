@@ -150,7 +150,7 @@ void kem(const warpseal::CudaKem& set, tests::Random& random) {
 
 // Copies a pool's secret keys to their slots and back and zeroizes them, among items without one.
 // Neighbouring bytes do not change.
-void places(tests::Random& random) {
+void pool_slots(tests::Random& random) {
     constexpr size_t stride = 48;
     const auto row = [](std::initializer_list<Text> items) {
         Text out;
@@ -264,7 +264,7 @@ TEST_P(Small, EveryKernel) {
     }
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         if (GetParam() == Layouts::usual) kem(*warpseal::cuda_kem(set->name), random);
-    if (GetParam() == Layouts::usual) places(random), pinned(random);
+    if (GetParam() == Layouts::usual) pool_slots(random), pinned(random);
     const std::vector<Kernel> all = kernels_of(GetParam());
     const std::set<std::string> had = launched(all);
     for (const Kernel& kernel : all)

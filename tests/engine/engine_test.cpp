@@ -135,7 +135,7 @@ TEST(Split, DoesNotChangeTheOutput) {
                 plan({bytes, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt}, machine);
             ASSERT_GT(plan_many.threads, 1u) << "else this test would show nothing";
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-                Text alone(bytes), split(bytes), place(in);
+                Text alone(bytes), split(bytes), in_place(in);
                 ASSERT_EQ(one->message(*key_one, WARPSEAL_CTR, direction, {iv.data(), 16},
                                        in.data(), alone.data(), bytes),
                           WARPSEAL_OK);
@@ -143,23 +143,23 @@ TEST(Split, DoesNotChangeTheOutput) {
                                         in.data(), split.data(), bytes),
                           WARPSEAL_OK);
                 ASSERT_EQ(many->message(*key_many, WARPSEAL_CTR, direction, {iv.data(), 16},
-                                        place.data(), place.data(), bytes),
+                                        in_place.data(), in_place.data(), bytes),
                           WARPSEAL_OK);
-                EXPECT_TRUE(split == alone && place == alone)
+                EXPECT_TRUE(split == alone && in_place == alone)
                     << target_name(target) << " ctr " << bytes;
                 const size_t whole = bytes / 16 * 16;
                 alone.resize(whole), split.resize(whole),
-                    place.assign(in.begin(), in.begin() + static_cast<ptrdiff_t>(whole));
+                    in_place.assign(in.begin(), in.begin() + static_cast<ptrdiff_t>(whole));
                 ASSERT_EQ(one->message(*key_one, WARPSEAL_ECB, direction, {}, in.data(),
                                        alone.data(), whole),
                           WARPSEAL_OK);
                 ASSERT_EQ(many->message(*key_many, WARPSEAL_ECB, direction, {}, in.data(),
                                         split.data(), whole),
                           WARPSEAL_OK);
-                ASSERT_EQ(many->message(*key_many, WARPSEAL_ECB, direction, {}, place.data(),
-                                        place.data(), whole),
+                ASSERT_EQ(many->message(*key_many, WARPSEAL_ECB, direction, {}, in_place.data(),
+                                        in_place.data(), whole),
                           WARPSEAL_OK);
-                EXPECT_TRUE(split == alone && place == alone)
+                EXPECT_TRUE(split == alone && in_place == alone)
                     << target_name(target) << " ecb " << whole;
             }
             Text alone(bytes), split(bytes);

@@ -165,7 +165,7 @@ TEST(KemBatcher, ASingleCallerDoesNotWait) {
 }
 
 // The first request runs at once, the next 64 together although they could wait for an hour more.
-// Those of another kind run at once meanwhile.
+// Requests of another kind run at once meanwhile.
 TEST(KemBatcher, AFullBatchStarts) {
     const auto engine = engine_on("cpu");
     Items items(75), others(1, kem::ntruhrss701);
@@ -398,8 +398,8 @@ TEST_F(GatedKemBatcher, TheBoundCoversAllSubmitters) {
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
 }
 
-// As many submitters as slots, each of which submits again after its result: a submitter always
-// finds a slot.
+// Uses as many submitters as slots, each of which submits again after its result: a submitter
+// always finds a slot.
 TEST_F(GatedKemBatcher, NoRequestWithinTheBoundIsRefused) {
     constexpr size_t threads = 8, each = 300;
     const auto engine = gated_engine(16);

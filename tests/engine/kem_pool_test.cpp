@@ -226,11 +226,11 @@ TEST(KemPoolOnGpu, NoStagedSecretRemains) {
             std::fill_n(seen.last, bytes, uint8_t{0});
             return status;
         };
-        backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+        backend.pool_transfer = [](int device, PoolTransfer what, void* slots, void* items,
                                    size_t stride, const uint32_t* numbers, uint64_t count,
                                    void* stream) {
             const warpseal_status status =
-                fake->pool_transfer(device, what, places, items, stride, numbers, count, stream);
+                fake->pool_transfer(device, what, slots, items, stride, numbers, count, stream);
             seen.wipe_failed =
                 seen.wipe_failed || (what == PoolTransfer::wipe && status != WARPSEAL_OK);
             return status;
@@ -305,11 +305,11 @@ TEST(KemPoolOnGpu, SlotsBelongToTheStagedBatch) {
         std::this_thread::sleep_for(std::chrono::milliseconds(3));  // a window for concurrent calls
         return status;
     };
-    backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+    backend.pool_transfer = [](int device, PoolTransfer what, void* slots, void* items,
                                size_t stride, const uint32_t* numbers, uint64_t count,
                                void* stream) {
         if (numbers != nullptr) of_others += last.load() != std::this_thread::get_id();
-        return fake->pool_transfer(device, what, places, items, stride, numbers, count, stream);
+        return fake->pool_transfer(device, what, slots, items, stride, numbers, count, stream);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
@@ -340,13 +340,13 @@ TEST(KemPoolOnGpu, KeysAreZeroizedWhenTheCallReturns) {
     static GpuBackend backend;
     static const GpuBackend* fake;
     backend = *(fake = tests::fake_backend());
-    backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+    backend.pool_transfer = [](int device, PoolTransfer what, void* slots, void* items,
                                size_t stride, const uint32_t* numbers, uint64_t count,
                                void* stream) {
         EXPECT_EQ(stream, nullptr);
         wipes += what == PoolTransfer::wipe && numbers != nullptr;
         waited = false;
-        return fake->pool_transfer(device, what, places, items, stride, numbers, count, stream);
+        return fake->pool_transfer(device, what, slots, items, stride, numbers, count, stream);
     };
     backend.synchronize = [](int device, void* stream) {
         waited = stream == nullptr;

@@ -53,22 +53,22 @@ TEST(Split, FeedbackAndUnitsDoNotChangeTheOutput) {
                 if (bytes % unit_bytes != 0 && bytes % unit_bytes < 16) continue;
                 const XtsUnits units = {{0xf0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
                                         unit_bytes};
-                Text alone(bytes), split(bytes), place(text);
+                Text alone(bytes), split(bytes), in_place(text);
                 ASSERT_EQ(
                     one->xts(*xts_one, Direction::encrypt, units, text.data(), alone.data(), bytes),
                     WARPSEAL_OK);
                 ASSERT_EQ(many->xts(*xts_many, Direction::encrypt, units, text.data(), split.data(),
                                     bytes),
                           WARPSEAL_OK);
-                ASSERT_EQ(many->xts(*xts_many, Direction::encrypt, units, place.data(),
-                                    place.data(), bytes),
+                ASSERT_EQ(many->xts(*xts_many, Direction::encrypt, units, in_place.data(),
+                                    in_place.data(), bytes),
                           WARPSEAL_OK);
-                EXPECT_TRUE(split == alone && place == alone)
+                EXPECT_TRUE(split == alone && in_place == alone)
                     << target_name(target) << " " << unit_bytes << " " << bytes;
-                ASSERT_EQ(many->xts(*xts_many, Direction::decrypt, units, place.data(),
-                                    place.data(), bytes),
+                ASSERT_EQ(many->xts(*xts_many, Direction::decrypt, units, in_place.data(),
+                                    in_place.data(), bytes),
                           WARPSEAL_OK);
-                EXPECT_TRUE(place == text)
+                EXPECT_TRUE(in_place == text)
                     << target_name(target) << " " << unit_bytes << " " << bytes;
             }
         }
@@ -85,7 +85,7 @@ TEST(Padding, IsAddedAndRemoved) {
     for (size_t bytes = 0; bytes <= 100; ++bytes) {
         const Text text = reference_output::pattern(bytes, 5);
         const size_t whole = (bytes / 16 + 1) * 16;
-        Text padded = text, expected(whole), out(whole, 0xa5), place(whole);
+        Text padded = text, expected(whole), out(whole, 0xa5), in_place(whole);
         padded.resize(whole, static_cast<uint8_t>(whole - bytes));
         ASSERT_EQ(engine->message(*key, WARPSEAL_CBC, Direction::encrypt, {iv.data(), 16},
                                   padded.data(), expected.data(), whole),
@@ -102,19 +102,19 @@ TEST(Padding, IsAddedAndRemoved) {
                   WARPSEAL_OK);
         EXPECT_EQ(written, whole);
         EXPECT_EQ(out, expected);
-        std::copy(text.begin(), text.end(), place.begin());
-        ASSERT_EQ(engine->padded(*key, Direction::encrypt, {iv.data(), 16}, place.data(), bytes,
-                                 place.data(), whole, &written),
+        std::copy(text.begin(), text.end(), in_place.begin());
+        ASSERT_EQ(engine->padded(*key, Direction::encrypt, {iv.data(), 16}, in_place.data(), bytes,
+                                 in_place.data(), whole, &written),
                   WARPSEAL_OK);
-        EXPECT_EQ(place, expected) << "in place";
-        EXPECT_EQ(engine->padded(*key, Direction::decrypt, {iv.data(), 16}, place.data(), whole,
+        EXPECT_EQ(in_place, expected) << "in place";
+        EXPECT_EQ(engine->padded(*key, Direction::decrypt, {iv.data(), 16}, in_place.data(), whole,
                                  out.data(), whole - 1, &written),
                   WARPSEAL_INVALID_ARGUMENT);
-        ASSERT_EQ(engine->padded(*key, Direction::decrypt, {iv.data(), 16}, place.data(), whole,
-                                 place.data(), whole, &written),
+        ASSERT_EQ(engine->padded(*key, Direction::decrypt, {iv.data(), 16}, in_place.data(), whole,
+                                 in_place.data(), whole, &written),
                   WARPSEAL_OK);
         ASSERT_EQ(written, bytes);
-        EXPECT_TRUE(std::equal(text.begin(), text.end(), place.begin()));
+        EXPECT_TRUE(std::equal(text.begin(), text.end(), in_place.begin()));
     }
     Text block(32);
     size_t written = 0;

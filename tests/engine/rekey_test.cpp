@@ -96,7 +96,7 @@ TEST(Rekey, IsANewMessageUnderThatKey) {
                     EXPECT_EQ(warpseal_internal_stream_update(message.get(), nothing.data(),
                                                               nothing.data(), block),
                               WARPSEAL_INVALID_ARGUMENT)
-                        << "none is under way";
+                        << "none is in progress";
                     EXPECT_EQ(
                         run(message, mode, block, iv, in),
                         run(make_message(reference_cipher, mode, decrypts), mode, block, iv, in))
@@ -128,7 +128,7 @@ TEST(Rekey, RefusesMismatchedKeys) {
               WARPSEAL_INVALID_ARGUMENT);
 }
 
-// As for keys made by name: weak keys do not encrypt, and equal XTS halves are refused.
+// Like keys made by name: weak keys do not encrypt, and equal XTS halves are refused.
 TEST(Rekey, RefusesWeakKeys) {
     tests::Random random(93);
     const EngineHandle engine = targets::engine("cpu");

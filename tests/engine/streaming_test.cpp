@@ -112,7 +112,7 @@ public:
         auto failure = testing::AssertionFailure()
                        << warpseal_mode_name(whole_.mode)
                        << (decrypt_ ? " decryption" : " encryption")
-                       << (in_place ? " in place" : "") << ", pieces that end at";
+                       << (in_place ? " in place" : "") << ", segments that end at";
         for (const size_t cut : cuts) failure << " " << cut;
         return failure;
     }
@@ -226,7 +226,7 @@ TEST_P(OnTarget, LoopsOfCounterModeCarry) {
             loop.run(loop.state, loop.feedback, out.data(), out.data(), n);
             loop.run(loop.state, loop.feedback, out.data() + n, out.data() + n, out.size() - n);
             ASSERT_EQ(out, expected)
-                << until_carry << " blocks until the carry, the first piece of " << n << " bytes";
+                << until_carry << " blocks until the carry, the first segment of " << n << " bytes";
         }
     }
 }
@@ -248,7 +248,7 @@ TEST_P(OnTarget, LoopsAndUpdatesContinueEachOther) {
                                &to = decrypt ? whole.plaintext : whole.ciphertext;
                     const Handle handle = message(key, mode, decrypt);
                     EXPECT_EQ(warpseal_internal_stream_loop(handle.get()).most_bytes, 0u)
-                        << "no message is under way";
+                        << "no message is in progress";
                     ASSERT_EQ(warpseal_internal_stream_init(handle.get(), whole.iv.data(),
                                                             whole.iv.size()),
                               WARPSEAL_OK);
@@ -607,7 +607,7 @@ TEST(StreamingContext, SingleBlocksHaveASelfTestOfTheirOwn) {
     }
 }
 
-// ---- large pieces
+// ---- large segments
 
 // Small and large segments in turn: the large ones are shared with a GPU, also one that is lost
 // meanwhile.

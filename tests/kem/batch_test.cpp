@@ -91,7 +91,7 @@ protected:
 
     // Positions of a bad item: everywhere in a small batch, and where operations are fast.
     // Otherwise at the ends of a batch of 67 and of its groups of 32, 16 or fewer keys.
-    std::vector<size_t> places(size_t count) const {
+    std::vector<size_t> positions(size_t count) const {
         if (many() && !fast()) return {0, 1, 15, 16, 30, 31, 32, 33, 47, 48, 62, 63, 64, 65, 66};
         std::vector<size_t> all(count);
         std::iota(all.begin(), all.end(), size_t{0});
@@ -207,7 +207,7 @@ TEST_P(KemBatch, NoItems) {
 // One bad item in a batch: only that item has no result, or a different one.
 TEST_P(KemBatch, BadItemsDoNotAffectOthers) {
     const Singles singles(backend(), many() ? 67 : 11, 5302);
-    for (const size_t bad : places(singles.count)) {
+    for (const size_t bad : positions(singles.count)) {
         SCOPED_TRACE(bad);
         bad_coins(singles, bad);
         bad_public_key(singles, bad);

@@ -37,11 +37,11 @@ struct Items {
           Has has = Has::all)
         : set(params), count(items), gap(gap_bytes) {
         const uint64_t keys = has == Has::texts ? 1 : count, texts = has == Has::pairs ? 1 : count;
-        publics = place(set.public_key_bytes(), keys);
-        secrets = place(set.secret_key_bytes(), keys);
-        ciphertexts = place(set.ciphertext_bytes(), texts);
-        shared = place(32, texts);
-        coins = place(set.keypair_coins(), has == Has::all ? count : 1);
+        publics = reserve(set.public_key_bytes(), keys);
+        secrets = reserve(set.secret_key_bytes(), keys);
+        ciphertexts = reserve(set.ciphertext_bytes(), texts);
+        shared = reserve(32, texts);
+        coins = reserve(set.keypair_coins(), has == Has::all ? count : 1);
         const Text random = tests::Random(5501).text(memory.size() - coins);
         std::copy(random.begin(), random.end(), memory.begin() + static_cast<long>(coins));
         statuses = (memory.size() + 3) / 4 * 4;
@@ -67,7 +67,7 @@ struct Items {
     warpseal_kem_batch here() { return at(memory.data()); }
 
 private:
-    size_t place(size_t bytes, uint64_t items) {
+    size_t reserve(size_t bytes, uint64_t items) {
         const size_t begin = memory.size();
         memory.resize(begin + items * (bytes + gap), 0xa5);
         return begin;

@@ -221,16 +221,16 @@ TEST_P(KemKeyPool, WrongArguments) {
         EXPECT_EQ(statuses, std::vector<int32_t>(3, -1)) << what;
     };
     bad("no pool", [](Given& g) { g.pool = nullptr; });
-    bad("no tickets", [](Given& g) { g.handles = nullptr; });
+    bad("no handles", [](Given& g) { g.handles = nullptr; });
     bad("no ciphertexts", [](Given& g) { g.ciphertexts = nullptr; });
     bad("no secrets", [](Given& g) { g.secrets = nullptr; });
     bad("ciphertexts overlap", [](Given& g) { g.ciphertext_stride -= 1; });
     for (const uint64_t stride : {uint64_t{0}, uint64_t{31}, UINT64_MAX / 2})
         bad("secrets overlap", [&](Given& g) { g.secret_stride = stride; });
     bad("secrets over ciphertexts", [&](Given& g) { g.secrets = ciphertexts.data() + ct; });
-    bad("secrets over tickets",
+    bad("secrets over handles",
         [](Given& g) { g.secrets = reinterpret_cast<uint8_t*>(const_cast<uint64_t*>(g.handles)); });
-    bad("statuses over tickets", [](Given& g) {
+    bad("statuses over handles", [](Given& g) {
         g.statuses = reinterpret_cast<int32_t*>(const_cast<uint64_t*>(g.handles));
     });
     bad("statuses over secrets",

@@ -31,11 +31,11 @@ public:
         reference_ntru_.sample(random_.text(reference_ntru_.encapsulation_coins()), r, m);
         for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(reference_ntru_.q() - 1) : x;
     }
-    size_t place() {
+    size_t position() {
         return static_cast<size_t>(random_.below(static_cast<uint64_t>(reference_ntru_.n() - 1)));
     }
-    size_t place_of(uint16_t value) {
-        for (size_t i = place();; i = place())
+    size_t position_of(uint16_t value) {
+        for (size_t i = position();; i = position())
             if (m[i] == value) return i;
     }
     Text encrypted() const { return reference_ntru_.encrypt(r, m, public_key_); }
@@ -92,7 +92,7 @@ void weights(Cases& cases, const reference::Ntru& reference_ntru, int count) {
             for (const uint16_t to : {0, 1, 2}) {
                 if (from == to) continue;
                 cases.draw();
-                cases.m[cases.place_of(from)] = to;
+                cases.m[cases.position_of(from)] = to;
                 cases.add("weight of m", cases.encrypted(), false);
             }
     // One of each sign too few, or too many: the coefficient sum and thus r do not change, so no
@@ -100,7 +100,7 @@ void weights(Cases& cases, const reference::Ntru& reference_ntru, int count) {
     for (int i = 0; i < count; ++i) {
         cases.draw();
         for (const uint16_t sign : {1, 2})
-            cases.m[cases.place_of(i % 2 == 0 ? sign : 0)] = i % 2 == 0 ? 0 : sign;
+            cases.m[cases.position_of(i % 2 == 0 ? sign : 0)] = i % 2 == 0 ? 0 : sign;
         cases.add("weight of m, sum zero", cases.encrypted(), false);
     }
     cases.draw();
@@ -122,7 +122,7 @@ void signs(Cases& cases, const reference::Ntru& reference_ntru, int count) {
     for (int i = 0; i < count; ++i) {
         cases.draw();
         for (int turned = 0; turned < std::abs(s) / 2; ++turned)
-            cases.m[cases.place_of(s > 0 ? 2 : 1)] = s > 0 ? 1 : 2;
+            cases.m[cases.position_of(s > 0 ? 2 : 1)] = s > 0 ? 1 : 2;
         for (uint16_t& x : cases.m) x = static_cast<uint16_t>(x == 2 ? k - 1 : k + x);
         cases.add("signs of m", cases.encrypted(), false);
     }
@@ -132,7 +132,7 @@ void ternary_r(Cases& cases, const reference::Ntru& reference_ntru, int count) {
     for (int i = 0; i < count; ++i)
         for (const int value : {2, 3, reference_ntru.q() / 2, reference_ntru.q() - 2}) {
             cases.draw();
-            cases.r[cases.place()] = static_cast<uint16_t>(value);
+            cases.r[cases.position()] = static_cast<uint16_t>(value);
             cases.add("r not ternary", cases.encrypted(), false);
         }
 }

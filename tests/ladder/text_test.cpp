@@ -33,14 +33,14 @@ uint32_t tables(const Layout& layout, uint32_t word) {
 template <class Tables, class Layout, int... i>
 void expect_tables(const Layout& layout, const TableData<Tables>& data, tests::Random& random,
                    std::integer_sequence<int, i...>) {
-    uint32_t (*const looks[])(const Layout&, uint32_t) = {tables<Layout, i / 4, i % 4>...};
+    uint32_t (*const lookups[])(const Layout&, uint32_t) = {tables<Layout, i / 4, i % 4>...};
     for (int table = 0; table < Tables::count; ++table)
         for (int byte = 0; byte < 4; ++byte)
             for (uint32_t x = 0; x < entries_of<Tables>(); ++x) {
                 uint32_t word;
                 random.fill(reinterpret_cast<uint8_t*>(&word), sizeof word);
                 word = (word & ~(0xffu << (8 * byte))) | x << (8 * byte);
-                ASSERT_EQ(looks[4 * table + byte](layout, word), data.entries[table][x])
+                ASSERT_EQ(lookups[4 * table + byte](layout, word), data.entries[table][x])
                     << "table " << table << " byte " << byte;
             }
 }

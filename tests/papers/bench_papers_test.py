@@ -159,14 +159,14 @@ def a_gpus_figures_are_in_their_cells(p):
     kernels = [STEPS.index(name) for name in ("aes-128.bytes", "aria-128.bytes", "aes-128.words", "aria-128.words", "des.words")]
     check_equal([row["method"] for row in tables["P1", "table 4"]], [base + i for i in kernels for base in (300, 100, 200)], "shared, registers, local")
     check_equal([row["method_what"] for row in tables["P1", "table 4"]], [STEPS[i] for i in kernels for _ in range(3)], "steps")
-    form_rates = [10 * (1 + i) for i in kernels]  # bytes of AES and ARIA, words of AES, ARIA and DES
-    check_equal([row["method"] for row in tables["P1", "table 3"]], [8 * rate for rate in form_rates[2:] for _ in (1, 2)], "Gbit/s, words")
+    representation_rates = [10 * (1 + i) for i in kernels]  # bytes of AES and ARIA, words of AES, ARIA and DES
+    check_equal([row["method"] for row in tables["P1", "table 3"]], [8 * rate for rate in representation_rates[2:] for _ in (1, 2)], "Gbit/s, words")
     core = [row["method"] / 8 for row in tables["P1", "section 4.1"]]
-    forms = tables["P1", "section 3.2"]
-    check_equal([row["method_gigabytes_per_second"] for row in forms], [form_rates[i] for i in (2, 0, 3, 1)], "forms")
-    for i, row in enumerate(forms):
+    representations = tables["P1", "section 3.2"]
+    check_equal([row["method_gigabytes_per_second"] for row in representations], [representation_rates[i] for i in (2, 0, 3, 1)], "representations")
+    for i, row in enumerate(representations):
         check(abs(row["method"] * core[i // 2] - row["method_gigabytes_per_second"]) < 0.003 * row["method_gigabytes_per_second"], row)
-    check_equal([row["method"] for row in tables["P1", "section 4.2"]], [form_rates[i] for i in (2, 0, 3, 1, 4) for _ in range(9)], "by threads")
+    check_equal([row["method"] for row in tables["P1", "section 4.2"]], [representation_rates[i] for i in (2, 0, 3, 1, 4) for _ in range(9)], "by threads")
     check_equal([row["method"] for row in tables["P2", "section 4.2"]], [14.29, 25], "% saved of rates of 60, 70 and 80")
     rates = [10 * (1 + STEPS.index(f"camellia-{bits}.{layout}")) for layout in ("global", "merged", "merged-copies") for bits in (128, 192, 256)]
     wanted = [figure for rate in rates for figure in (2**35 * 16 / 1e9 / rate, 8 * rate)]

@@ -357,9 +357,9 @@ TEST(AfterAnErrorOfTags, CcmAcceptsTheRightText) {
     Evp sealer(mine.get()), opener(mine.get());
     Bytes out(64, 0xa5), untouched = out, tag(12);
     size_t made = 0;
-    int told = 0;
+    int announced = 0;
     ASSERT_TRUE(sealer.init(true, key.data(), iv.data()));
-    ASSERT_EQ(EVP_CipherUpdate(sealer.get(), nullptr, &told, nullptr, 40), 1);
+    ASSERT_EQ(EVP_CipherUpdate(sealer.get(), nullptr, &announced, nullptr, 40), 1);
     EXPECT_FALSE(sealer.update(text.data(), 39, out.data(), &made));
     EXPECT_FALSE(sealer.control(EVP_CTRL_AEAD_GET_TAG, 12, tag.data())) << "there is none";
     EXPECT_EQ(out, untouched);

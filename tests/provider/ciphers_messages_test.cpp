@@ -12,7 +12,7 @@ struct Sealed {
 
 constexpr size_t tag_bytes = 16;
 
-// As in EVP_EncryptInit(3): CCM gets the lengths of tag and text first, and its text in one
+// Follows EVP_EncryptInit(3): CCM gets the lengths of tag and text first, and its text in one
 // segment.
 bool begin(Evp& evp, bool ccm, bool seals, const Bytes& key, const Sealed& message,
            size_t text_bytes) {

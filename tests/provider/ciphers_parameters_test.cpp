@@ -292,9 +292,9 @@ TEST(CipherParameters, AcceptOrRefuseAnyValue) {
                         type == OSSL_PARAM_OCTET_PTR || type == OSSL_PARAM_UTF8_PTR;
                     if (pointer && value.size() < sizeof(void*)) continue;
                     void* data = given.data();
-                    void* place = pointer ? static_cast<void*>(&data) : data;
+                    void* address = pointer ? static_cast<void*>(&data) : data;
                     OSSL_PARAM params[] = {
-                        {parameter, type, place, pointer ? sizeof data : given.size(),
+                        {parameter, type, address, pointer ? sizeof data : given.size(),
                          OSSL_PARAM_UNMODIFIED},
                         OSSL_PARAM_END};
                     const bool set = EVP_CIPHER_CTX_set_params(one.get(), params) == 1;
@@ -403,10 +403,10 @@ TEST(CipherParameters, CcmEnforcesItsLength) {
     const Cipher ccm = our_cipher("AES-128-CCM");
     Bytes out(64);
     size_t n;
-    int told;
+    int announced;
     Evp one(ccm.get());
     ASSERT_TRUE(one.init(true, key.data(), iv.data()));
-    ASSERT_EQ(EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, 40), 1);
+    ASSERT_EQ(EVP_CipherUpdate(one.get(), nullptr, &announced, nullptr, 40), 1);
     EXPECT_FALSE(one.update(text.data(), 39, out.data(), &n));
     EXPECT_TRUE(one.update(text.data(), 40, out.data(), &n));
     Evp aad_first(ccm.get());

@@ -98,9 +98,9 @@ TEST(RecordEnd, EqualsOpenSsls) {
                 const Bytes key = random.text(key_bytes(mine)), iv = random.text(block);
                 Evp sealer(other.get()), one(mine.get()), theirs(other.get());
                 ASSERT_TRUE(sealer.init(true, key.data(), iv.data()) && sealer.pad(false));
-                for (Evp* way : {&one, &theirs})
-                    ASSERT_TRUE(way->init(false, key.data(), iv.data()) &&
-                                to_records(*way, version, mac_bytes));
+                for (Evp* evp : {&one, &theirs})
+                    ASSERT_TRUE(evp->init(false, key.data(), iv.data()) &&
+                                to_records(*evp, version, mac_bytes));
                 for (int i = 0; i < 20; ++i) {
                     Bytes text = random.text(head + mac_bytes + random.length(400));
                     const size_t least = block - text.size() % block;

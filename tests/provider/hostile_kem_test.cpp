@@ -235,7 +235,7 @@ TEST(KemFailure, LeavesNoSecret) {
         const Key key = library.generate(group);
         Encapsulated made = encapsulate(library, key.get());
         ASSERT_FALSE(made.secret.empty());
-        // Of low order, or not on the curve.
+        // A point of low order, or off the curve.
         std::fill_n(made.ciphertext.begin() + (share == 32 ? 0 : 1), share == 32 ? 32 : share - 1,
                     uint8_t{0});
         const KeyContext context = library.on(key.get());

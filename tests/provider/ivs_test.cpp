@@ -19,8 +19,8 @@ public:
         const Bytes zeros(text_bytes);
         Bytes out(text_bytes + 16);
         size_t made = 0;
-        int told = 0;
-        if (ccm && EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, text_bytes) != 1)
+        int announced = 0;
+        if (ccm && EVP_CipherUpdate(one.get(), nullptr, &announced, nullptr, text_bytes) != 1)
             return false;
         if (!one.update(zeros.data(), zeros.size(), out.data(), &made) || made != text_bytes)
             return false;

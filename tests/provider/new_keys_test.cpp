@@ -15,10 +15,10 @@ bool is_ccm(const Cipher& cipher) { return mode(cipher) == EVP_CIPH_CCM_MODE; }
 Bytes seal(Evp& one, const Cipher& cipher, const Bytes& key, const Bytes& iv, const Bytes& text) {
     Bytes out(text.size() + 32), tag(is_ccm(cipher) ? 12 : 16);
     size_t made = 0, more = 0;
-    int told = 0;
+    int announced = 0;
     if (!one.more(key.data(), iv.data())) return {};
-    if (is_ccm(cipher) &&
-        EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, static_cast<int>(text.size())) != 1)
+    if (is_ccm(cipher) && EVP_CipherUpdate(one.get(), nullptr, &announced, nullptr,
+                                           static_cast<int>(text.size())) != 1)
         return {};
     if (!one.update(text.data(), text.size(), out.data(), &made) ||
         !one.final(out.data() + made, &more))

@@ -20,7 +20,7 @@ TEST(CipherKey, IsDrawnWithOddParity) {
     }
 }
 
-// As in OpenSSL, only DES and Triple DES have it. A size too small for a key is refused.
+// Like OpenSSL: only DES and Triple DES have it. A size too small for a key is refused.
 TEST(CipherKey, IsDrawnIntoALargeEnoughBuffer) {
     for (const std::string& name : our_ciphers()) {
         const Cipher mine = our_cipher(name);

@@ -203,8 +203,8 @@ def copies():
 def fixed_part():
     data = sealed("fixed", b"fixed")
 
-    def patched(at, form, value):
-        return data[:at] + struct.pack(form, value) + data[at + struct.calcsize(form) :]
+    def patched(at, layout, value):
+        return data[:at] + struct.pack(layout, value) + data[at + struct.calcsize(layout) :]
 
     add("first letter changed", flip(data, 0), "unsupported")
     add("last letter changed", flip(data, 7), "unsupported")

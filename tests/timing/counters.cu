@@ -92,7 +92,7 @@ void draw(Secrets& s, uint64_t number) {
     random.fill(s.text.data(), s.text.size());
 }
 
-// One way to fill memory with secrets.
+// A method to fill memory with secrets.
 struct Fill {
     std::string name;
     std::function<void(Secrets&)> fill;

@@ -288,7 +288,7 @@ int main(int argc, char** argv) {
         if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))
             Subjects(argv[1], *cipher).all();
         else
-            report(false, std::string(argv[1]) + " " + portable->name, " no door", 0);
+            report(false, std::string(argv[1]) + " " + portable->name, " no backend", 0);
     dudect::kem_subjects(argv[1], target);
     if (only_names) return 0;
     std::printf("%s: %d passed, %d failed; greatest |t| of a subject %.1f, %llu timings each\n",

@@ -373,7 +373,7 @@ void padding() {
         known(&status, sizeof status);
         known(&written, sizeof written);
         result(status == (good ? WARPSEAL_OK : WARPSEAL_BAD_PADDING) && written == (good ? 55 : 0),
-               "padding", "wrong verdict");
+               "padding", "wrong result");
     }
     warpseal_key_destroy(key);
     warpseal_engine_destroy(engine);
@@ -468,7 +468,7 @@ int main(int argc, char** argv) {
                 if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))
                     Subject(argv[i], *cipher).all();
                 else
-                    result(false, std::string(argv[i]) + " " + portable->name, "no door");
+                    result(false, std::string(argv[i]) + " " + portable->name, "no backend");
             if (!warpseal::cpu_has_kem(target)) continue;
             for (const warpseal::kem::Params* set : warpseal::kem::sets)
                 KemSubject(argv[i], *warpseal::cpu_kem(target, set->name)).all();

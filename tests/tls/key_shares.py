@@ -109,7 +109,7 @@ class Curve:
 
 
 class ClientShare:
-    """A client's offer for a group, and its way from the server's share to the secret: classical,
+    """A client's offer for a group, and its derivation of the secret from the server's share: classical,
     then NTRU, in both."""
 
     def __init__(self, group, ntru):

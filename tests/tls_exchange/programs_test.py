@@ -109,7 +109,7 @@ def data_is_echoed_in_every_set(p):
 @case
 def an_untrusted_server_gets_no_data(p):
     with server(p) as one:
-        check("certificate" in p.run("tls-connect", one.address(), input=b"x").err, "an unknown certificate is told of")
+        check("certificate" in p.run("tls-connect", one.address(), input=b"x").err, "an unknown certificate is reported")
         result = p.run("tls-connect", one.address(), "--ca", "cert.pem", "--name", "example.org", input=b"x")
         check_equal((result.code, result.out), (16, b""), "a certificate of another name")
     check_equal(one.counts["exchanges"], 0, "exchanges")
