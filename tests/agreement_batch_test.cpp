@@ -183,10 +183,11 @@ protected:
                   0u);
         ASSERT_EQ(out, laid_out(c.out, 0xa5, c.ciphertexts, first, c.writes() ? count : 0));
         for (uint64_t i = 0; i < all; ++i) {
-            const bool impl = i >= first && i < first + count;
-            ASSERT_EQ(statuses[i], impl ? WARPSEAL_OK : -1);
-            ASSERT_EQ(slice(tags, i * c.batch.tag_stride, c.batch.tag_bytes),
-                      slice(impl ? c.tags : tag_poison, i * c.batch.tag_stride, c.batch.tag_bytes));
+            const bool in_range = i >= first && i < first + count;
+            ASSERT_EQ(statuses[i], in_range ? WARPSEAL_OK : -1);
+            ASSERT_EQ(
+                slice(tags, i * c.batch.tag_stride, c.batch.tag_bytes),
+                slice(in_range ? c.tags : tag_poison, i * c.batch.tag_stride, c.batch.tag_bytes));
         }
         Text same = laid_out(c.in, 0x5a, c.plaintexts, 0, all);
         tags = tag_poison;

@@ -123,12 +123,12 @@ warpseal_status pool_acquire(ThreadMemory& thread_memory) {
 }
 
 // write(2) and close(2) are cancellation points of their own.
-class NotMeanwhile {
+class CancellationDisabled {
 public:
-    NotMeanwhile() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-    ~NotMeanwhile() { (void)pthread_setcancelstate(before_, nullptr); }
-    NotMeanwhile(const NotMeanwhile&) = delete;
-    NotMeanwhile& operator=(const NotMeanwhile&) = delete;
+    CancellationDisabled() { (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+    ~CancellationDisabled() { (void)pthread_setcancelstate(before_, nullptr); }
+    CancellationDisabled(const CancellationDisabled&) = delete;
+    CancellationDisabled& operator=(const CancellationDisabled&) = delete;
 
 private:
     int before_ = PTHREAD_CANCEL_ENABLE;
@@ -138,13 +138,13 @@ class File {
 public:
     File() = default;
     ~File() {
-        const NotMeanwhile disabled;
+        const CancellationDisabled disabled;
         (void)close(descriptor);
     }
     File(const File&) = delete;
     File& operator=(const File&) = delete;
     bool has(const uint8_t* bytes, size_t count) const {
-        const NotMeanwhile disabled;
+        const CancellationDisabled disabled;
         return write(descriptor, bytes, count) == static_cast<ssize_t>(count) &&
                lseek(descriptor, 0, SEEK_SET) == 0;
     }

@@ -19,7 +19,7 @@ Data masked(Data bytes) {
 }
 
 // The patterns are kept masked, so that the search finds only the library's copies.
-class Hunt {
+class SecretSearch {
 public:
     void add(const char* name, Data masked_bytes) {
         secrets_.push_back({name, std::move(masked_bytes)});
@@ -86,13 +86,13 @@ private:
 
 // A sealed file and its secrets, of which this process keeps only masked copies. The text repeats
 // the same 32 bytes.
-struct Scene {
+struct SealedFile {
     Data key = masked(Random(400).text(32)), words = masked(Random(401).text(32)),
          line = masked(Random(402).text(32));
     MemoryFile text, file;
-    Hunt hunt;
+    SecretSearch hunt;
 
-    explicit Scene(const char* suite) {
+    explicit SealedFile(const char* suite) {
         hunt.add("key file", key);
         hunt.add("passphrase", words);
         hunt.add("text", line);
@@ -180,7 +180,7 @@ constexpr bool searchable = true;
 TEST(ContainerResidue, NoSecretRemains) {
     if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
     for (const char* suite : {"aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"}) {
-        Scene scene(suite);
+        SealedFile scene(suite);
         const MemoryFile out;
         EXPECT_EQ(scene.hunt.found(), "") << "sealed";
         EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr), WARPSEAL_OK);
@@ -203,7 +203,7 @@ TEST(ContainerResidue, NoSecretRemains) {
 // Checks the search itself: a planted secret is found.
 TEST(ContainerResidue, ThePlantedSecretIsFound) {
     if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
-    Hunt hunt;
+    SecretSearch hunt;
     const Data secret = masked(Random(403).text(32));
     hunt.add("planted", secret);
     EXPECT_EQ(hunt.found(), "");

@@ -67,9 +67,9 @@ private:
 };
 
 // The reading end of a pipe that a thread fills.
-class Filled {
+class PipeSource {
 public:
-    explicit Filled(Data data, size_t step = 1 << 20) : data_(std::move(data)) {
+    explicit PipeSource(Data data, size_t step = 1 << 20) : data_(std::move(data)) {
         std::signal(SIGPIPE, SIG_IGN);  // its reader may give up
         EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
         thread_ = std::thread([this, step] {
@@ -82,7 +82,7 @@ public:
             close(ends_[1]);
         });
     }
-    ~Filled() {
+    ~PipeSource() {
         close(ends_[0]);
         thread_.join();
     }
@@ -95,9 +95,9 @@ private:
 };
 
 // The writing end of a pipe that a thread empties.
-class Drained {
+class PipeSink {
 public:
-    Drained() {
+    PipeSink() {
         EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
         thread_ = std::thread([this] {
             uint8_t buffer[65536];
@@ -105,7 +105,7 @@ public:
                 data_.insert(data_.end(), buffer, buffer + got);
         });
     }
-    ~Drained() {
+    ~PipeSink() {
         if (thread_.joinable()) finish();
         close(ends_[0]);
     }
@@ -188,7 +188,7 @@ inline Outcome run(Operation operation, const Data& in, const warpseal_file_opti
     Outcome outcome;
     const auto with_output = [&](int source) {
         if (pipe_out) {
-            Drained sink;
+            PipeSink sink;
             outcome.status = call(operation, source, sink.get(), options, outcome.result, threads);
             outcome.out = sink.finish();
         } else {
@@ -198,7 +198,7 @@ inline Outcome run(Operation operation, const Data& in, const warpseal_file_opti
         }
     };
     if (pipe_in) {
-        const Filled source(in, 1 + in.size() / 3);
+        const PipeSource source(in, 1 + in.size() / 3);
         with_output(source.get());
     } else {
         const MemoryFile source(in);

@@ -182,8 +182,8 @@ TEST(Container, NonBlockingPipes) {
     Options options;
     options.key();
     const Data text = Random(6).text(100 * chunk);
-    const Filled in(text, 1000);
-    Drained out;
+    const PipeSource in(text, 1000);
+    PipeSink out;
     ASSERT_EQ(fcntl(in.get(), F_SETFL, O_NONBLOCK), 0);
     ASSERT_EQ(fcntl(out.get(), F_SETFL, O_NONBLOCK), 0);
     warpseal_file_result result;
@@ -213,16 +213,16 @@ TEST(Container, VerifyOnlyWritesNothing) {
 
 struct Watch {
     uint64_t last = 0, total = 0;
-    std::atomic<int> impl{0};
+    std::atomic<int> running{0};
     int calls = 0, stop_at = 1 << 30;
     bool overlapped = false;
     static int called(void* user, uint64_t done, uint64_t total) {
         Watch& watch = *static_cast<Watch*>(user);
-        watch.overlapped |= watch.impl.fetch_add(1) != 0;
+        watch.overlapped |= watch.running.fetch_add(1) != 0;
         EXPECT_GE(done, watch.last);
         watch.last = done;
         watch.total = total;
-        watch.impl.fetch_sub(1);
+        watch.running.fetch_sub(1);
         return ++watch.calls >= watch.stop_at;
     }
 };
@@ -254,11 +254,11 @@ TEST(Container, ProgressAndCancellation) {
 }
 
 // The secrets of a call, which zeroizes them as soon as it can.
-struct Wiped {
+struct ZeroizedSecrets {
     Options& options;
     int calls = 0;
     static void now(void* user) {
-        Wiped& wiped = *static_cast<Wiped*>(user);
+        ZeroizedSecrets& wiped = *static_cast<ZeroizedSecrets*>(user);
         ++wiped.calls;
         for (Data& held : wiped.options.held) warpseal::wipe(held.data(), held.size());
         wiped.options.list.clear();
@@ -275,8 +275,8 @@ TEST(Container, SecretsAreReadOnceAndBeforeTheText) {
                 options.bare(32);
             else
                 options.key(1).passphrase("wiped");
-            Wiped wiped{options};
-            options.secrets_used = Wiped::now;
+            ZeroizedSecrets wiped{options};
+            options.secrets_used = ZeroizedSecrets::now;
             options.secrets_user = &wiped;
             const Outcome outcome =
                 run(operation, operation == Operation::seal ? text : file, options, 4);
@@ -290,8 +290,8 @@ TEST(Container, SecretsAreReadOnceAndBeforeTheText) {
         Options wrong;
         if (bare) wrong.format = WARPSEAL_FORMAT_COBBLESTONE;
         wrong.key(9);
-        Wiped wiped{wrong};
-        wrong.secrets_used = Wiped::now;
+        ZeroizedSecrets wiped{wrong};
+        wrong.secrets_used = ZeroizedSecrets::now;
         wrong.secrets_user = &wiped;
         EXPECT_EQ(run(Operation::open, file, wrong).status, WARPSEAL_WRONG_KEY);
         EXPECT_EQ(wiped.calls, 0);
@@ -377,7 +377,7 @@ TEST(Container, Info) {
     EXPECT_EQ(info.slots[1].argon2_passes, 1u);
     EXPECT_EQ(info.slots[1].argon2_memory_kib, 64u);
 
-    const Filled pipe(file.data());
+    const PipeSource pipe(file.data());
     ASSERT_EQ(warpseal::container::info(pipe.get(), info, result), WARPSEAL_OK);
     EXPECT_EQ(info.plaintext_bytes, UINT64_MAX);
     EXPECT_EQ(info.file_bytes, UINT64_MAX);

@@ -29,7 +29,7 @@ public:
     uint8_t* begin() const { return base_ + page_; }
     uint8_t* end() const { return begin() + size_; }
     size_t size() const { return size_; }
-    // Returns `bytes` bytes at the end of the memory; begin() is their counterpart at its start.
+    // Returns the start of the last `bytes` bytes of the memory.
     uint8_t* at_end(size_t bytes) const { return end() - bytes; }
     uint8_t* at(bool flush_end, size_t bytes) const { return flush_end ? at_end(bytes) : begin(); }
     uint8_t* put(bool flush_end, const uint8_t* data, size_t bytes) const {

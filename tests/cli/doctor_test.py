@@ -110,7 +110,7 @@ def missing_default_provider(p):
 
 
 @case
-def truncated_chain_of_settings(p):
+def incomplete_chain_of_settings(p):
     good = GOOD.format(module=module_of(p))
     for gone, words in [("openssl_conf = openssl_init", ["has no `openssl_conf`"]), ("providers = provider_sect", ["[openssl_init] has no `providers`"]),
                         ("[provider_sect]", ["`providers = provider_sect`", "does not exist"]),

@@ -36,8 +36,8 @@ Outcome on_gpu(Operation operation, const Data& in, const Options& options, cons
     const auto work =
         operation == Operation::seal ? warpseal::container::seal : warpseal::container::open;
     if (pipes) {
-        const Filled source(in);
-        Drained sink;
+        const PipeSource source(in);
+        PipeSink sink;
         outcome.status = work(*engine, source.get(), sink.get(), options, outcome.result);
         outcome.out = sink.finish();
     } else {

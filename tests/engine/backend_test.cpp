@@ -451,10 +451,10 @@ TEST(Backend, AForkedChildUsesNeitherGpuNorThreadsOfItsParent) {
     World cores("cpu", nullptr), gpu("cuda", tests::fake_backend());
     const Text expected = result_of(cores, work);
     ASSERT_EQ(result_of(gpu, work), expected);
-    std::atomic<int> impl{0};
+    std::atomic<int> arrived{0};
     gpu.engine->parallel(2, [&](size_t) {  // the worker has started
-        ++impl;
-        while (impl < 2) sched_yield();
+        ++arrived;
+        while (arrived < 2) sched_yield();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const pid_t child = fork();

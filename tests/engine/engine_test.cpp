@@ -28,7 +28,7 @@ struct Mask {
 
 // ---- creation
 
-TEST(Engine, NamesUnknownDevices) {
+TEST(Engine, RefusesUnknownDevicesAndTargets) {
     std::unique_ptr<Engine> engine;
     EXPECT_EQ(create("gpu", engine), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(create("cuda", engine), WARPSEAL_NO_DEVICE);
@@ -85,7 +85,7 @@ TEST(Engine, ThreadsAreTheOption) {
     EXPECT_EQ(create("cpu", engine, UINT32_MAX), WARPSEAL_INVALID_ARGUMENT);
 }
 
-TEST(Engine, SelectionOfAMissingDevice) {
+TEST(Engine, PickOfAnUnknownCipherOrMode) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     EXPECT_STREQ(engine->pick("rot-13", WARPSEAL_CTR, 16), "");

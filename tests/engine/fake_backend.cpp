@@ -20,7 +20,7 @@ constexpr size_t step_bytes = 4096;
 
 Script current;
 std::mutex stepping;
-std::atomic<int> impl{0};  // calls on host memory in progress
+std::atomic<int> calls_in_progress{0};  // calls on host memory in progress
 // Allocations that a lost device never frees. They outlive the program, so that a leak checker
 // reports only real leaks.
 std::map<void*, std::pair<size_t, int>>& on_device = *new std::map<void*, std::pair<size_t, int>>;
@@ -223,15 +223,15 @@ void called(int device) {
     ++current.host_calls;
     if (device < 16) ++current.host_calls_of[device];
     // Does not count calls made while another GPU's call is failing, as no engine can know.
-    if (current.lost && impl == 0) ++current.calls_after_lost;
+    if (current.lost && calls_in_progress == 0) ++current.calls_after_lost;
 }
 
-struct Impl {
-    explicit Impl(int device) {
+struct CallInProgress {
+    explicit CallInProgress(int device) {
         called(device);
-        ++impl;
+        ++calls_in_progress;
     }
-    ~Impl() { --impl; }
+    ~CallInProgress() { --calls_in_progress; }
 };
 
 // Processes a message step by step. After a failure it leaves garbage in outputs that are not
@@ -240,7 +240,7 @@ template <class Work>
 warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done,
                      Work work, size_t unit_bytes = 16) {
     const size_t most = unit_bytes < step_bytes ? step_bytes / unit_bytes * unit_bytes : unit_bytes;
-    const Impl here(device);
+    const CallInProgress here(device);
     *done = 0;
     while (*done < bytes) {
         const size_t part = bytes - *done < most ? bytes - *done : most;
@@ -312,7 +312,7 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic) {
-    const Impl here(device);
+    const CallInProgress here(device);
     *not_authentic = 0;
     for (*done_messages = 0; *done_messages < batch.message_count; ++*done_messages) {
         const warpseal_status status = step(device, true);
@@ -402,7 +402,7 @@ warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operatio
 warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
                          const warpseal_kem_batch& batch, uint64_t, const DrawnCoins* coins,
                          uint64_t* done, uint64_t* failed) {
-    const Impl here(device);
+    const CallInProgress here(device);
     *failed = 0;
     for (*done = 0; *done < batch.count; ++*done) {
         const warpseal_status status = step(device, true);

@@ -14,25 +14,25 @@ class Gate {
 public:
     void pass() {
         std::unique_lock lock(mutex_);
-        ++impl_;
+        ++waiting_;
         changed_.wait_for(lock, 20s, [&] { return open_; });
-        --impl_;
+        --waiting_;
     }
     void set_open(bool open) {
         const std::lock_guard lock(mutex_);
         open_ = open;
         changed_.notify_all();
     }
-    int impl() {
+    int waiting() {
         const std::lock_guard lock(mutex_);
-        return impl_;
+        return waiting_;
     }
 
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool open_ = true;
-    int impl_ = 0;
+    int waiting_ = 0;
 };
 inline Gate gate;
 

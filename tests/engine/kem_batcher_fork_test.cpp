@@ -98,7 +98,7 @@ TEST_F(KemBatcherForked, QueuedRequestsBelongToTheParent) {
     gate.set_open(false);
     for (size_t i = 0; i < items.count; ++i)
         ASSERT_EQ(items.submit(*batcher, encapsulate, i), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.waiting() == 1; }));
     const pid_t child = child_that([&] {
         Items own(20);
         for (size_t i = 0; i < own.count; ++i)

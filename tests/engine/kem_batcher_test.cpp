@@ -285,7 +285,7 @@ TEST_F(GatedKemBatcher, TheBound) {
     KemBatcher batcher(*engine_, with(1000, 1ms, room), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.waiting() == 1; }));
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
     // One inline, and one that waits in the queue, as the only core already runs one inline.
     std::thread waiting[2];
@@ -293,7 +293,7 @@ TEST_F(GatedKemBatcher, TheBound) {
     for (size_t i = 0; i < 2; ++i) {
         waiting[i] = std::thread(
             [&, i] { right += batcher.run(items_.request(encapsulate, 38 + i)) == WARPSEAL_OK; });
-        ASSERT_TRUE(soon([&] { return gate.impl() + counts_of(batcher).waiting == 2 + i; }));
+        ASSERT_TRUE(soon([&] { return gate.waiting() + counts_of(batcher).waiting == 2 + i; }));
     }
     EXPECT_EQ(counts_of(batcher).waiting, 1u);
     size_t queued = 1;
@@ -348,7 +348,7 @@ TEST_F(GatedKemBatcher, OptionsOfTheCInterface) {
         };
         gate.set_open(false);
         EXPECT_EQ(submit(0), WARPSEAL_OK);
-        EXPECT_TRUE(soon([&] { return gate.impl() == 1; }));
+        EXPECT_TRUE(soon([&] { return gate.waiting() == 1; }));
         size_t queued = 0;
         while (queued < 4199 && submit(1 + queued) == WARPSEAL_OK) ++queued;
         EXPECT_EQ(queued, waiting);
@@ -377,7 +377,7 @@ TEST_F(GatedKemBatcher, TheBoundCoversAllSubmitters) {
     size_t next = 0;
     for (; next < threads; ++next) {
         ASSERT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_OK);
-        ASSERT_TRUE(soon([&] { return gate.impl() == static_cast<int>(next) + 1; }));
+        ASSERT_TRUE(soon([&] { return gate.waiting() == static_cast<int>(next) + 1; }));
     }
     for (int t = 0; t < 9; ++t)
         std::thread([&] {
@@ -428,12 +428,12 @@ TEST_F(GatedKemBatcher, RequestsDuringABatchFormTheNext) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.waiting() == 1; }));
     for (size_t i = 1; i < 20; ++i) ASSERT_EQ(items_.submit(batcher, encapsulate, i), WARPSEAL_OK);
     Items others(3);
     submit_all(batcher, keypair, others);
     std::this_thread::sleep_for(10ms);
-    EXPECT_EQ(gate.impl(), 1);
+    EXPECT_EQ(gate.waiting(), 1);
     EXPECT_EQ(items_.done, 0u);
     EXPECT_EQ(counts_of(batcher).waiting, 19u);
     gate.set_open(true);
@@ -456,7 +456,7 @@ TEST_F(GatedKemBatcher, AKindThatUsedAllItsThreadsIsServed) {
             callers.emplace_back(
                 [&, i] { EXPECT_EQ(batcher.run(items_.request(encapsulate, i)), WARPSEAL_OK); });
         EXPECT_TRUE(soon([&] {
-            return gate.impl() == 2;
+            return gate.waiting() == 2;
         }));  // inline, and in a batch of both others, or one waits
         gate.set_open(true);
         for (std::thread& caller : callers) caller.join();
@@ -473,7 +473,7 @@ TEST_F(GatedKemBatcher, RequestsCollectedByAnotherThreadAreCounted) {
     KemBatcher batcher(*engine, full_batches(full), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.waiting() == 1; }));
     const auto submit_to = [&](size_t& next, size_t end) {
         for (; next < end; ++next) ASSERT_EQ(others.submit(batcher, keypair, next), WARPSEAL_OK);
         std::this_thread::sleep_for(20ms);
@@ -497,7 +497,7 @@ TEST_F(GatedKemBatcher, RunFromDoneWaitsForNobody) {
     gate.set_open(false);
     std::thread inline_there(
         [&] { EXPECT_EQ(batcher.run(items_.request(encapsulate, 0)), WARPSEAL_OK); });
-    EXPECT_TRUE(soon([&] { return gate.impl() == 1; }));
+    EXPECT_TRUE(soon([&] { return gate.waiting() == 1; }));
     struct Completion {
         KemBatcher& batcher;
         Items& items;

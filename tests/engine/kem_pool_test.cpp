@@ -261,19 +261,19 @@ TEST(KemPoolOnGpu, NoStagedSecretRemains) {
 
 // There is one staging buffer: two concurrent batches would use each other's keys.
 TEST(KemPoolOnGpu, BatchesUseTheStagingBufferInTurn) {
-    static std::atomic<int> impl, most;
-    impl = most = 0;
+    static std::atomic<int> running, most;
+    running = most = 0;
     static GpuBackend backend;
     static const GpuBackend* fake;
     backend = *(fake = tests::fake_backend());
     backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                             const warpseal_kem_batch& batch, uint64_t in_flight,
                             const DrawnCoins* coins, void* stream) {
-        most = std::max<int>(most, ++impl);
+        most = std::max<int>(most, ++running);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         const warpseal_status status =
             fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
-        --impl;
+        --running;
         return status;
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
@@ -443,7 +443,7 @@ TEST(KemPoolOnGpu, LostDuringAnAcquisition) {
 
 // A call for one handle runs on the cores there, and a large one does not, like calls on host
 // memory.
-TEST(KemPoolOnGpu, BatchesOfTheBatcherRunOnTheGpu) {
+TEST(KemPoolOnGpu, SmallCallsUseTheCoresAndLargeOnesTheGpu) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("auto", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;

@@ -386,20 +386,20 @@ TEST(KemOnGpu, ThreadsOfACallBlockSignals) {
 // --------------------------------------------------------------------------------------------------------------------
 
 // A batch in memory of a fake device.
-class There {
+class DeviceBatch {
 public:
-    There(const GpuBackend& backend, int device, Items& items)
+    DeviceBatch(const GpuBackend& backend, int device, Items& items)
         : backend_(backend), device_(device), items_(items) {
         for (auto& [at, bytes] : parts()) {
             EXPECT_EQ(backend.device_alloc(device, bytes, &memory_[used_]), WARPSEAL_OK);
             std::memcpy(memory_[used_++], at, bytes);
         }
     }
-    ~There() {
+    ~DeviceBatch() {
         for (void* memory : memory_) backend_.device_free(device_, memory, 0);
     }
-    There(const There&) = delete;
-    There& operator=(const There&) = delete;
+    DeviceBatch(const DeviceBatch&) = delete;
+    DeviceBatch& operator=(const DeviceBatch&) = delete;
     warpseal_kem_batch batch() const {
         warpseal_kem_batch out = items_.batch();
         out.public_keys = static_cast<uint8_t*>(memory_[0]);
@@ -440,7 +440,7 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             Items items = expected.before[i], elsewhere = items;
-            There there(*backend, device, items);
+            DeviceBatch there(*backend, device, items);
             const bool draws = operation != KemOperation::decapsulate;
             const uint64_t steps = tests::script().steps_of[device],
                            zeroized = tests::script().zeroized;
@@ -454,7 +454,7 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
             // Each array in turn lies on another device, and on the host. Arrays unused by the
             // operation may lie anywhere.
-            const There other(*backend, (device + 1) % 3, elsewhere);
+            const DeviceBatch other(*backend, (device + 1) % 3, elsewhere);
             using Batch = warpseal_kem_batch;
             const bool keypair = operation == KemOperation::keypair,
                        decapsulate = operation == KemOperation::decapsulate;
@@ -496,7 +496,7 @@ TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
     const GpuBackend* backend = tests::fake_backend();
     World world("cuda", backend);
     Items items = expected.before[1];
-    There there(*backend, 0, items);
+    DeviceBatch there(*backend, 0, items);
     EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                        no_random, nullptr),
               WARPSEAL_NO_RANDOM);
@@ -523,7 +523,7 @@ TEST(KemOnGpu, OverlappingStatusesAreRefusedWhereThereAreItems) {
     const GpuBackend* backend = tests::fake_backend();
     World world("cuda", backend);
     Items items(few);
-    There there(*backend, 0, items);
+    DeviceBatch there(*backend, 0, items);
     const uint64_t steps = tests::script().steps;
     for (const KemOperation operation : operations) {
         warpseal_kem_batch batch = there.batch();
@@ -550,7 +550,7 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
         for (const int device : {1 - wrong, wrong}) {
             Items items(few);
             std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
-            const There there(backend, device, items);
+            const DeviceBatch there(backend, device, items);
             EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                                fixed_random, nullptr),
                       device == wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK)
@@ -591,7 +591,7 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
     const GpuBackend* backend = tests::fake_backend(wrong);
     World world("cuda", backend);
     Items items(few);
-    const There there(*backend, 0, items);
+    const DeviceBatch there(*backend, 0, items);
     EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                        fixed_random, nullptr),
               WARPSEAL_SELF_TEST_FAILED);
@@ -602,7 +602,7 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
 }
 
 // A backend that records the item counts it is given, and makes wrong keys in large batches.
-struct OfMany {
+struct LargeBatchBackend {
     static inline const GpuBackend* fake;
     static inline uint64_t most;
     static inline bool wrong;
@@ -640,13 +640,13 @@ TEST(KemOnGpu, ThePathOfManyIsTestedToo) {
     for (const bool device_memory : {false, true})
         for (const bool wrong : {false, true}) {
             GpuBackend& backend = backends[wrong ? 1 : 0];
-            backend = OfMany::backend();
-            OfMany::wrong = wrong;
+            backend = LargeBatchBackend::backend();
+            LargeBatchBackend::wrong = wrong;
             World world("cuda", &backend);
             Items items(few);
-            const There there(backend, 0, items);
+            const DeviceBatch there(backend, 0, items);
             const auto call = [&] {
-                OfMany::most = 0;
+                LargeBatchBackend::most = 0;
                 return device_memory
                            ? world.engine->kem_device(KemOperation::keypair, set.name,
                                                       there.batch(), fixed_random, nullptr)
@@ -655,9 +655,9 @@ TEST(KemOnGpu, ThePathOfManyIsTestedToo) {
             };
             const warpseal_status right = wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK;
             EXPECT_EQ(call(), right);
-            EXPECT_GT(OfMany::most, 1000000u);
+            EXPECT_GT(LargeBatchBackend::most, 1000000u);
             EXPECT_EQ(call(), right);
-            EXPECT_EQ(OfMany::most, wrong ? 0 : few);
+            EXPECT_EQ(LargeBatchBackend::most, wrong ? 0 : few);
         }
 }
 

@@ -92,10 +92,10 @@ TEST(Pool, ExceptionsReachTheCaller) {
 TEST(Pool, WorkersBlockSignals) {
     Pool pool(2);
     const auto caller = std::this_thread::get_id();
-    std::atomic<int> impl{0};
+    std::atomic<int> arrived{0};
     pool.run(2, 2, [&](size_t) {
-        ++impl;
-        while (impl < 2) sched_yield();  // one task on each thread
+        ++arrived;
+        while (arrived < 2) sched_yield();  // one task on each thread
         if (std::this_thread::get_id() == caller) return;
         sigset_t blocked;
         pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
@@ -107,10 +107,10 @@ TEST(Pool, WorkersBlockSignals) {
 TEST(Pool, AForkedChildWorksAlone) {
     Pool pool(4);
     // All workers are started and asleep, so that a sanitizer's own locks are free in the child.
-    std::atomic<int> impl{0};
+    std::atomic<int> arrived{0};
     pool.run(4, 4, [&](size_t) {
-        ++impl;
-        while (impl < 4) sched_yield();
+        ++arrived;
+        while (arrived < 4) sched_yield();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const pid_t child = fork();

@@ -37,14 +37,14 @@ Handle message(const targets::KeyHandle& key, warpseal_mode mode, bool decrypt) 
 
 // A text of one mode in either direction, from the calls for whole messages. Shorter texts have the
 // same prefix, but another tag.
-struct Whole {
+struct WholeMessage {
     warpseal_mode mode;
     size_t grain;  // of lengths and cuts
     Text iv, aad, plaintext, ciphertext;
     std::vector<Text> tags;  // by length
 
-    Whole(const targets::KeyHandle& key, const warpseal_cipher_info& cipher, warpseal_mode with,
-          size_t bytes, Random& random, bool all_tags)
+    WholeMessage(const targets::KeyHandle& key, const warpseal_cipher_info& cipher,
+                 warpseal_mode with, size_t bytes, Random& random, bool all_tags)
         : mode(with), grain(mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? cipher.block_bytes : 1) {
         plaintext = random.text(bytes / grain * grain);
         ciphertext.resize(plaintext.size());
@@ -70,9 +70,9 @@ struct Whole {
 
 // Sends messages one after another through one handle: in segments that end at `cuts`, in place or
 // into poisoned memory.
-class Cutter {
+class Splitter {
 public:
-    Cutter(const targets::KeyHandle& key, const Whole& whole, bool decrypt)
+    Splitter(const targets::KeyHandle& key, const WholeMessage& whole, bool decrypt)
         : whole_(whole),
           decrypt_(decrypt),
           from_(decrypt ? whole.ciphertext : whole.plaintext),
@@ -126,7 +126,7 @@ private:
                std::memcmp(got, tag.data(), 16) == 0;
     }
 
-    const Whole& whole_;
+    const WholeMessage& whole_;
     const bool decrypt_;
     const Text &from_, &to_;
     const Handle message_;
@@ -156,9 +156,9 @@ TEST(StreamingContext, EveryCutOfShortMessages) {
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (!has(cipher, mode)) continue;
-            const Whole whole(key, cipher, mode, 5 * cipher.block_bytes, random, true);
+            const WholeMessage whole(key, cipher, mode, 5 * cipher.block_bytes, random, true);
             for (const bool decrypt : {false, true}) {
-                Cutter cutter(key, whole, decrypt);
+                Splitter cutter(key, whole, decrypt);
                 for (size_t end = 0; end <= whole.plaintext.size(); end += whole.grain)
                     for (size_t second = 0; second <= end; second += whole.grain)
                         for (size_t first = 0; first <= second; first += whole.grain)
@@ -181,10 +181,10 @@ TEST_P(OnTarget, SplitsDoNotChangeTheOutput) {
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (!has(cipher, mode)) continue;
-            const Whole brief(key, cipher, mode, 83, random, false),
+            const WholeMessage brief(key, cipher, mode, 83, random, false),
                 whole(key, cipher, mode, longest, random, false);
             for (const bool decrypt : {false, true}) {
-                Cutter short_cutter(key, brief, decrypt), cutter(key, whole, decrypt);
+                Splitter short_cutter(key, brief, decrypt), cutter(key, whole, decrypt);
                 const size_t end = brief.plaintext.size();
                 for (size_t first = 0; first <= end; first += brief.grain)
                     ASSERT_TRUE(short_cutter.holds({first, end}, first / brief.grain % 2 == 0))
@@ -241,7 +241,7 @@ TEST_P(OnTarget, LoopsAndUpdatesContinueEachOther) {
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (mode == WARPSEAL_GCM) continue;
-            const Whole whole(key, cipher, mode, 3000, random, false);
+            const WholeMessage whole(key, cipher, mode, 3000, random, false);
             for (const bool decrypt : {false, true})
                 for (int round = 0; round < 8; ++round) {
                     const Text &from = decrypt ? whole.ciphertext : whole.plaintext,
@@ -351,7 +351,7 @@ TEST(StreamingContext, AClonedContextIsIndependent) {
     Random random(903);
     const Aes aes(random);
     for (const warpseal_mode mode : modes) {
-        const Whole whole(aes.key, aes.cipher, mode, 700, random, true);
+        const WholeMessage whole(aes.key, aes.cipher, mode, 700, random, true);
         const size_t end = whole.plaintext.size();
         for (const size_t cut :
              {size_t{0}, 5 * whole.grain, end / 2 / whole.grain * whole.grain, end}) {
@@ -396,7 +396,7 @@ TEST(StreamingContext, PositionAllowsResuming) {
     Random random(904);
     const Aes aes(random);
     for (const warpseal_mode mode : {WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR}) {
-        const Whole whole(aes.key, aes.cipher, mode, 800, random, false);
+        const WholeMessage whole(aes.key, aes.cipher, mode, 800, random, false);
         for (const bool decrypt : {false, true}) {
             const Handle it = message(aes.key, mode, decrypt),
                          next = message(aes.key, mode, decrypt);

@@ -53,19 +53,19 @@ inline size_t occurrences(const Patterns& patterns, const Bytes& memory) {
 
 // Memory for the test's own secrets: excluded from cores, and zeroized before all memory is
 // searched.
-class Aside {
+class UndumpedMemory {
 public:
     static constexpr size_t bytes = 16384;
-    Aside() {
+    UndumpedMemory() {
         void* const mapped =
             mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED || madvise(mapped, bytes, MADV_DONTDUMP) != 0)
             throw std::runtime_error("no memory that no core has");
         data_ = static_cast<uint8_t*>(mapped);
     }
-    Aside(const Aside&) = delete;
-    Aside& operator=(const Aside&) = delete;
-    ~Aside() { munmap(data_, bytes); }
+    UndumpedMemory(const UndumpedMemory&) = delete;
+    UndumpedMemory& operator=(const UndumpedMemory&) = delete;
+    ~UndumpedMemory() { munmap(data_, bytes); }
     uint8_t* data() { return data_; }
     uint8_t* random(size_t count) {
         if (getrandom(data_, count, 0) != static_cast<ssize_t>(count))
@@ -79,9 +79,9 @@ private:
 };
 
 // The child's side of the pipes.
-class Impl {
+class ChildSide {
 public:
-    Impl(int out, int in) : out_(out), in_(in) {}
+    ChildSide(int out, int in) : out_(out), in_(in) {}
     void report(const std::string& name, const uint8_t* secret, size_t bytes) {
         write_all(name.data(), name.size());
         write_all(secret, bytes);
@@ -108,7 +108,7 @@ private:
 class Child {
 public:
     // work: sends its secrets, and pauses as often as the parent calls go_on() and once more.
-    explicit Child(const std::function<void(Impl&)>& work) {
+    explicit Child(const std::function<void(ChildSide&)>& work) {
         char name[] = "/tmp/warpseal-core-XXXXXX";
         if (mkdtemp(name) == nullptr) throw std::runtime_error("no folder");
         folder_ = name;
@@ -173,15 +173,15 @@ private:
         std::string line;
     };
 
-    [[noreturn]] void run(const std::function<void(Impl&)>& work, int out, int in) const {
+    [[noreturn]] void run(const std::function<void(ChildSide&)>& work, int out, int in) const {
         alarm(300);
         const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
         (void)setrlimit(RLIMIT_CORE, &unlimited);
         (void)prctl(PR_SET_DUMPABLE, 1);
         if (chdir(folder_.c_str()) != 0) _exit(3);
         try {
-            Impl impl(out, in);
-            work(impl);
+            ChildSide side(out, in);
+            work(side);
         } catch (const std::exception& problem) {
             std::fprintf(stderr, "the child: %s\n", problem.what());
             _exit(2);

@@ -65,13 +65,13 @@ bool use(Evp& one, bool ccm, bool encrypts) {
 }
 
 // Returns contexts of both directions of every cipher.
-std::vector<Evp> contexts_of_all_ciphers(Impl& impl, Aside& aside) {
+std::vector<Evp> contexts_of_all_ciphers(ChildSide& side, UndumpedMemory& undumped) {
     std::vector<Evp> contexts;
     for (const std::string& name : our_ciphers()) {
         const Cipher cipher = our_cipher(name);
         const size_t bytes = key_bytes(cipher);
-        uint8_t* const key = aside.random(bytes);
-        impl.report(name, key, bytes);
+        uint8_t* const key = undumped.random(bytes);
+        side.report(name, key, bytes);
         const Bytes iv(16, 1);
         for (const bool encrypts : {true, false}) {
             Evp one(cipher.get());
@@ -81,17 +81,17 @@ std::vector<Evp> contexts_of_all_ciphers(Impl& impl, Aside& aside) {
             contexts.push_back(std::move(one));
         }
     }
-    aside.wipe();
+    undumped.wipe();
     return contexts;
 }
 
-void hold_ciphers(Impl& impl) {
-    Aside aside;
+void hold_ciphers(ChildSide& side) {
+    UndumpedMemory undumped;
     {
-        const std::vector<Evp> contexts = contexts_of_all_ciphers(impl, aside);
-        impl.pause();
+        const std::vector<Evp> contexts = contexts_of_all_ciphers(side, undumped);
+        side.pause();
     }
-    impl.pause();
+    side.pause();
 }
 
 TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndZeroizedWithTheirContexts) {
@@ -106,23 +106,23 @@ TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndZeroizedWithTheirContexts) {
 }
 
 // Gives one context another key.
-void change_keys(Impl& impl) {
-    Aside aside;
+void change_keys(ChildSide& side) {
+    UndumpedMemory undumped;
     std::vector<std::unique_ptr<Evp>> contexts;
     for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CCM", "AES-256-XTS"}) {
         const Cipher cipher = our_cipher(name);
         const Bytes iv(16, 1);
         contexts.push_back(std::make_unique<Evp>(cipher.get()));
-        const uint8_t* const key = aside.random(2 * key_bytes(cipher));
-        impl.report(name, key, key_bytes(cipher));
+        const uint8_t* const key = undumped.random(2 * key_bytes(cipher));
+        side.report(name, key, key_bytes(cipher));
         Evp& one = *contexts.back();
         const bool ccm = mode(cipher) == EVP_CIPH_CCM_MODE;
         if (!one.init(true, key, iv.data()) || !use(one, ccm, true) ||
             !one.more(key + key_bytes(cipher), iv.data()) || !use(one, ccm, true))
             throw std::runtime_error("no message");
     }
-    aside.wipe();
-    impl.pause();
+    undumped.wipe();
+    side.pause();
 }
 
 TEST_F(SecretsSearch, AKeyIsZeroizedWhenReplaced) {
@@ -162,38 +162,38 @@ Patterns group_patterns(const Child& child, Half half, const std::string& prefix
 }
 
 // Returns a used key of each group, and a copy of it.
-std::vector<Key> keys_of_all_groups(Impl& impl, Aside& aside) {
+std::vector<Key> keys_of_all_groups(ChildSide& side, UndumpedMemory& undumped) {
     std::vector<Key> keys;
     for (const std::string& group : ours().groups()) {
         Key key = ours().generate(group);
         size_t bytes = 0;
         if (key == nullptr || !works(ours(), key.get()) ||
-            EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, aside.data(),
-                                            Aside::bytes, &bytes) != 1)
+            EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, undumped.data(),
+                                            UndumpedMemory::bytes, &bytes) != 1)
             throw std::runtime_error("cannot use " + group);
-        impl.report(group, aside.data(), bytes);
-        aside.wipe();
+        side.report(group, undumped.data(), bytes);
+        undumped.wipe();
         keys.emplace_back(EVP_PKEY_dup(key.get()));
         keys.push_back(std::move(key));
     }
     return keys;
 }
 
-void hold_groups(Impl& impl) {
-    Aside aside;
+void hold_groups(ChildSide& side) {
+    UndumpedMemory undumped;
     {
-        const std::vector<Key> keys = keys_of_all_groups(impl, aside);
-        impl.pause();
+        const std::vector<Key> keys = keys_of_all_groups(side, undumped);
+        side.pause();
     }
-    impl.pause();
+    side.pause();
 }
 
 // libcrypto also has a copy of the classical half: on its secure heap, which a program can exclude
 // from cores.
-void hold_groups_on_the_secure_heap(Impl& impl) {
+void hold_groups_on_the_secure_heap(ChildSide& side) {
     if (CRYPTO_secure_malloc_init(size_t{1} << 20, 32) != 1)
         throw std::runtime_error("no secure heap");
-    hold_groups(impl);
+    hold_groups(side);
 }
 
 TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndZeroizedWhenFreed) {
@@ -255,9 +255,9 @@ TEST_F(SecretsSearch, KeysAreLocked) {
 
 // E(K, J0) of a GCM message, which reveals the hash key together with a tag, and the current
 // keystream block of OFB.
-void hold_messages(Impl& impl) {
-    Aside aside;
-    uint8_t* const bytes = aside.random(64);
+void hold_messages(ChildSide& side) {
+    UndumpedMemory undumped;
+    uint8_t* const bytes = undumped.random(64);
     uint8_t *const iv = bytes + 16, *const blocks = bytes + 32;
     const Cipher ecb = stock_cipher("AES-128-ECB"), gcm = our_cipher("AES-128-GCM"),
                  ofb = our_cipher("AES-128-OFB");
@@ -272,11 +272,11 @@ void hold_messages(Impl& impl) {
             !one.init(true, bytes, iv) || !one.update(text, sizeof text, out, &made) ||
             !other.init(true, bytes, iv) || !other.update(text, sizeof text, out, &made))
             throw std::runtime_error("no message");
-        impl.report("a block of keystream", blocks, 16);
-        aside.wipe();
-        impl.pause();
+        side.report("a block of keystream", blocks, 16);
+        undumped.wipe();
+        side.pause();
     }
-    impl.pause();
+    side.pause();
 }
 
 TEST_F(SecretsSearch, KeystreamIsInNoCoreAndZeroizedWithItsContext) {
@@ -289,12 +289,12 @@ TEST_F(SecretsSearch, KeystreamIsInNoCoreAndZeroizedWithItsContext) {
 }
 
 // The buffered text of a partial block, and a message's IV.
-void hold_text(Impl& impl) {
-    Aside aside;
-    const uint8_t* const bytes = aside.random(256);
-    impl.report("held text", bytes + 64, 15);
-    impl.report("IV", bytes + 96, 16);
-    impl.report("IV of GCM", bytes + 128, 64);
+void hold_text(ChildSide& side) {
+    UndumpedMemory undumped;
+    const uint8_t* const bytes = undumped.random(256);
+    side.report("held text", bytes + 64, 15);
+    side.report("IV", bytes + 96, 16);
+    side.report("IV of GCM", bytes + 128, 64);
     {
         const Cipher cbc = our_cipher("AES-128-CBC"), gcm = our_cipher("AES-128-GCM");
         Evp one(cbc.get()), other(gcm.get());
@@ -306,10 +306,10 @@ void hold_text(Impl& impl) {
         if (!one.init(true, bytes, bytes + 96) || !one.update(bytes + 64, 15, out, &made) ||
             !other.init(true, nullptr, nullptr, params) || !other.more(bytes, bytes + 128))
             throw std::runtime_error("no message");
-        aside.wipe();
-        impl.pause();
+        undumped.wipe();
+        side.pause();
     }
-    impl.pause();
+    side.pause();
 }
 
 TEST_F(SecretsSearch, StateOfAContextIsZeroizedWithIt) {
