@@ -162,8 +162,7 @@ protected:
                     failed += path->batch(mode, direction, batch, first, n);
                 }
                 ASSERT_EQ(failed, broken)
-                    << path->target()
-                    << ": a changed bit went unnoticed, or a whole message did not verify";
+                    << path->target() << ": a changed bit was accepted, or a valid message refused";
                 ASSERT_EQ(statuses, outcomes) << path->target();
                 if (stride != 0 && broken == 0) {
                     ASSERT_EQ(std::memcmp(tags_at, tags.data(), tags.size()), 0)

@@ -176,7 +176,7 @@ TEST(Bindings, KeyPools) {
         << "fewer keys than handles";
     pool.take(publics, handles);
     kem.encapsulate(publics, texts, sent);
-    EXPECT_THROW(pool.take(publics, handles), warpseal::Error) << "all are taken";
+    EXPECT_THROW(pool.take(publics, handles), warpseal::Error) << "no keys are left";
     EXPECT_THROW(pool.take(publics, std::span(handles).first(3)), warpseal::Error)
         << "more keys than handles";
     pool.drop(std::span(handles).first(1));
@@ -185,7 +185,7 @@ TEST(Bindings, KeyPools) {
                  warpseal::Error)
         << "too few statuses";
     EXPECT_THROW(pool.decapsulate(handles, texts, received, statuses), warpseal::Error)
-        << "one is dropped";
+        << "one was released";
     EXPECT_EQ(statuses, (std::vector<std::int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OK,
                                                    WARPSEAL_OK, WARPSEAL_OK}));
     EXPECT_TRUE(std::equal(sent.begin() + 32, sent.end(), received.begin() + 32));

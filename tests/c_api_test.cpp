@@ -335,7 +335,7 @@ TEST_F(Abi, DrawnIvsDifferAndHaveALimit) {
                   WARPSEAL_LIMIT_EXCEEDED);
         EXPECT_EQ(text_[0], 7) << "nothing was sealed";
     }
-    EXPECT_EQ(seal(12, 16), WARPSEAL_OK) << "the caller's own IVs are the caller's own business";
+    EXPECT_EQ(seal(12, 16), WARPSEAL_OK) << "IVs supplied by the caller are not checked";
 }
 
 TEST_F(Abi, OutputIsTheInputOrDisjoint) {

@@ -208,7 +208,7 @@ TEST_P(Cancellation, TakesEffectAfterTheCall) {
     }
     ThreadMemory after;
     after.shared = &shared;
-    EXPECT_EQ(GetParam().call(after), WARPSEAL_OK) << "others go on";
+    EXPECT_EQ(GetParam().call(after), WARPSEAL_OK) << "other threads continue";
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -24,7 +24,7 @@ protected:
         const warpseal_status status =
             call(Operation::open, changed.get(), out.get(), options, result);
         const Data got = out.data();
-        EXPECT_TRUE(is_prefix(got, text)) << "bytes that were never sealed came out";
+        EXPECT_TRUE(is_prefix(got, text)) << "unsealed bytes in the output";
         EXPECT_TRUE(status == WARPSEAL_OK || got.size() % chunk == 0 || got.size() == text.size());
         if (whole) {
             EXPECT_TRUE(got == text);

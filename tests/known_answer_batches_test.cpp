@@ -91,7 +91,7 @@ TEST_P(KnownAnswersOfBackends, Batches) {
                 for (const Row* row : used) broken += row->valid ? 0 : 1;
                 ASSERT_EQ(path->batch(mode, direction, batch, 0, used.size()), broken);
                 if (forward) {
-                    ASSERT_EQ(written.back(), 0x5a) << "a byte behind the last tag";
+                    ASSERT_EQ(written.back(), 0x5a) << "a byte after the last tag";
                     written.pop_back();
                     ASSERT_EQ(written, tags);
                 }

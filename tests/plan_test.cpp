@@ -59,7 +59,7 @@ TEST(Plan, LargeInputsUseEveryThreadInWholeShards) {
             EXPECT_EQ(p.threads, threads);
             EXPECT_EQ(p.chunk_bytes % (16 * kib), 0u);
             EXPECT_GE(gib / p.chunk_bytes, threads * uint64_t{2})
-                << "so that a slow core holds nobody up";
+                << "so that a slow core delays no thread";
             EXPECT_LE(p.chunk_bytes, 4 * mib);
         }
 }
@@ -455,7 +455,7 @@ TEST(Targets, DeviceOption) {
         EXPECT_EQ(choice.cuda_devices, devices) << text;
     }
     EXPECT_EQ(choose_device("auto", choice), WARPSEAL_OK);
-    EXPECT_TRUE(choice.cuda_devices.empty()) << "all that there are";
+    EXPECT_TRUE(choice.cuda_devices.empty()) << "all available";
     EXPECT_EQ(choose_device("cuda:12", choice), WARPSEAL_OK);
     EXPECT_EQ(choice.targets, set({Target::cuda}));
     for (const Target target : all_cores) {

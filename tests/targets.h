@@ -43,7 +43,7 @@ inline bool has(const warpseal_cipher_info& cipher, warpseal_mode mode) {
 // would not show it. A forked child has lost its parent's GPU, and may report that.
 inline const pid_t this_process = getpid();
 inline void unexpected(void*, const char* text) {
-    if (getpid() == this_process) ADD_FAILURE() << "the engine says: " << text;
+    if (getpid() == this_process) ADD_FAILURE() << "notice of the engine: " << text;
 }
 
 // Returns an engine on that device alone; null after a failed expectation.

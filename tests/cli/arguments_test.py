@@ -87,7 +87,7 @@ def masked_target(p):
     p.write("plain", b"text")
     masked = dict(os.environ, WARPSEAL_TARGETS="portable")
     p.fails(20, "'aesni'", "encrypt", "-k", "key", "--device", "aesni", "plain", "-o", "sealed", env=masked)
-    check("portable" in p.ok("encrypt", "-k", "key", "plain", "-o", "sealed", env=masked).err, "the target that is left")
+    check("portable" in p.ok("encrypt", "-k", "key", "plain", "-o", "sealed", env=masked).err, "the remaining target")
 
 
 @case
@@ -99,7 +99,7 @@ def help_and_version(p):
         check(p.ok(command, "--help").out, f"{command} --help is empty")
     check("Examples" in top, "no examples")
     decrypt = p.ok("decrypt", "--help").out.decode()
-    check("exit code" in decrypt and "set -o pipefail" in decrypt, "decrypt --help does not say how to learn of a failure")
+    check("exit code" in decrypt and "set -o pipefail" in decrypt, "decrypt --help does not explain how to detect a failure")
     check(max(map(len, top.splitlines())) <= 120, "--help is too wide")
 
 

@@ -44,8 +44,8 @@ def tampered(p):
         changed[-from_end] ^= 0x40
         p.write("changed", changed)
         out = opens_nowhere(p, 13, ["cannot", "'changed'", "backup"], "changed", 26) if from_end else b""
-        check(content.startswith(out), "what left is not an authenticated prefix")
-        check(len(out) <= len(content) - len(content) % 16384, "the changed chunk left")
+        check(content.startswith(out), "the output is not an authenticated prefix")
+        check(len(out) <= len(content) - len(content) % 16384, "the changed chunk was written")
 
 
 @case
@@ -63,11 +63,11 @@ def one_copy_of_the_header_damaged(p):
         check(p.ok("decrypt", "-k", "key", "changed").out == content, "what comes back")
         for command in ["verify", "decrypt"]:
             check("warpseal: 'changed' is whole, but the two copies of its header differ" in p.ok("-q", command, "-k", "key", "changed").err,
-                  f"{command} says nothing of byte {place}")
+                  f"{command} does not report byte {place}")
             with open(p.file("changed"), "rb") as file:
-                check("copies of its header differ" in p.ok(command, "-k", "key", stdin=file).err, f"{command} says nothing of byte {place}")
+                check("copies of its header differ" in p.ok(command, "-k", "key", stdin=file).err, f"{command} does not report byte {place}")
             check("standard input is whole, but the two copies" in p.ok(command, "-k", "key", input=bytes(changed)).err,
-                  f"{command} says nothing of byte {place} of a pipe")
+                  f"{command} does not report byte {place} of a pipe")
         p.ok("decrypt", "-k", "key", "changed", "-o", "opened", "-f")
 
 
@@ -94,7 +94,7 @@ def truncated(p):
         for options in [["-o", "opened"], []]:
             before = p.run("decrypt", "-k", "key", "cut", *options)
             check(before.code in (13, 14), f"cut at {length}: exit code {before.code}")
-            check(content.startswith(before.out), "what left is not an authenticated prefix")
+            check(content.startswith(before.out), "the output is not an authenticated prefix")
     p.fails(14, "'cut'", "decrypt", "-k", "key", p.write("cut", sealed[:whole_chunks]) and "cut", "-o", "opened")
     for length in range(0, 200):
         p.write("cut", sealed[:length])
@@ -119,7 +119,7 @@ def empty_file(p):
     p.fails(14, "'empty'", "decrypt", "-k", "key", "empty", "-o", "opened")
     p.fails(26, "'empty'", "verify", "-k", "key", "empty")
     p.fails(14, "'empty'", "info", "empty")
-    check(p.ok("decrypt", "-k", "key", p.sealed(b"")).out == b"", "an empty message comes back")
+    check(p.ok("decrypt", "-k", "key", p.sealed(b"")).out == b"", "an empty message round-trips")
 
 
 @case

@@ -69,7 +69,7 @@ def every_target_is_tried(p):
     check_equal(by_subject["random source"]["verdict"], "ok", "getrandom")
     check("NTRU" in by_subject["portable"]["found"], by_subject["portable"]["found"])
     problem(report["findings"], "/nonexistent/openssl")
-    check_equal(result.code, 1, "exit code where the program named is not there")
+    check_equal(result.code, 1, "exit code for a missing program")
 
 
 @case
@@ -139,7 +139,7 @@ def invalid_setting(p):
     """The provider's own message is printed."""
     problem(doctor(p, GOOD.format(module=module_of(p)) + "max_batch = many\n")[1], "warpseal does not load", "max_batch", "many")
     problem(doctor(p, GOOD.format(module=module_of(p)) + "device = toaster\n")[1], "warpseal does not load", "device", "toaster")
-    check_equal(doctor(p, GOOD.format(module=module_of(p)) + "device = cuda:31\n")[0], 0, "a device that is not there today")
+    check_equal(doctor(p, GOOD.format(module=module_of(p)) + "device = cuda:31\n")[0], 0, "a device that is missing today")
 
 
 @case
@@ -160,7 +160,7 @@ def files_that_cannot_be_read(p):
         problem(doctor(p, text)[1], words)
     result = p.run("doctor", "openssl", "--json", "--config", p.file("absent.cnf"), env=environment(p))
     problem(json.loads(result.out)["findings"], "absent.cnf cannot be read")
-    check_equal(result.code, 1, "exit code of a file that is not there")
+    check_equal(result.code, 1, "exit code of a missing file")
 
 
 @case

@@ -141,7 +141,7 @@ def each_close_counts(p):
         code, err, calls = with_fault(p, "close", 10_000, command)
         check_equal(code, 0, err)
         exchanges = [line for line in calls if "RENAME_EXCHANGE" in line]
-        check_equal(len(exchanges), 2, "files that change places")
+        check_equal(len(exchanges), 2, "exchanged files")
         if sees_into_programs():  # other processes cannot read the program's strings
             check(all(".old" in line and ".tmp" not in line for line in exchanges), f"what stands aside: {exchanges}")
         sync = [number for number, line in enumerate(calls) if line.startswith("fsync(")][output - 1]

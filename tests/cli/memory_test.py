@@ -29,7 +29,7 @@ def mappings(process, name):
 def places(process, secret):
     """Returns the addresses of the secret in the program's memory."""
     if not sees_into_programs():
-        raise NotRun("only who sees into programs that are not dumpable can read its memory")
+        raise NotRun("only a process that sees into programs that are not dumpable can read its memory")
     found = []
     with open(f"/proc/{process.pid}/mem", "rb", buffering=0) as memory:
         for begin, end, _ in mappings(process, "maps"):
@@ -82,7 +82,7 @@ def others_of_the_same_user_cannot_read_its_memory(p):
         for name in [p.directory, p.file("key")]:
             os.chown(name, NOBODY, NOBODY)
         if subprocess.run(["test", "-x", p.path], check=False, **as_user).returncode != 0:
-            raise NotRun("the program lies where no other user can run it")
+            raise NotRun("no other user can run the program at its path")
     process = waiting_for_input(p, "decrypt", "-k", "key", "-o", "out", **as_user)
     other = subprocess.Popen(["sleep", "60"], **as_user)
     wait_until(lambda: owner_in_proc(other) == user, "another program is the user's")
@@ -116,7 +116,7 @@ def secrets_lie_in_locked_pages(p):
         wait_until(lambda: places(process, secret), f"the {name} was read")
         for place in places(process, secret):
             flags = next(flags for begin, end, flags in mappings(process, "smaps") if begin <= place < end)
-            check("lo" in flags and "dd" in flags, f"the {name} lies in a page that is not locked, or is in core files: {flags}")
+            check("lo" in flags and "dd" in flags, f"the {name} is in a page that is not locked, or is in core files: {flags}")
     process.communicate(p.read("sealed"), timeout=60)
     check_equal(process.returncode, 0, "exit code")
 
@@ -139,7 +139,7 @@ def secrets_are_zeroized_after_the_header_is_read(p):
 def secrets_are_zeroized_after_the_header_is_written(p):
     options, secrets = both_secrets(p)
     process = waiting_for_input(p, "encrypt", *options, "--argon2-memory", 8, "--argon2-passes", 1)
-    check_equal(len(process.stdout.read(FRONT)), FRONT, "what comes before the first chunk")
+    check_equal(len(process.stdout.read(FRONT)), FRONT, "the bytes before the first chunk")
     for name, secret in secrets.items():
         wait_until(lambda: not places(process, secret), f"the {name} is gone while the text is still to come")
     process.communicate(b"text", timeout=60)

@@ -337,7 +337,7 @@ def pipes_that_others_planted(p):
         for name in ["shared/pipe", p.file("shared/pipe"), "link"]:
             for force in [[], ["--force"]]:
                 p.fails(2, ["pipe or device of another user", name], *command, name, *force)
-        check_equal(os.read(reader, 1), b"", "what another user's pipe got")
+        check_equal(os.read(reader, 1), b"", "bytes written to another user's pipe")
         # A pipe that is already open was chosen by the process that opened it.
         writer = os.open(p.file("shared/pipe"), os.O_WRONLY)
         for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]:
@@ -365,7 +365,7 @@ def a_pipe_in_place_of_another(p):
         ours, planted = (shared_pipe(p, name, owner, 0, 0o1777) for name, owner in (("pipe", 0), ("planted", 65534)))
         code, err, paused = with_pause(p, look, "shared/pipe", ["encrypt", "-k", "key", "plain", "-o", "shared/pipe"],
                                        lambda: os.rename(p.file("shared/planted"), p.file("shared/pipe")))
-        check_equal(os.read(planted, 1), b"", f"what another user's pipe got after look {look}")
+        check_equal(os.read(planted, 1), b"", f"bytes written to another user's pipe after look {look}")
         check(code in (2, 16) if not os.read(ours, 1) else code == 0, err)
         refused += code != 0
         os.close(ours)
@@ -373,8 +373,8 @@ def a_pipe_in_place_of_another(p):
         if not paused:
             break
     if look == 1:
-        raise NotRun("what the program looks at is not seen here")
-    check(refused, "no look at the pipe came before it was opened")
+        raise NotRun("the program's stat calls cannot be observed here")
+    check(refused, "the pipe was not checked before it was opened")
 
 
 def close_of_the_output(p, command, **options):

@@ -181,9 +181,9 @@ def a_short_passphrase_gets_a_warning(p):
     for word, short in [("seven77", True), ("sïx-ßßß", True), ("eight888", False), ("ääääßßßß", False)]:
         p.write("word", word.encode() + b"\n", 0o600)
         said = p.ok("encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed", "-f").err
-        check_equal("fewer than 8 characters" in said, short, f"what is said of {word}")
+        check_equal("fewer than 8 characters" in said, short, f"the message about {word}")
         check_equal(p.ok("-q", "encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed", "-f").err, "", "under --quiet")
-        check("characters" not in p.ok("decrypt", "--passphrase-file", "word", "sealed").err, "decrypt speaks of the length")
+        check("characters" not in p.ok("decrypt", "--passphrase-file", "word", "sealed").err, "decrypt comments on the length")
 
 
 @case

@@ -62,8 +62,8 @@ def decrypted_from_a_damaged_file(p):
         p.write(f"changed {number}", changed)
         result, out = to_file(p, "decrypt", "--threads", 8, *ON_DEVICE, "-k", "key", f"changed {number}", name=f"out {number}")
         check(result.code in (13, 14), f"run {number}, {how}: exit code {result.code} ({result.err.strip()})")
-        check_equal(len(out), good * CHUNK, f"run {number}, {how}: length of what came out")
-        check(content.startswith(out), f"run {number}, {how}: what came out is no prefix")
+        check_equal(len(out), good * CHUNK, f"run {number}, {how}: length of the output")
+        check(content.startswith(out), f"run {number}, {how}: the output is no prefix")
         check("not the whole file" in result.err if out else "Nothing was written" in result.err, result.err)
         for name in ("changed", "out"):
             os.remove(p.file(f"{name} {number}"))
@@ -104,9 +104,9 @@ def encrypted_and_interrupted(p):
             continue
         interrupted += 1
         result, out = to_file(p, "decrypt", "-k", "key", "sealed")
-        check(result.code in (13, 14), f"exit code {result.code} of a file that was cut: {result.err}")
-        check_equal(len(out), whole * CHUNK, "length of what comes back")
-        check(content.startswith(out), "what comes back is no prefix")
+        check(result.code in (13, 14), f"exit code {result.code} of a truncated file: {result.err}")
+        check_equal(len(out), whole * CHUNK, "length of the output")
+        check(content.startswith(out), "the output is no prefix")
         if interrupted == 5:
             break
     check(interrupted > 0, "never interrupted in the middle")

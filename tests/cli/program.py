@@ -72,7 +72,7 @@ def snapshot(directory):
 def wait_until(condition, what):
     end = time.monotonic() + 60
     while not condition():
-        check(time.monotonic() < end, f"waited in vain until {what}")
+        check(time.monotonic() < end, f"timed out waiting until {what}")
         time.sleep(0.005)
 
 
@@ -172,7 +172,7 @@ class Program:
         result = self.run(*arguments, **options)
         check_equal(result.code, code, f"exit code of {arguments} ({result.err.strip()})")
         said = [line for line in result.err.splitlines() if line.startswith("warpseal: ")]
-        check(said, f"{arguments} says nothing on stderr: {result.err!r}")
+        check(said, f"{arguments} prints nothing on stderr: {result.err!r}")
         for word in [words] if isinstance(words, str) else words:
             check(word in said[-1], f"{arguments}: no {word!r} in {said[-1]!r}")
         check_equal(snapshot(self.directory), before, f"the directory after {arguments}")

@@ -79,7 +79,7 @@ def bad_padding(p):
     key_file(p, some_bytes(16))
     iv = bytes(16)
     blocks = raw(p, "encrypt", "aes-128-cbc", iv, "--no-padding", input=bytes(64)).out
-    check_equal(len(blocks), 64, "no padding, no block more")
+    check_equal(len(blocks), 64, "no padding, no extra block")
     p.write("sealed", blocks)
     p.fails(19, "--no-padding", "raw", "decrypt", "-c", "aes-128-cbc", "--key-file", "key", "--iv", iv.hex(), "sealed", "-o", "opened")
     check_equal(raw(p, "decrypt", "aes-128-cbc", iv, "--no-padding", "sealed").out, bytes(64), "as it was")

@@ -111,11 +111,11 @@ def a_file_that_changes_after_it_was_read(p):
     with open(p.file("sealed"), "rb", buffering=0) as file:
         process = stopped_in(p, file, "all", "-c", "aes-128-gcm", "--key-file", "key", "--iv", iv.hex())
         p.write("sealed", bytes(48 * MIB + TAG))
-        check(not os.path.exists(p.file("opened")), "an output, too early for this test")
+        check(not os.path.exists(p.file("opened")), "an output exists too early for this test")
         process.send_signal(signal.SIGCONT)
         _, err = process.communicate(timeout=120)
     check_equal(process.returncode, 0, err)
-    check(p.read("opened") == text, "another text came out")
+    check(p.read("opened") == text, "a different text was released")
 
 
 main()

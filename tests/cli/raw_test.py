@@ -28,7 +28,7 @@ def every_cipher_and_mode_round_trips(p):
             check(sealed.out[:64] != text[:64], f"{name}-{mode} does nothing")
             check_equal("unauthenticated" in sealed.err, mode not in ("gcm", "ccm"), f"{name}-{mode} says so: {sealed.err}")
             opened = raw(p, "decrypt", f"{name}-{mode}", iv, *more, input=sealed.out)
-            check(opened.out == text, f"{name}-{mode} does not come back")
+            check(opened.out == text, f"{name}-{mode} does not round-trip")
             seen += 1
     check(seen >= 2, f"{seen} modes")
 
@@ -64,9 +64,9 @@ def openssl_enc_reads_and_writes_the_same(p):
             p.write("plain", text)
             limit = legacy(row) + (["--beyond-sweet32"] if row["block_bytes"] == 8 else [])
             raw(p, "encrypt", f"{name}-{mode}", iv, *limit, "plain", "-o", "sealed", "-f")
-            check(p.read("sealed") == sealed, f"{name}-{mode}: not what openssl enc writes")
+            check(p.read("sealed") == sealed, f"{name}-{mode}: differs from openssl enc")
             raw(p, "decrypt", f"{name}-{mode}", iv, *legacy(row), "sealed", "-o", "opened", "-f")
-            check(p.read("opened") == text, f"{name}-{mode}: does not come back")
+            check(p.read("opened") == text, f"{name}-{mode}: does not round-trip")
             seen += 1
     if not seen:
         raise NotRun("openssl is not installed, or has none of our modes")

@@ -67,7 +67,7 @@ def list_names_everything(p):
     for name, cipher in names.items():
         check_equal(cipher["legacy"], name.startswith("des"), f"{name} is legacy")
         check(set(cipher["forms"]["portable"].split()) <= {"bytes", "words", "planes", "tables", "instructions"}, f"{name}: {cipher['forms']}")
-        check_equal(set(cipher["side_channels"]), set(cipher["forms"]), f"{name}: targets with a word on side channels")
+        check_equal(set(cipher["side_channels"]), set(cipher["forms"]), f"{name}: targets with a note on side channels")
         for target, words in cipher["side_channels"].items():
             in_banks = target == "cuda" and cipher["forms"][target] in ("tables", "planes")
             check("bank" in words if in_banks else words == "constant time", f"{name} on {target}: {words}")
@@ -77,7 +77,7 @@ def list_names_everything(p):
     targets = {target["target"]: target for target in output["targets"]}
     check_equal(targets["portable"]["usable"], True, "portable")
     for target in targets.values():
-        check(target["side_channels"], f"{target['target']}: no word on side channels")
+        check(target["side_channels"], f"{target['target']}: no note on side channels")
         check(target["usable"] or target["reason"], f"{target['target']}: not usable, and no reason")
         check(target["target"] in text, text)
 

@@ -162,7 +162,7 @@ def file_to_file(p):
         rows, _ = bench(p, "--place", "file", "--size", size, "--directory", p.directory)
         check_equal(sorted((r["cipher"], r["operation"], r["place"]) for r in rows),
                     [(cipher, operation, "file") for cipher in ("aes-128", "aes-256") for operation in ("open", "seal")], "rows")
-    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "what is left behind")
+    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "leftover files")
     process = p.start("bench", "--place", "file", "--size", "64MiB", "--directory", p.directory, "aes-256-gcm")
     if os.geteuid() == 0:
         wait_until(lambda: process.poll() is not None or any("warpseal-bench" in os.readlink(f"/proc/{process.pid}/fd/{descriptor}")
@@ -172,7 +172,7 @@ def file_to_file(p):
     process.kill()
     process.communicate()
     check_equal(process.returncode, -signal.SIGKILL, "killed while it measures")
-    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "what kill -9 leaves behind")
+    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "leftovers of kill -9")
     for seconds in ("nan", "inf", "0"):
         p.fails(2, "--seconds", "bench", "--place", "file", "--seconds", seconds)
         p.fails(2, "--seconds", "kem", "bench", "--seconds", seconds)

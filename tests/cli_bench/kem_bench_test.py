@@ -140,7 +140,7 @@ def a_secret_that_does_not_arrive_has_no_figure(p):
         # Bytes where a key pair was never written may be refused as a public key: then nothing was
         # counted.
         if fault == "kem_keypair_nothing" and "no figure: encapsulate" in result.err:
-            check("round_trips" not in json.loads(p.read("figures.json")), f"{fault}: figures of what was refused")
+            check("round_trips" not in json.loads(p.read("figures.json")), f"{fault}: figures for refused calls")
             continue
         row = json.loads(p.read("figures.json"))["round_trips"][0]
         check(row["secrets_distinct"] == 3 and row["mismatches"] == 0 if fault == "kem_same" else row["mismatches"] > 0, f"{fault}: {row}")

@@ -78,7 +78,7 @@ class Markup(html.parser.HTMLParser):
         self.open, self.tags, self.cells = [], [], []
         self.feed(text)
         self.close()
-        check_equal(self.open, [], "what is never closed")
+        check_equal(self.open, [], "unclosed elements")
 
     def handle_starttag(self, tag, attributes):
         check(tag not in ("script", "img", "link", "iframe", "object", "embed", "base", "form"), f"<{tag}>")
@@ -125,9 +125,9 @@ def everything_is_there_once(p):
     check_equal(text.count('table class="wide ladder"'), 2, "ladders: of ciphers and of NTRU")
     check_equal((page.count("title"), page.count("main"), page.count("h1")), (1 + len(report["rows"]) + len(with_figure) + len(report["sizes"]), 1, 1),
                 "titles")
-    check("<script" not in text and "onerror=y>" not in text and "url(" not in text and "@import" not in text, "markup of a name got through")
+    check("<script" not in text and "onerror=y>" not in text and "url(" not in text and "@import" not in text, "markup of a name is not escaped")
     check_equal(text.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 10, True, "escaped names")
-    check("default-src &#39;none&#39;" in text or "default-src 'none'" in text, "the page forbids itself nothing")
+    check("default-src &#39;none&#39;" in text or "default-src 'none'" in text, "the page has no content security policy")
 
 
 @case
@@ -279,7 +279,7 @@ def a_run_of_the_cores(p):
     check(all(r["checked_against"].startswith("openssl") for r in report["sizes"]), "what sizes are checked against")
     p.ok("bench", "--html", "again.html", "--from", "report.json")
     same = [re.sub(rb'<p class="absent">.*', b"", p.read(name)) for name in ("page.html", "again.html")]
-    check(same[0] == same[1], "the page of the recorded run is another")
+    check(same[0] == same[1], "the page of the recorded run differs")
 
 
 @case
@@ -315,7 +315,7 @@ def a_run_of_everything_asks_for_the_studies(p):
     check_equal(result.code, 1, "exit code when a study fails")
     check("ladder failed" in result.err, result.err)
     check_equal([line.split()[:1] + line.split()[3:] for line in p.read("asked").decode().splitlines()],
-                [["papers", "--seconds", "0.01", "--bytes", "1GiB", "--device", "cuda:1"], ["ladder", "--seconds", "0.01", "--device", "1"]], "what the studies were asked")
+                [["papers", "--seconds", "0.01", "--bytes", "1GiB", "--device", "cuda:1"], ["ladder", "--seconds", "0.01", "--device", "1"]], "arguments of the studies")
     text, rows = p.read("page.html").decode(), json.loads(p.read("report.json"))["rows"]
     check_equal(Markup(text).count("svg", class_="bar"), len(rows), "bars")
     check_equal((text.count('table class="wide papers"'), text.count('<p class="absent">Not run')), (2, 1), "papers, and no ladder")
@@ -371,13 +371,13 @@ def check_appearance(appearance, width):
     report, ladder = measurements(), studies()[0]
     with_figure = [r for r in ladder["rows"] if r.get("gigabytes_per_second") or r.get("operations_per_second")]
     check_equal(appearance["width"], width, "width of the page: it scrolls sideways")
-    check_equal((appearance["clipped"], appearance["outside"], appearance["pale"]), ([], [], []), "what is cut off, outside its picture, or hard to read")
+    check_equal((appearance["clipped"], appearance["outside"], appearance["pale"]), ([], [], []), "clipped, outside the picture, or hard to read")
     check_equal((len(appearance["shown"]), appearance["points"], appearance["lines"]), (len(report["rows"]) + len(with_figure), len(report["sizes"]), 3), "figures")
     check_equal(appearance["axes"], appearance["tables"], "axes")
     check(all(ticks >= 6 for ticks in appearance["ticks"]), f"ticks: {appearance['ticks']}")
     end = max(max(bound for bound in BOUNDS.values()), max(r["gigabytes_per_second"] for r in report["rows"] if r["place"] == "device"))
     for shown in appearance["shown"]:
-        check(shown["page"] > 50 and shown["height"] > 5, f"a bar that nobody sees: {shown}")
+        check(shown["page"] > 50 and shown["height"] > 5, f"an invisible bar: {shown}")
         told = re.match(r"([\d.]+) GB/s, at most ([\d.]+): (?!plain|memory)", shown["label"])
         if told and float(told[2]) > 60 and shown["card"] and not shown["label"].startswith("48.5"):
             figure, bound = float(told[1]), float(told[2])
@@ -396,7 +396,7 @@ def a_browser_shows_it(p):
             appearance = own.run(APPEARANCE)
             check_appearance(appearance, width)
             papers.append(appearance["paper"])
-            check_equal([event["request"]["url"] for event in own.told("Network.requestWillBeSent")], ["file://" + page], "what was asked for")
+            check_equal([event["request"]["url"] for event in own.told("Network.requestWillBeSent")], ["file://" + page], "network requests")
             check_equal(own.told("Network.loadingFailed", "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"), [], "complaints")
             seen = browser.colours(own.picture(0.25))
             background = max(seen, key=seen.get)

@@ -273,7 +273,7 @@ TEST_P(Small, EveryKernel) {
         const Shared shared(kernel.name);
         EXPECT_TRUE(kernel.launched || (!shared.cipher.empty() && ran.count(shared.cipher) == 0))
             << "not launched: " << kernel.name;
-        EXPECT_TRUE(had.count(shared.name) != 0) << "launched of no cipher: " << shared.name;
+        EXPECT_TRUE(had.count(shared.name) != 0) << "not launched for any cipher: " << shared.name;
     }
 }
 

@@ -14,7 +14,8 @@ TEST_F(Vast, CountsPastAWord) {
     constexpr size_t bytes = size_t{72} << 30, page = 4096, pages = 4096, stratum = bytes / pages;
     void* memory = nullptr;
     const warpseal_status got = backend().device_alloc(device, bytes, &memory);
-    if (got == WARPSEAL_OUT_OF_MEMORY) GTEST_SKIP() << "NOT RUN: this GPU has not 72 GiB free";
+    if (got == WARPSEAL_OUT_OF_MEMORY)
+        GTEST_SKIP() << "NOT RUN: this GPU has less than 72 GiB free";
     ASSERT_EQ(got, WARPSEAL_OK);
     tests::Random random(601);
     Key key("aes-128", random);

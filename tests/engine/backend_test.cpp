@@ -378,7 +378,7 @@ TEST(Backend, DeviceMemory) {
               WARPSEAL_OK);
     EXPECT_EQ(text, expected);
     EXPECT_EQ(tests::script().steps, after_creation + 1)
-        << "nothing but the work itself: it may be under capture";
+        << "only the work itself: the stream may be capturing";
     EXPECT_EQ(cores.engine->sweep_device(*cores.key, WARPSEAL_CTR, Direction::encrypt,
                                          {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
               WARPSEAL_NO_DEVICE);
@@ -420,7 +420,7 @@ TEST(Backend, AKeyUsedOnTheGpuIsZeroizedThere) {
     World world("cuda", tests::fake_backend());
     result_of(world, {WARPSEAL_CTR, Direction::encrypt, false, false});
     world.xts_key.reset();
-    EXPECT_EQ(tests::script().zeroized, 0u) << "it only met the cores";
+    EXPECT_EQ(tests::script().zeroized, 0u) << "it was used only on the cores";
     world.key.reset();
     EXPECT_EQ(tests::script().zeroized, 1u);
 

@@ -80,7 +80,7 @@ TEST(Engine, ThreadsAreTheOption) {
     ASSERT_EQ(create("cpu", engine, most_threads), WARPSEAL_OK);
     std::atomic<int> shards{0};
     engine->parallel(8, [&](size_t) { ++shards; });
-    EXPECT_EQ(shards, 8) << "no memory is taken for threads that no work wants";
+    EXPECT_EQ(shards, 8) << "no memory is allocated for unused threads";
     EXPECT_EQ(create("cpu", engine, most_threads + 1), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(create("cpu", engine, UINT32_MAX), WARPSEAL_INVALID_ARGUMENT);
 }
@@ -133,7 +133,7 @@ TEST(Split, DoesNotChangeTheOutput) {
             machine.usable[static_cast<size_t>(target)] = true;
             const Plan plan_many =
                 plan({bytes, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt}, machine);
-            ASSERT_GT(plan_many.threads, 1u) << "else this test would show nothing";
+            ASSERT_GT(plan_many.threads, 1u) << "otherwise the test is blind";
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 Text alone(bytes), split(bytes), in_place(in);
                 ASSERT_EQ(one->message(*key_one, WARPSEAL_CTR, direction, {iv.data(), 16},
@@ -302,7 +302,7 @@ TEST(Limits, BatchesThatReachOutsideAreRefused) {
     EXPECT_EQ(outcome([](auto& b) { b.out_stride = 31; }), WARPSEAL_INVALID_ARGUMENT)
         << "outputs would overlap";
     EXPECT_EQ(outcome([](auto& b) { b.out += 64, b.out_stride = 31; }), WARPSEAL_INVALID_ARGUMENT)
-        << "apart from their ins too";
+        << "disjoint from the other inputs too";
     EXPECT_EQ(outcome([](auto& b) { b.out += 1; }), WARPSEAL_INVALID_ARGUMENT)
         << "out overlaps its in";
     EXPECT_EQ(outcome([](auto& b) { b.aad_bytes = 1; }), WARPSEAL_INVALID_ARGUMENT);

@@ -23,7 +23,7 @@ TEST(HostMemory, IsZeroizedWhenFreed) {
     for (size_t at = first; at + first <= bytes; at += 1024)
         for (size_t i = 0; i < masked.size(); ++i)
             static_cast<uint8_t*>(memory)[at + i] = static_cast<uint8_t>(masked[i] ^ residue::mask);
-    EXPECT_GE(residue::occurrences(patterns), 10u) << "the search finds nothing at all";
+    EXPECT_GE(residue::occurrences(patterns), 10u) << "the search itself is blind";
     warpseal_host_free(engine.get(), memory);
     EXPECT_EQ(residue::occurrences(patterns), 0u);
     warpseal_host_free(engine.get(), neighbour);

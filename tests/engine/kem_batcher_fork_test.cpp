@@ -123,7 +123,7 @@ TEST_F(KemBatcherForked, QueuedRequestsBelongToTheParent) {
 // No memory can be mapped, not even a stack: submit refuses, run computes inline.
 TEST_F(KemBatcherForked, WithoutThreads) {
 #if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
+    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs address space of its own";
 #endif
     const auto engine = engine_on("cpu", 1);
     Items items(1);
@@ -149,7 +149,7 @@ TEST_F(KemBatcherForked, WithoutThreads) {
 // If a batch cannot be staged, its requests are computed one by one, and counted.
 TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
 #if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
+    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs address space of its own";
 #endif
     const auto engine = engine_on("cpu", 1);
     Items items(16);

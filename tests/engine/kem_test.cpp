@@ -262,7 +262,7 @@ TEST(KemOnGpu, ASlowSideIsTriedAgain) {
         for (int small = 0; small < 200; ++small)
             EXPECT_FALSE(throughput.gpu_first(2, operation, 50, true));
         EXPECT_NEAR(calls_before_the_other(throughput, !slow, 1000), 25, 2)
-            << "small calls are nobody's loss";
+            << "small calls cost little on either side";
         throughput.note(2, operation, slow, 20000000, 10.0);  // no longer
         EXPECT_EQ(calls_before_the_other(throughput, slow, 40), 40);
     }

@@ -231,7 +231,7 @@ TEST(WeakKeys, DecryptAndVerifyOnly) {
         EXPECT_EQ(engine->batch(*good_key, WARPSEAL_CTR, Direction::decrypt, batch), WARPSEAL_OK);
         batch.message_count = 1;
         EXPECT_EQ(engine->batch(*bad_key, WARPSEAL_CTR, Direction::encrypt, batch), WARPSEAL_OK)
-            << "the batch's own keys count";
+            << "the keys of the batch apply";
     }
 }
 

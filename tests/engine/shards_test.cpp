@@ -137,11 +137,10 @@ TEST_P(Shards, OthersFinishTheShardOfAFailedGpu) {
                         continue;  // its shard was shorter
                     ASSERT_EQ(script.lost, lost);
                     ASSERT_LE(script.host_calls_of[gpu], asked + 1)
-                        << "who failed is not asked to finish";
+                        << "a failed GPU does not finish the call";
                     ASSERT_EQ(all.notices.size(), 1u);
                     const uint64_t late = script.calls_after_lost;
-                    ASSERT_LE(late, 1u)
-                        << "the other GPU's thread may have asked before, and no other";
+                    ASSERT_LE(late, 1u) << "only the other GPU's thread may have called before";
                     const uint64_t calls = script.host_calls;
                     ASSERT_TRUE(result_of(all, GetParam()) == right) << "and again";
                     if (lost) {
@@ -257,7 +256,7 @@ TEST(Gpus, CallsOfWorkersAreNotMeasured) {
         const CallClass call_class = impl.call_class_of(
             descriptors, core, {WARPSEAL_CTR, Direction::encrypt, Shape::batch, size_t{16} << 20});
         const Speed gpu = impl.throughput.of(call_class, 0);
-        EXPECT_EQ(gpu.alone, 0) << "with the cores is another thing than alone";
+        EXPECT_EQ(gpu.alone, 0) << "sharing with the cores is a separate class";
         EXPECT_EQ(gpu.shared > 0, where == Engine::Where::everywhere);
     }
 }
@@ -393,7 +392,7 @@ TEST(Gpus, DeviceMemoryIsProcessedInPlace) {
         EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
                                            data, data, half, nullptr),
                   WARPSEAL_OK);
-        EXPECT_EQ(tests::script().steps_of[1 - gpu], other) << "the other GPU is not asked";
+        EXPECT_EQ(tests::script().steps_of[1 - gpu], other) << "the other GPU is not used";
         Text got(half);
         ASSERT_EQ(backend.download(gpu, got.data(), memory, half), WARPSEAL_OK);
         EXPECT_TRUE(std::equal(got.begin(), got.end(),

@@ -516,7 +516,7 @@ TEST(StreamingContext, WrongCallsChangeNothing) {
     EXPECT_EQ(warpseal_internal_stream_tag(sealer.get(), nullptr, 16), invalid);
     EXPECT_EQ(warpseal_internal_stream_verify(sealer.get(), tag, 16), invalid) << "it seals";
     ASSERT_EQ(warpseal_internal_stream_tag(sealer.get(), tag, 16), WARPSEAL_OK)
-        << "nothing of that changed anything";
+        << "no wrong call changed the state";
     uint8_t expected[16];
     ASSERT_EQ(warpseal_seal_unsafe_iv(aes.key.get(), WARPSEAL_GCM, iv, 12, in, 1, in, out, 40,
                                       expected, 16),

@@ -31,13 +31,12 @@ TEST(Throughput, RiseAtOnceAndFallSlowly) {
             return throughput.of(call_class, party).alone;
         };
         EXPECT_EQ(alone_after(40), 0) << "the first pays for pinning";
-        EXPECT_EQ(alone_after(10), 0) << "one may be bad luck";
+        EXPECT_EQ(alone_after(10), 0) << "one may be an outlier";
         EXPECT_NEAR(alone_after(8), 9.5, 1e-9);
         EXPECT_NEAR(alone_after(20), 20, 1e-9);
         EXPECT_NEAR(alone_after(10), 17.5, 1e-9);
         throughput.note(call_class, party, false, telling_bytes - 1, 1e-6);
-        EXPECT_NEAR(throughput.of(call_class, party).alone, 17.5, 1e-9)
-            << "too little says nothing";
+        EXPECT_NEAR(throughput.of(call_class, party).alone, 17.5, 1e-9) << "too little to measure";
         EXPECT_EQ(throughput.of(call_class, party).shared, 0);
         EXPECT_EQ(throughput.of(call_class, 5).alone, 0);
     }
@@ -60,7 +59,7 @@ TEST(Throughput, MeasurementsUnderLoadAreUncertain) {
     EXPECT_NEAR(throughput.of(call_class, 0).alone, 10 * (1 + 0.01 * 3), 1e-9);
     EXPECT_NEAR(throughput.of(call_class, Throughput::cores).alone, 20, 1e-9);
     note(throughput, Throughput::cores, 20, 1000);
-    EXPECT_NEAR(throughput.of(call_class, 0).alone, 15, 1e-9) << "half as fast is out of doubt";
+    EXPECT_NEAR(throughput.of(call_class, 0).alone, 15, 1e-9) << "half the rate is beyond doubt";
     note(throughput, 0, 12);
     EXPECT_NEAR(throughput.of(call_class, 0).alone, 12, 1e-9);
 }
@@ -105,7 +104,7 @@ TEST(Throughput, BehindALinkCiphersShareARateUntilOneIsMeasured) {
         for (const bool shared : {false, true}) note(throughput, party, 10, 3, first, shared);
     EXPECT_NEAR(throughput.of(second, 0).alone, 10, 1e-9);
     EXPECT_EQ(throughput.of(second, 0).shared, 0)
-        << "with the cores, whose share hangs on the cipher";
+        << "with the cores, whose shard depends on the cipher";
     EXPECT_EQ(throughput.of(second, 1).alone, 0);
     EXPECT_EQ(throughput.of(elsewhere, 0).alone, 0);
     EXPECT_EQ(throughput.of(second, Throughput::cores).alone, 0);
@@ -140,7 +139,7 @@ TEST(Throughput, CoresAreCalibratedOnceForAllThreads) {
     kind.shape = Shape::sweep;
     note(throughput, Throughput::cores, 20, 3, kind);
     EXPECT_NEAR(throughput.of(kind, Throughput::cores).alone, 20, 1e-9)
-        << "what was measured counts";
+        << "the measured rate applies";
 }
 
 // A core that takes ten milliseconds for 64 KiB when undisturbed; four of them reach 0.7 of four

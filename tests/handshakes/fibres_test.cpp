@@ -39,7 +39,7 @@ void wait_for_any(const std::vector<std::unique_ptr<Connection>>& all) {
                 for (const int descriptor : descriptors(end))
                     wanted.push_back({descriptor, POLLIN, 0});
     ASSERT_FALSE(wanted.empty());
-    ASSERT_GT(poll(wanted.data(), wanted.size(), 10'000), 0) << "nobody was woken";
+    ASSERT_GT(poll(wanted.data(), wanted.size(), 10'000), 0) << "no connection was woken";
 }
 
 bool rung(SSL* end) {

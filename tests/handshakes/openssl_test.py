@@ -86,7 +86,7 @@ def no_group_in_common(p):
         server = machine.s_server(["ntru_hps2048677", "x25519_ntru_hps2048677"])
         refused = machine.s_client(server.port, ["ntru_hps2048509"])
         check(refused.returncode != 0 and "alert handshake failure" in refused.text, refused.text[-1500:])
-        check_equal(machine.s_client(server.port, ["ntru_hps2048677"]).returncode, 0, "the server goes on")
+        check_equal(machine.s_client(server.port, ["ntru_hps2048677"]).returncode, 0, "the server continues")
 
 
 @case
@@ -98,7 +98,7 @@ def without_the_provider(p):
         check(client.returncode != 0 and "ntru_hps4096821" in client.text, client.text)
         server = machine.s_server(["ntru_hps4096821", "X25519"])
         client = machine.s_client(server.port, ["X25519"], "-trace", environment=machine.without)
-        check_equal((client.returncode, shares(client.text)), (0, [(29, 32)] * 2), "who has no provider takes another group")
+        check_equal((client.returncode, shares(client.text)), (0, [(29, 32)] * 2), "without the provider another group is used")
 
 
 need("openssl")

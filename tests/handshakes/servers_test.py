@@ -54,7 +54,7 @@ def every_group(p):
         for name, (number, _) in GROUPS.items():
             answer = curl(machine, name)
             check_equal(answer.returncode, 0, f"{name}: {answer.text} {server.said()[-1000:]}")
-            check_equal(answer.text.split()[1:], [f"0x{number:04x}", "."], f"{name}: what the server saw")
+            check_equal(answer.text.split()[1:], [f"0x{number:04x}", "."], f"{name}: the server's view")
         check(server.poll() is None, f"nginx ended: {server.said()}")
 
 

@@ -30,7 +30,7 @@ def invalid_values(p):
             check_equal(done.returncode, 1, f"{name} = {value}: {done.text}")
             check(f"WARPSEAL_{name}" in done.text and why in done.text, f"{name} = {value}: {done.text}")
         check_equal(load(machine, WARPSEAL_THREADS="2", WARPSEAL_GROUPS="ntru_hrss701", WARPSEAL_NUMBER_NTRU_HRSS701="0xFEFE").returncode, 0,
-                    "values that they can have")
+                    "valid values")
 
 
 @case

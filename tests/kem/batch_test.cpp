@@ -290,7 +290,8 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
 }
 
 TEST_P(KemBatch, LessThan8KibOfStack) {
-    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+    if (tests::stacks_are_sanitized)
+        GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
     if (backend().cpu() == nullptr)
         GTEST_SKIP() << "NOT RUN: a GPU's threads have stacks of their own";
     const auto& params = backend().params();

@@ -422,7 +422,8 @@ TEST_F(KemCalls, AStatusForEachItem) {
 
 // Fibres of servers have stacks of 32 KiB and less.
 TEST_F(KemCalls, OneItemTakesLessThan8KibOfTheCallersStack) {
-    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+    if (tests::stacks_are_sanitized)
+        GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
     const auto one = engine(4);
     for (const warpseal::kem::Params* set : warpseal::kem::sets) {
         Items items(set->name, 1);
@@ -548,7 +549,8 @@ TEST_F(KemCalls, ABrokenExplicitTargetHasNoFallback) {
 
 // The seed of a call's coins is as secret as its keys.
 TEST_F(KemCalls, TheSeedOfCoinsIsZeroizedOnTheStack) {
-    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+    if (tests::stacks_are_sanitized)
+        GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
     const auto one = engine();
     tests::Stack stack;
     Text seed(32);

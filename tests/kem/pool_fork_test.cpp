@@ -146,7 +146,7 @@ TEST_P(KemPoolForks, UsedReleasedAndForkedKeysAreZeroized) {
     source = Source::kernel;
     // With a GPU they are not in this memory at all.
     const size_t kept = GetParam().target == "cuda" ? 0 : 1;
-    EXPECT_EQ(residue::occurrences(patterns), kept * count * each) << "or this test sees nothing";
+    EXPECT_EQ(residue::occurrences(patterns), kept * count * each) << "otherwise the test is blind";
     EXPECT_EQ(in_child([&] { return residue::occurrences(patterns) == 0 ? 7 : 1; }), 7);
     warpseal_kem_pool_release(some.get(), 4, pairs.handles.data());
     EXPECT_EQ(residue::occurrences(patterns), kept * (count - 4) * each);

@@ -59,7 +59,7 @@ TEST(Ladder, ListIsConsistent) {
     for (const Step& step : ladder::steps())
         EXPECT_TRUE(products.contains(std::string(step.cipher) + step.mode +
                                       (step.decrypts ? "decrypts" : "")))
-            << step.name << " leads to no product";
+            << step.name << " does not end at a product";
 }
 
 TEST(Ladder, StepsOfNtruEndAtTheProduct) {
@@ -75,7 +75,7 @@ TEST(Ladder, StepsOfNtruEndAtTheProduct) {
     }
     for (const ladder::KemStep& step : ladder::kem_steps())
         EXPECT_TRUE(products.contains({step.set, step.operation}))
-            << step.name << " leads to no product";
+            << step.name << " does not end at a product";
 }
 
 TEST_F(LadderOnGpu, EveryStepIsRight) {

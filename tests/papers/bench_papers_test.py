@@ -74,7 +74,7 @@ def every_published_figure_and_what_did_not_run(p):
     check_equal({row["method"] for row in tables["P5", "table 4"]} | {row["default"] for row in tables["P5", "table 4"]}, {0}, "bytes that differ")
     check_equal([row["method"] for row in tables["P5", "tables 5 to 9"]], [73, 16, 85, 39, 13, 52, 21, 13, 31], "operations counted")
     check({"machine", "gpu", "date", "commit", "cores"} <= report["head"].keys(), report["head"])
-    check_equal(text.count("not run"), sum(row["not_run"] is not None for row in report["rows"]), "lines that say so")
+    check_equal(text.count("not run"), sum(row["not_run"] is not None for row in report["rows"]), "lines that report it")
 
 
 @case
@@ -100,7 +100,7 @@ def times_and_speed_ups_are_consistent(p):
     one, *more = tables["P5", "speed-up"]
     for row in (one, *more):
         check(row["method"] is None or abs(row["method"] - row["method_gigabytes_per_second"] / row["serial_gigabytes_per_second"]) < 0.002 * row["method"],
-              f"the method against the serial way: {row}")
+              f"the method against the serial one: {row}")
         rate = "default_gigabytes_per_second"
         check(abs(row["default"] - row[rate] / one[rate]) < 0.002 * row["default"], f"the default of {row} beside {one}")
     two = more[0]

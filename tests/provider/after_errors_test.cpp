@@ -75,7 +75,7 @@ TEST(AfterTooLittleRoom, TheEndOfPaddedText) {
             if (again) {
                 EXPECT_FALSE(back.final(last.data(), 2, &more));
                 EXPECT_EQ(last, untouched);
-                EXPECT_FALSE(back.final(last.data(), block, &more)) << "nothing is left of it";
+                EXPECT_FALSE(back.final(last.data(), block, &more)) << "no state remains";
                 EXPECT_EQ(last, untouched);
                 continue;
             }
@@ -168,9 +168,9 @@ TEST(AfterAnErrorOfBlocks, WrongPaddingReleasesNothing) {
         out = untouched;
         EXPECT_FALSE(opener.final(out.data(), &made)) << name;
         EXPECT_EQ(out, untouched) << name;
-        EXPECT_FALSE(opener.final(out.data(), &made)) << "nothing is left of it";
+        EXPECT_FALSE(opener.final(out.data(), &made)) << "no state remains";
         EXPECT_TRUE(opener.update(sealed.data(), block, out.data(), &made) && made == 0)
-            << "nothing is left of it";
+            << "no state remains";
         EXPECT_EQ(out, untouched) << name;
         ASSERT_TRUE(opener.more(nullptr, iv.data()) && opener.pad(false) &&
                     opener.update(sealed.data(), 2 * block, out.data(), &made));
@@ -261,7 +261,7 @@ TEST(AfterAWrongTag, GcmNeedsANewIv) {
     EXPECT_FALSE(one.final(out.data(), &made));
     EXPECT_FALSE(one.control(EVP_CTRL_AEAD_SET_TAG, 16, message.tag.data()) &&
                  one.final(out.data(), &made))
-        << "no second guess";
+        << "no second attempt";
     EXPECT_FALSE(one.update(message.text.data(), 40, out.data(), &made));
     ASSERT_TRUE(one.more(nullptr, iv.data()) &&
                 one.control(EVP_CTRL_AEAD_SET_TAG, 16, message.tag.data()));
@@ -292,7 +292,7 @@ TEST(AfterAWrongTag, CcmReleasesNothing) {
             if (cipher == other.get()) continue;
             EXPECT_FALSE(one.control(EVP_CTRL_AEAD_SET_TAG, 12, message.tag.data()) &&
                          one.update(message.text.data(), bytes, out.data(), &made))
-                << "no second guess";
+                << "no second attempt";
             ASSERT_TRUE(one.more(nullptr, iv.data()) &&
                         one.control(EVP_CTRL_AEAD_SET_TAG, 12, message.tag.data()));
             ASSERT_TRUE(one.update(message.text.data(), bytes, out.data(), &made));

@@ -357,7 +357,7 @@ TEST(CipherParameters, TagsHaveTheStandardsLengths) {
                 empty.control(EVP_CTRL_AEAD_SET_TAG, 16, const_cast<uint8_t*>(tag.data())));
     size_t n;
     out.resize(16);
-    EXPECT_FALSE(empty.final(out.data(), &n)) << "an end that no tag stands for";
+    EXPECT_FALSE(empty.final(out.data(), &n)) << "a final call without a valid tag";
     ERR_clear_error();
 }
 

@@ -126,7 +126,7 @@ TEST(RecordEnd, EqualsOpenSsls) {
                     } else {
                         const Bytes last(content.end() - static_cast<ptrdiff_t>(mac_bytes),
                                          content.end());
-                        ASSERT_NE(mine_opened.mac, last) << "what stands at the end is no MAC";
+                        ASSERT_NE(mine_opened.mac, last) << "the record has no valid MAC";
                         ++random_macs;
                     }
                 }
@@ -150,7 +150,7 @@ TEST(RecordEnd, RefusesInvalidRecords) {
             const bool fits = sends || (bytes % 16 == 0 && bytes >= 16 + 20 + 1);
             EXPECT_EQ(one.update(in.data(), bytes, in.data(), &n), fits) << bytes;
             EXPECT_FALSE(one.update(in.data(), 64, apart.data(), &n)) << "records are in place";
-            EXPECT_FALSE(one.final(apart.data(), &n)) << "and have no end";
+            EXPECT_FALSE(one.final(apart.data(), &n)) << "and have no final call";
         }
     for (const unsigned version : {SSL3_VERSION, 0x0304, 1, 0xffff}) {
         Evp one(mine.get());

@@ -214,7 +214,8 @@ void fork_workers(const Library& library, EVP_PKEY* of_parent) {
         for (size_t at = 0; at + share_bytes <= text.size(); at += share_bytes)
             shares.insert(text.substr(at, share_bytes));
     }
-    EXPECT_EQ(shares.size(), static_cast<size_t>(workers * pairs_each)) << "shares alike, or lost";
+    EXPECT_EQ(shares.size(), static_cast<size_t>(workers * pairs_each))
+        << "equal or missing shares";
 }
 
 TEST(Fork, EightWorkersOfAParentThatHasUsedIt) {

@@ -198,7 +198,7 @@ TEST(CountedNonces, AreOfOneContext) {
     Evp before(one);
     EXPECT_FALSE(count(before, counted)) << "a copy";
     size_t n = 0;
-    EXPECT_FALSE(before.update(key.data(), 16, out.data(), &n)) << "nor under the IV that is next";
+    EXPECT_FALSE(before.update(key.data(), 16, out.data(), &n)) << "nor under the next IV";
     ASSERT_TRUE(count(one, counted));
     Evp after(one);
     EXPECT_FALSE(count(after, counted)) << "a copy";

@@ -75,7 +75,7 @@ TEST_P(RefusedMemory, LeavesNoKeyBehind) {
         if (given)
             EXPECT_EQ(after, right) << number;
         else
-            EXPECT_TRUE(after.empty()) << "request " << number << ": text under a key that is gone";
+            EXPECT_TRUE(after.empty()) << "request " << number << ": text under a discarded key";
         failures += given ? 0 : 1;
         ASSERT_TRUE(init(context, second, false)) << number;
         EXPECT_EQ(text(context), right) << number;

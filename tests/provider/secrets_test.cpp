@@ -21,7 +21,7 @@ protected:
     void SetUp() override {
         if (sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
         if (!may_read_children())
-            GTEST_SKIP() << "NOT RUN: ptrace_scope forbids to read the memory of a child";
+            GTEST_SKIP() << "NOT RUN: ptrace_scope forbids reading a child's memory";
     }
 };
 
@@ -99,7 +99,7 @@ TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndZeroizedWithTheirContexts) {
     const Patterns patterns = key_patterns(child);
     ASSERT_GT(patterns.size(), 1000u);
     EXPECT_GT(child.find(patterns, Child::Which::all), child.secrets().size())
-        << "the search finds nothing at all";
+        << "the search itself is blind";
     EXPECT_EQ(child.find(patterns, Child::Which::dumped), 0u);
     child.go_on();
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
@@ -202,8 +202,7 @@ TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndZeroizedWhenFreed) {
                    x25519 = group_patterns(child, Half::classical, "x25519");
     ASSERT_GT(ntru.size(), 500u);
     ASSERT_EQ(x25519.size(), 6u);
-    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size())
-        << "the search finds nothing at all";
+    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size()) << "the search itself is blind";
     EXPECT_GE(child.find(x25519, Child::Which::all), 2 * x25519.size());
     EXPECT_EQ(child.find(ntru, Child::Which::dumped), 0u);
     EXPECT_EQ(child.find(x25519, Child::Which::dumped), 0u);
@@ -282,7 +281,7 @@ void hold_messages(ChildSide& side) {
 TEST_F(SecretsSearch, KeystreamIsInNoCoreAndZeroizedWithItsContext) {
     Child child(hold_messages);
     const Patterns patterns = {child.secrets()[0].second};
-    EXPECT_GE(child.find(patterns, Child::Which::all), 2u) << "the search finds nothing at all";
+    EXPECT_GE(child.find(patterns, Child::Which::all), 2u) << "the search itself is blind";
     EXPECT_EQ(child.find(patterns, Child::Which::dumped), 0u);
     child.go_on();
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";

@@ -76,7 +76,7 @@ def main():
         certificate, env = peers.Certificate(directory), peers.environment(os.path.abspath(module), directory)
         for group in GROUPS:
             public, ciphertext = ntru.sizes(group.set)[:2]
-            require(public == ciphertext == group.ntru_bytes, f"{group.name}: {group.share_bytes} bytes are not its parts'")
+            require(public == ciphertext == group.ntru_bytes, f"{group.name}: {group.share_bytes} bytes are not the sum of its components")
         server, port = peers.s_server(certificate, ":".join(group.name for group in GROUPS), env, "-rev")
         with server:
             for group in GROUPS:

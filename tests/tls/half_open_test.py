@@ -85,7 +85,7 @@ def main():
             handshakes, failed, _ = wait_for_open(server, 0)
             require(handshakes == len(GROUPS) and failed == CLIENTS, f"{handshakes} handshakes, {failed} that failed")
             ends_well(server)
-        require(exchanges(directory) == (len(GROUPS), 0), f"exchanges asked for, and waiting: {exchanges(directory)}")
+        require(exchanges(directory) == (len(GROUPS), 0), f"exchanges requested, and waiting: {exchanges(directory)}")
     print(f"half_open_test.py with {version}: {len(GROUPS)} good handshakes beside {CLIENTS} half-open clients, the slowest {slowest:.3f} s")
 
 

@@ -262,7 +262,7 @@ class Client:
         hello = self.greet(offers, groups)
         self.retried = hello.retry
         if hello.retry:
-            require(hello.group in groups and retry, "a retry that nobody wanted")
+            require(hello.group in groups and retry, "an unrequested retry")
             offers = [(hello.group, retry(hello.group))]
             hello = self.greet(offers, groups)
             require(not hello.retry, "a second retry")

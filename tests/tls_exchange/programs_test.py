@@ -147,7 +147,7 @@ def clients_without_the_exchange_are_refused_by_tls(p):
             except (ssl.SSLError, ConnectionError):
                 answer = b""
             check_equal(answer, b"", f"an answer to {alpn}")
-        check_equal(connect(p, one), b"data", "the server goes on")
+        check_equal(connect(p, one), b"data", "the server continues")
 
 
 @case
@@ -174,7 +174,7 @@ def invalid_frames_are_refused_at_once(p):
         with tls(p, one) as connection:
             connection.sendall(frame(HELLO, 0, bytes([2, 6])))
             check_equal(read_frame(connection), (REFUSAL, 0, bytes([NO_COMMON_SET])), "the answer to other sets")
-        check_equal(connect(p, one), b"data", "the server goes on")
+        check_equal(connect(p, one), b"data", "the server continues")
     check_equal((one.counts["exchanges"], one.counts["refused"]), (1, len(lies) + 1), "exchanges and refusals")
 
 
@@ -209,14 +209,14 @@ def a_man_in_the_middle_is_detected_and_learns_nothing(p):
         check_equal((result.code, result.out), (1, b""), f"through a relay ({result.err})")
         check("exchange" in result.err, f"tls-connect says why: {result.err}")
         said = b"".join(heard)
-        check_equal(said[:9], frame(HELLO, 0, b"\x01"), "what the relay heard")
-        check_equal((said[13], len(said)), (CIPHERTEXT, 9 + 8 + SETS[SMALL] + 32), "what the relay heard next")
+        check_equal(said[:9], frame(HELLO, 0, b"\x01"), "data seen by the relay")
+        check_equal((said[13], len(said)), (CIPHERTEXT, 9 + 8 + SETS[SMALL] + 32), "the next data seen by the relay")
         with tls(p, one) as connection:
             connection.sendall(said[:9])
             read_frame(connection)
             connection.sendall(said[9:])
             check_equal(read_frame(connection), (REFUSAL, 0, bytes([FAILED])), "the answer to a replay")
-        check_equal(connect(p, one), b"data", "the server goes on")
+        check_equal(connect(p, one), b"data", "the server continues")
     check_equal((one.counts["exchanges"], one.counts["refused"]), (1, 2), "exchanges and refusals")
 
 
@@ -225,13 +225,13 @@ def only_slow_clients_are_disconnected(p):
     pairs = 64
     with server(p, "--timeout", 6, "--pairs", pairs, "--max-clients", 2000) as one:
         silent = [socket.create_connection(("127.0.0.1", one.port)) for _ in range(1000)]  # not even TLS
-        check_equal(connect(p, one), b"data", "beside a thousand silent ones")
+        check_equal(connect(p, one), b"data", "next to a thousand silent clients")
         dawdling = [tls(p, one) for _ in range(pairs)]
         keys = {key_of(connection) for connection in dawdling}
         check_equal(len(keys), pairs, "different keys")
         with tls(p, one) as late:
             late.sendall(frame(HELLO, 0, b"\x01"))
-            check_equal(read_frame(late), (REFUSAL, 0, bytes([BUSY])), "the answer when all pairs are out")
+            check_equal(read_frame(late), (REFUSAL, 0, bytes([BUSY])), "the answer when all key pairs are in use")
         with tls(p, one) as dripping:
             start = time.monotonic()
             with contextlib.suppress(ssl.SSLError, ConnectionError):
@@ -242,9 +242,9 @@ def only_slow_clients_are_disconnected(p):
         for connection in dawdling + silent:
             connection.settimeout(20)
             with contextlib.suppress(ssl.SSLError, ConnectionError):
-                check_equal(connection.recv(1), b"", "what a slow client is told in the end")
+                check_equal(connection.recv(1), b"", "the last data sent to a slow client")
             connection.close()
-        check_equal(connect(p, one), b"data", "when the places are free again")
+        check_equal(connect(p, one), b"data", "after the slots are free again")
     check_equal(one.counts["exchanges"], 2, "exchanges")
     check(one.counts["timed out"] >= 1000 + pairs, f"timed out: {one.counts}")
 

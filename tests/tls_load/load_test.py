@@ -58,7 +58,7 @@ def other_certificate(p):
 
 def without_thread_sanitizer():
     if "thread" in SANITIZER:
-        raise NotRun("the thread sanitizer knows nothing of fibres")
+        raise NotRun("ThreadSanitizer does not support fibres")
 
 
 def check_all_done(rows, handshakes):
