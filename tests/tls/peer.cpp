@@ -141,11 +141,11 @@ private:
     };
 
     void watch(int how, int fd, uint32_t events) { watch(how, fd, events, fd); }
-    // told: the subject of its events.
-    void watch(int how, int fd, uint32_t events, int told) {
+    // reported: the descriptor named in its events.
+    void watch(int how, int fd, uint32_t events, int reported) {
         epoll_event event{};
         event.events = events;
-        event.data.fd = told;
+        event.data.fd = reported;
         if (epoll_ctl(epoll_.fd(), how, fd, &event) != 0)
             throw std::system_error(errno, std::generic_category());
     }
