@@ -345,8 +345,7 @@ warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
     return step();
 }
 
-// --- key encapsulation
-// ---------------------------------------------------------------------------------------------------------------
+// ---- key encapsulation
 
 warpseal_status offered_kem(const warpseal_kem_batch&, uint64_t, void*, void*) {
     return WARPSEAL_UNSUPPORTED;

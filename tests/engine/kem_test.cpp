@@ -382,8 +382,7 @@ TEST(KemOnGpu, ThreadsOfACallBlockSignals) {
     EXPECT_EQ(sigismember(&mask, SIGTERM), 0);
 }
 
-// --- device memory
-// --------------------------------------------------------------------------------------------------------------------
+// ---- device memory
 
 // A batch in memory of a fake device.
 class DeviceBatch {

@@ -441,8 +441,7 @@ TEST_F(KemCalls, OneItemTakesLessThan8KibOfTheCallersStack) {
     }
 }
 
-// --- the engine's choice of a target
-// ------------------------------------------------------------------------------------------------
+// ---- the engine's choice of a target
 
 // Copies of the portable target's descriptors without self-test results, some of them broken.
 struct Machine {

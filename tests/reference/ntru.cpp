@@ -80,8 +80,7 @@ Ntru::Ntru(const std::string& set) {
     over_x_minus_1_ = inverse_modulo_prime(x_minus_1, 3).value();
 }
 
-// --- sampling (1.10)
-// ----------------------------------------------------------------------------------------------------------------
+// ---- sampling (1.10)
 
 Coefficients Ntru::ternary(const uint8_t* coins) const {
     Coefficients out(static_cast<size_t>(n_), 0);
@@ -123,8 +122,7 @@ void Ntru::sample(const Text& coins, Coefficients& first, Coefficients& second) 
     second = hrss_ ? ternary(coins.data() + n_ - 1) : fixed_type(coins.data() + n_ - 1);
 }
 
-// --- rings (1.7 to 1.9)
-// -------------------------------------------------------------------------------------------------------------
+// ---- rings (1.7 to 1.9)
 
 // Multiplies modulo x^n - 1 and 2^16, which sums of residues modulo 3 do not reach.
 Coefficients Ntru::product(const Coefficients& a, const Coefficients& b) const {
@@ -216,8 +214,7 @@ std::optional<Coefficients> Ntru::inverse_modulo_q(const Coefficients& a) const 
     return out;
 }
 
-// --- bytes (1.8)
-// --------------------------------------------------------------------------------------------------------------------
+// ---- bytes (1.8)
 
 Text Ntru::pack_ternary(const Coefficients& a) const {
     Text out(ternary_bytes(), 0);
@@ -256,8 +253,7 @@ Coefficients Ntru::unpack_q(const uint8_t* in, bool sum_zero) const {
     return out;
 }
 
-// --- the KEM (1.11, 1.12)
-// -----------------------------------------------------------------------------------------------------------
+// ---- the KEM (1.11, 1.12)
 
 std::optional<Ntru::Keys> Ntru::keypair(const Text& coins) const {
     const Coefficients f = hrss_ ? ternary_plus(coins.data()) : ternary(coins.data());
