@@ -1,10 +1,9 @@
-// Batches of many lengths at once, all of those from 0 to 600 and some of each remainder up to
-// 4096, in each batch mode and direction, on every target: each message under a key of its own or
-// all under one, at any alignment, between guard pages. Then batches of one flush against the
-// guards. All equal the reference.
+// Batches of many lengths: all from 0 to 600 and some of each remainder up to 4096, in each batch
+// mode and direction, on every target. Messages use one key each or share one, at any alignment,
+// between guard pages. Batches of one message then touch the guards. All equal the reference.
 #include <gtest/gtest.h>
 
-#include "answers.h"
+#include "expected_output.h"
 #include "matrix.h"
 #include "paths.h"
 #include "random.h"
@@ -17,7 +16,7 @@ using warpseal::Direction;
 
 constexpr size_t longest = 4096;
 constexpr size_t pool =
-    8;  // keys, texts and IVs to draw from, so that the twin meets the same blocks again
+    8;  // keys, texts and IVs to draw from, so that the reference sees the same blocks again
 
 constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB,
                                    WARPSEAL_GCM, WARPSEAL_CCM, WARPSEAL_CMAC};
@@ -31,14 +30,14 @@ protected:
     void SetUp() override {
         for (size_t i = 0; i < pool; ++i) {
             keys_.push_back(random_.text(GetParam().key_bytes));
-            slow_ciphers_.push_back(tests::slow_cipher(GetParam().name, keys_[i]));
+            reference_ciphers_.push_back(tests::make_reference_cipher(GetParam().name, keys_[i]));
             texts_.push_back(random_.text(longest));
             ivs_.push_back(random_.counter(longest / block(), block()));
         }
         paths_ = tests::paths(GetParam().name, keys_[0]);
     }
     size_t block() const { return GetParam().block_bytes; }
-    // An IV of CTR, CBC, CFB and OFB is a block.
+    // CTR, CBC, CFB and OFB take an IV of one block.
     size_t iv_bytes(warpseal_mode mode) const {
         return mode == WARPSEAL_GCM ? 12 : mode == WARPSEAL_CCM ? 11 : block();
     }
@@ -48,47 +47,49 @@ protected:
     Text iv(warpseal_mode mode, size_t set) const {
         return Text(ivs_[set].begin(), ivs_[set].begin() + static_cast<long>(iv_bytes(mode)));
     }
-    static constexpr size_t aad_bytes = 21;  // of GCM and CCM: the first bytes of the set's text
+    static constexpr size_t aad_bytes = 21;  // GCM and CCM: the first bytes of the set's text
 
-    // The message's ciphertext and tag; own: under the key of its set, else under the first.
-    tests::Answer expected(warpseal_mode mode, const Item& item, bool own) {
+    // Returns the message's ciphertext and tag, under the key of its set if `own`, else under the
+    // first.
+    tests::ExpectedOutput expected(warpseal_mode mode, const Item& item, bool own) {
         const size_t key = own ? item.set : 0;
-        const reference::Cipher& slow = *slow_ciphers_[key];
+        const reference::Cipher& reference_cipher = *reference_ciphers_[key];
         const Text text(texts_[item.set].begin(),
                         texts_[item.set].begin() + static_cast<long>(item.bytes));
         const Text aad(texts_[item.set].begin(), texts_[item.set].begin() + aad_bytes);
-        if (mode == WARPSEAL_CMAC) return {text, reference::cmac(slow, text)};
+        if (mode == WARPSEAL_CMAC) return {text, reference::cmac(reference_cipher, text)};
         if (mode == WARPSEAL_GCM || mode == WARPSEAL_CCM) {
             const reference::Sealed sealed =
-                mode == WARPSEAL_GCM ? reference::gcm_seal(slow, iv(mode, item.set), aad, text)
-                                     : reference::ccm_seal(slow, iv(mode, item.set), aad, text, 16);
+                mode == WARPSEAL_GCM
+                    ? reference::gcm_seal(reference_cipher, iv(mode, item.set), aad, text)
+                    : reference::ccm_seal(reference_cipher, iv(mode, item.set), aad, text, 16);
             return {sealed.ciphertext, sealed.tag};
         }
         Text& whole = whole_[{mode, key, item.set}];
         if (whole.empty())
-            whole = mode == WARPSEAL_CTR ? reference::ctr(slow, ivs_[item.set], texts_[item.set])
+            whole = mode == WARPSEAL_CTR
+                        ? reference::ctr(reference_cipher, ivs_[item.set], texts_[item.set])
                     : mode == WARPSEAL_CBC
-                        ? reference::cbc_encrypt(slow, ivs_[item.set], texts_[item.set])
+                        ? reference::cbc_encrypt(reference_cipher, ivs_[item.set], texts_[item.set])
                     : mode == WARPSEAL_CFB
-                        ? reference::cfb_encrypt(slow, ivs_[item.set], texts_[item.set])
-                        : reference::ofb(slow, ivs_[item.set], texts_[item.set]);
+                        ? reference::cfb_encrypt(reference_cipher, ivs_[item.set], texts_[item.set])
+                        : reference::ofb(reference_cipher, ivs_[item.set], texts_[item.set]);
         return {Text(whole.begin(), whole.begin() + static_cast<long>(item.bytes)), {}};
     }
 
-    // Encrypts and decrypts the items as one batch on every path; in tagged modes decryption also
-    // meets items that were changed.
+    // Encrypts and decrypts the items as one batch on every path. In tagged modes decryption also
+    // gets changed items.
     void run(warpseal_mode mode, const std::vector<Item>& items, bool own, bool in_place,
              uint8_t poison) {
         const size_t count = items.size(), stride = tag_bytes(mode);
         std::vector<uint64_t> lengths, offsets;
-        std::vector<tests::Answer> answers;
+        std::vector<tests::ExpectedOutput> answers;
         Text keys, ivs, aad, tags;
         uint64_t end = 0;
         for (const Item& item : items) {
             answers.push_back(expected(mode, item, own));
             if (!offsets.empty())
-                end +=
-                    random_.below(17);  // any alignment, and bytes between messages that must stay
+                end += random_.below(17);  // any alignment, with gap bytes that must not change
             offsets.push_back(end);
             lengths.push_back(item.bytes);
             end += item.bytes;
@@ -100,7 +101,7 @@ protected:
         }
         const bool with_aad = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM,
                    is_mac = mode == WARPSEAL_CMAC;
-        // Whatever is read lies flush against inaccessible pages.
+        // All inputs end at inaccessible pages.
         const tests::Guarded in(end), out(end), tag_memory(tags.size()), key_memory(keys.size()),
             iv_memory(ivs.size()), aad_memory(aad.size());
         const uint8_t* const keys_at = key_memory.put(true, keys.data(), keys.size());
@@ -161,8 +162,7 @@ protected:
                     failed += path->batch(mode, direction, batch, first, n);
                 }
                 ASSERT_EQ(failed, broken)
-                    << path->target()
-                    << ": a changed bit went unnoticed, or a whole message did not verify";
+                    << path->target() << ": a changed bit was accepted, or a valid message refused";
                 ASSERT_EQ(statuses, outcomes) << path->target();
                 if (stride != 0 && broken == 0) {
                     ASSERT_EQ(std::memcmp(tags_at, tags.data(), tags.size()), 0)
@@ -191,7 +191,7 @@ protected:
 
     tests::Random random_{71};
     std::vector<Text> keys_, texts_, ivs_;
-    std::vector<std::unique_ptr<reference::Cipher>> slow_ciphers_;
+    std::vector<std::unique_ptr<reference::Cipher>> reference_ciphers_;
     std::map<std::tuple<warpseal_mode, size_t, size_t>, Text> whole_;
     std::vector<std::unique_ptr<Path>> paths_;
 };
@@ -200,8 +200,8 @@ TEST_P(BatchLengths, AllInOne) {
     for (const warpseal_mode mode : modes) {
         if (!targets::has(GetParam(), mode)) continue;
         SCOPED_TRACE(warpseal_mode_name(mode));
-        // In place the shorter ones; and a key of one's own leaves the other lanes of a bundle
-        // empty, and so costs much.
+        // Runs only the shorter ones in place. With a key per message the other lanes of a bundle
+        // stay empty, which is slow.
         std::vector<Item> all, shorter, some;
         const size_t step = mode == WARPSEAL_CBC ? block() : 1,
                      stride = mode == WARPSEAL_CBC ? 7 * block() : 37;
@@ -221,7 +221,7 @@ TEST_P(BatchLengths, AllInOne) {
     }
 }
 
-TEST_P(BatchLengths, OneFlushAgainstTheGuards) {
+TEST_P(BatchLengths, OneMessageTouchingTheGuards) {
     for (const warpseal_mode mode : modes) {
         if (!targets::has(GetParam(), mode)) continue;
         SCOPED_TRACE(warpseal_mode_name(mode));
@@ -246,13 +246,13 @@ warpseal_batch one_message(const Text& nonce, const Text& in, Text& out, Text& t
     return batch;
 }
 
-// CCM encodes the length of its associated data in 2 bytes, or in 6 from 65280 bytes on.
+// CCM encodes the length of its AAD in 2 bytes, or in 6 from 65280 bytes on.
 TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     if (!targets::has(GetParam(), WARPSEAL_CCM)) return;
     for (const size_t size : {size_t{65279}, size_t{65280}, size_t{65536}}) {
         const Text text = texts_[0], aad = random_.text(size), nonce = iv(WARPSEAL_CCM, 0);
         const reference::Sealed sealed =
-            reference::ccm_seal(*slow_ciphers_[0], nonce, aad, text, 16);
+            reference::ccm_seal(*reference_ciphers_[0], nonce, aad, text, 16);
         for (const auto& path : paths_) {
             Text out(text.size()), tag(16);
             warpseal_batch batch = one_message(nonce, text, out, tag);
@@ -266,8 +266,8 @@ TEST_P(BatchLengths, CcmWithLongAssociatedData) {
     }
 }
 
-// Block i of the text meets Ctr(i + 1) (SP 800-38C A.3), also past 2^16 blocks; where a form has a
-// loop of its own for that.
+// Block i of the text is encrypted with Ctr(i + 1) (SP 800-38C A.3), also past 2^16 blocks. Covers
+// representations with a CCM loop of their own.
 TEST_P(BatchLengths, CcmCountsInMoreThanTwoBytes) {
     if (!targets::has(GetParam(), WARPSEAL_CCM)) return;
     const Text text = random_.text((size_t{1} << 20) + 21), nonce = iv(WARPSEAL_CCM, 0);

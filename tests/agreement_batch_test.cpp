@@ -1,8 +1,8 @@
-// Batches of random shape on every target: strides, offsets, lengths, a key per message, broken
-// items among good ones.
+// Random batches on every target: strides, offsets, lengths, a key per message, and broken items
+// among good ones.
 #include <gtest/gtest.h>
 
-#include "answers.h"
+#include "expected_output.h"
 #include "matrix.h"
 #include "paths.h"
 #include "random.h"
@@ -13,15 +13,15 @@ using reference::Text;
 using tests::Path;
 using warpseal::Direction;
 
-// Where the messages lie: at a stride, or at offsets in any order, with gaps.
+// Positions of the messages: at a stride, or at offsets in any order with gaps.
 struct Layout {
-    std::vector<uint64_t> offsets;  // empty: message i begins at i * stride
+    std::vector<uint64_t> offsets;  // empty: message i starts at i * stride
     uint64_t stride = 0;
-    size_t bytes = 0;  // all of it
+    size_t bytes = 0;  // total size
     size_t at(size_t i) const { return offsets.empty() ? i * stride : offsets[i]; }
 };
 
-// A batch with everything that it points at, and what must come out of it.
+// A batch with all its inputs and its expected outputs.
 struct Case {
     std::string name;
     warpseal_mode mode = WARPSEAL_CTR;
@@ -30,7 +30,7 @@ struct Case {
     }
     bool writes() const {
         return mode != WARPSEAL_CMAC;
-    }  // whether there is an output but for the tag
+    }  // true if there is an output besides the tag
     warpseal_batch batch{};
     Text key, keys, ivs, aad, tags;
     std::vector<Text> plaintexts, ciphertexts;
@@ -82,7 +82,7 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
                                 ? 300 + random.below(300)
                                 : 1 + random.below(largest == 0 ? 40 : 12);
     const size_t count = c.batch.message_count;
-    // largest: of a message, and then all are about as large; 0: by chance.
+    // Length limit of a message; `same` is the length of all messages, or 0 for random lengths.
     const size_t bound = random.one_in(8) ? 5000 : random.one_in(2) ? 600 : 40;
     const size_t same =
         (largest != 0 ? largest - random.below(100) : random.length(bound)) / whole * whole;
@@ -103,17 +103,17 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
     const size_t tag_bytes = gcm   ? 12 + random.below(5)
                              : ccm ? 4 + 2 * random.below(7)
                              : mac ? 4 + random.below(block - 3)
-                                   : 0;  // none so short that a wrong one passes
+                                   : 0;  // no tag so short that a wrong one passes
     c.key = random.text(cipher.key_bytes);
     if (random.one_in(2)) c.keys = random.text(count * cipher.key_bytes);
-    // Messages under one key have IVs of their own, but for CBC and CFB, which take any.
+    // Messages under one key have distinct IVs, except in CBC and CFB, which accept any.
     const bool may_share = !c.keys.empty() || c.mode == WARPSEAL_CBC || c.mode == WARPSEAL_CFB;
     const bool shared_iv = may_share && random.one_in(4), shared_aad = random.one_in(3);
     const size_t iv_stride = shared_iv ? 0 : iv_bytes + random.below(8),
                  aad_stride = shared_aad ? 0 : aad_bytes + random.below(8);
     const size_t tag_stride = tag_bytes == 0 ? 0 : tag_bytes + random.below(8);
     c.ivs = random.text(iv_bytes + count * iv_stride);
-    if (c.mode == WARPSEAL_CTR && random.one_in(2))  // counters about to carry
+    if (c.mode == WARPSEAL_CTR && random.one_in(2))  // counters that will carry
         for (size_t i = 0; i < c.ivs.size() && !shared_iv; ++i)
             if (i % iv_stride >= 2) c.ivs[i] = 0xff;
     if (aad_bytes != 0) c.aad = random.text(aad_bytes + count * aad_stride);
@@ -123,7 +123,7 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
         const Text key =
             c.keys.empty() ? c.key : slice(c.keys, i * cipher.key_bytes, cipher.key_bytes);
         const Text aad = aad_bytes == 0 ? Text() : slice(c.aad, i * aad_stride, aad_bytes);
-        const tests::Answer answer = tests::answer(
+        const tests::ExpectedOutput answer = tests::answer(
             {c.name, c.mode, key, iv_bytes == 0 ? Text() : slice(c.ivs, i * iv_stride, iv_bytes),
              aad, pt, tag_bytes, 0});
         c.plaintexts.push_back(pt);
@@ -140,7 +140,7 @@ Case random_case(tests::Random& random, const std::vector<warpseal_cipher_info>&
     return c;
 }
 
-// The case's batch from `in` laid out so to `out` laid out so.
+// Describes the case as a batch from `in` with layout `from` to `out` with layout `to`.
 warpseal_batch bound(const Case& c, const Layout& from, const Text& in, const Layout& to, Text& out,
                      Text& tags, std::vector<int32_t>* statuses) {
     warpseal_batch batch = c.batch;
@@ -159,7 +159,7 @@ warpseal_batch bound(const Case& c, const Layout& from, const Text& in, const La
     return batch;
 }
 
-// Memory laid out so, all of it poison but for messages [first, first + count).
+// Returns memory in this layout, filled with poison except for messages [first, first + count).
 Text laid_out(const Layout& layout, uint8_t poison, const std::vector<Text>& messages,
               uint64_t first, uint64_t count) {
     Text out(layout.bytes, poison);
@@ -171,8 +171,8 @@ Text laid_out(const Layout& layout, uint8_t poison, const std::vector<Text>& mes
 
 class Batches : public testing::Test {
 protected:
-    // Encrypts a range to a poisoned buffer, then the whole in place; both must leave every byte
-    // between messages alone.
+    // Encrypts a range to a poisoned buffer, then the whole batch in place. Bytes between messages
+    // must not change.
     void encrypt(const Path& path, const Case& c, uint64_t first, uint64_t count) {
         const uint64_t all = c.batch.message_count;
         const Text in = laid_out(c.in, 0, c.plaintexts, 0, all), tag_poison(c.tags.size(), 0x5a);
@@ -183,10 +183,11 @@ protected:
                   0u);
         ASSERT_EQ(out, laid_out(c.out, 0xa5, c.ciphertexts, first, c.writes() ? count : 0));
         for (uint64_t i = 0; i < all; ++i) {
-            const bool impl = i >= first && i < first + count;
-            ASSERT_EQ(statuses[i], impl ? WARPSEAL_OK : -1);
-            ASSERT_EQ(slice(tags, i * c.batch.tag_stride, c.batch.tag_bytes),
-                      slice(impl ? c.tags : tag_poison, i * c.batch.tag_stride, c.batch.tag_bytes));
+            const bool in_range = i >= first && i < first + count;
+            ASSERT_EQ(statuses[i], in_range ? WARPSEAL_OK : -1);
+            ASSERT_EQ(
+                slice(tags, i * c.batch.tag_stride, c.batch.tag_bytes),
+                slice(in_range ? c.tags : tag_poison, i * c.batch.tag_stride, c.batch.tag_bytes));
         }
         Text same = laid_out(c.in, 0x5a, c.plaintexts, 0, all);
         tags = tag_poison;
@@ -197,8 +198,8 @@ protected:
         matrix::count(path.target(), c.name, c.mode, Direction::encrypt, count + all);
     }
 
-    // Decrypts a range with some messages broken: those are reported and wiped, the others are as
-    // if nothing had happened.
+    // Decrypts a range with some broken messages. Those are reported and zeroized; the others are
+    // not affected.
     void decrypt(const Path& path, const Case& c, uint64_t first, uint64_t count) {
         const uint64_t all = c.batch.message_count;
         Text in = laid_out(c.in, 0, c.ciphertexts, 0, all), tags = c.tags;
@@ -234,7 +235,7 @@ protected:
     tests::Random random_{21};
 };
 
-TEST_F(Batches, OfRandomShape) {
+TEST_F(Batches, RandomBatches) {
     const std::vector<warpseal_cipher_info> ciphers = targets::ciphers();
     for (int i = 0; i < 500; ++i) {
         const Case c = random_case(random_, ciphers);
@@ -252,7 +253,7 @@ TEST_F(Batches, OfRandomShape) {
     }
 }
 
-// The same cases, and some large enough to be shared out over threads, through the public calls.
+// Runs the same cases through the public calls, and some large enough to be split over threads.
 TEST_F(Batches, ThroughThePublicInterface) {
     const std::vector<warpseal_cipher_info> ciphers = targets::ciphers();
     for (const warpseal_target_info& target : targets::all()) {
@@ -283,7 +284,7 @@ TEST_F(Batches, ThroughThePublicInterface) {
             in = laid_out(c.in, 0, c.ciphertexts, 0, count);
             std::vector<Text> expected = c.plaintexts;
             std::vector<int32_t> statuses(count, -1), outcomes(count, WARPSEAL_OK);
-            const uint64_t bad = random_.below(2 * count);  // in half of the cases none
+            const uint64_t bad = random_.below(2 * count);  // none in half of the cases
             if (c.is_tagged() && bad < count) {
                 tags[bad * c.batch.tag_stride + random_.below(c.batch.tag_bytes)] ^= 1;
                 outcomes[bad] = WARPSEAL_NOT_AUTHENTIC;

@@ -1,5 +1,5 @@
-// Every length from 0 to 4096, of every sweep, of XTS and of GCM, in each direction, on every
-// target, between guard pages, to outputs poisoned twice and in place: all equal the reference.
+// Every length from 0 to 4096 in every sweep, XTS and GCM, each direction and target, between guard
+// pages. Outputs are poisoned with two values, or in place. All equal the reference.
 #include <gtest/gtest.h>
 
 #include "matrix.h"
@@ -8,7 +8,7 @@
 #include "reference/gcm.h"
 #include "reference/modes.h"
 #include "reference/xts.h"
-#include "slow_cipher.h"
+#include "reference_cipher.h"
 
 namespace {
 
@@ -19,7 +19,7 @@ using warpseal::Direction;
 
 constexpr size_t longest = 4096;
 constexpr size_t pool =
-    16;  // texts and IVs to draw from, so that the twin meets the same blocks again
+    16;  // texts and IVs to draw from, so that the reference sees the same blocks again
 
 Text prefix(const Text& text, size_t bytes) {
     return Text(text.begin(), text.begin() + static_cast<long>(bytes));
@@ -29,8 +29,8 @@ class EveryLength : public testing::TestWithParam<warpseal_cipher_info> {
 protected:
     void SetUp() override {
         key_ = random_.text(GetParam().key_bytes);
-        slow_ = tests::slow_cipher(GetParam().name, key_);
-        ASSERT_TRUE(slow_);
+        reference_cipher_ = tests::make_reference_cipher(GetParam().name, key_);
+        ASSERT_TRUE(reference_cipher_);
         paths_ = tests::paths(GetParam().name, key_);
         counts_.assign(2 * paths_.size(), 0);
         for (size_t i = 0; i < pool; ++i) {
@@ -48,7 +48,7 @@ protected:
                                   static_cast<Direction>(d), counts_[2 * p + d]);
     }
 
-    // Three runs of one case: to the right edge, to the left edge under another poison, and in
+    // Runs one case three times: to the right edge, to the left edge with other poison, and in
     // place at alternate edges.
     template <class Work>
     void three_runs(const Path& path, const Text& in, const Text& expected, Direction direction,
@@ -71,7 +71,7 @@ protected:
             if (paths_[p].get() == &path) counts_[2 * p + static_cast<size_t>(direction)] += 3;
     }
 
-    // On every path, in the directions that are sweeps there.
+    // Runs the case on every path, in the directions that are sweeps there.
     void sweep_case(warpseal_mode mode, const Text& iv, const Text& pt, const Text& ct) {
         const uint8_t* iv_at =
             mode == WARPSEAL_ECB ? nullptr : iv_.put(pt.size() % 2 == 0, iv.data(), iv.size());
@@ -86,7 +86,7 @@ protected:
                 if (HasFatalFailure()) return;
             }
     }
-    // What the door must offer as sweeps wherever the cipher has the mode.
+    // Checks that the backend offers these sweeps for every cipher that has the mode.
     void expect_sweep(warpseal_mode mode, bool both) {
         for (const auto& path : paths_) {
             EXPECT_TRUE(path->sweeps(mode, Direction::decrypt)) << path->target();
@@ -107,11 +107,12 @@ protected:
         count(mode);
     }
 
-    // A quarter of the cases begin at a counter whose low 32 bits wrap within the message.
+    // A quarter of the cases start at a counter whose low 32 bits wrap within the message.
     Text gcm_iv(size_t bytes) {
         if (!random_.one_in(4)) return prefix(ivs_[random_.below(pool)], 12);
         return reference::gcm_iv_for(
-            *slow_, tests::Random::counter_before(ivs_[0], 4, random_.below(bytes / 16 + 2)));
+            *reference_cipher_,
+            tests::Random::counter_before(ivs_[0], 4, random_.below(bytes / 16 + 2)));
     }
 
     void gcm_case(const Text& iv, const Text& aad, const Text& pt,
@@ -138,7 +139,8 @@ protected:
 
     void xts_case(const reference::Cipher& tweak, const Text& number, size_t unit_bytes,
                   const Text& pt) {
-        const Text ct = reference::xts_units(*slow_, tweak, true, number, unit_bytes, pt);
+        const Text ct =
+            reference::xts_units(*reference_cipher_, tweak, true, number, unit_bytes, pt);
         warpseal::XtsUnits units{{}, unit_bytes};
         std::copy(number.begin(), number.end(), units.first);
         for (const auto& path : paths_)
@@ -154,40 +156,40 @@ protected:
     std::unique_ptr<reference::Cipher> tweak() {
         const Text key = random_.text(GetParam().key_bytes);
         for (const auto& path : paths_) path->tweak(key);
-        return tests::slow_cipher(GetParam().name, key);
+        return tests::make_reference_cipher(GetParam().name, key);
     }
 
     tests::Random random_{std::hash<std::string>{}(GetParam().name)};
     tests::Guarded in_{longest}, out_{longest}, iv_{4096}, aad_{4096};
     Text key_;
     std::vector<Text> texts_, ivs_;
-    std::unique_ptr<reference::Cipher> slow_;
+    std::unique_ptr<reference::Cipher> reference_cipher_;
     std::vector<std::unique_ptr<Path>> paths_;
     std::vector<uint64_t> counts_;
 };
 
 TEST_P(EveryLength, Ecb) {
     expect_sweep(WARPSEAL_ECB, true);
-    prefixes(WARPSEAL_ECB, block(),
-             [&](const Text&, const Text& text) { return reference::ecb_encrypt(*slow_, text); });
+    prefixes(WARPSEAL_ECB, block(), [&](const Text&, const Text& text) {
+        return reference::ecb_encrypt(*reference_cipher_, text);
+    });
 }
 
 TEST_P(EveryLength, Cbc) {
     expect_sweep(WARPSEAL_CBC, false);
     prefixes(WARPSEAL_CBC, block(), [&](const Text& iv, const Text& text) {
-        return reference::cbc_encrypt(*slow_, iv, text);
+        return reference::cbc_encrypt(*reference_cipher_, iv, text);
     });
 }
 
 TEST_P(EveryLength, Cfb) {
     expect_sweep(WARPSEAL_CFB, false);
     prefixes(WARPSEAL_CFB, 1, [&](const Text& iv, const Text& text) {
-        return reference::cfb_encrypt(*slow_, iv, text);
+        return reference::cfb_encrypt(*reference_cipher_, iv, text);
     });
 }
 
-// Mostly from counters that carry out of their low 8, 32 or 64 bits, or all of them, within the
-// message.
+// Most counters carry out of their low 8, 32 or 64 bits, or all of them, within the message.
 TEST_P(EveryLength, Ctr) {
     expect_sweep(WARPSEAL_CTR, true);
     static constexpr size_t ones[] = {0, 1, 4, 8, 16};
@@ -196,7 +198,7 @@ TEST_P(EveryLength, Ctr) {
         const Text iv = tests::Random::counter_before(ivs_[0], std::min(block(), ones[n % 5]),
                                                       random_.below(n / block() + 2));
         const Text pt = prefix(texts_[n % pool], n);
-        sweep_case(WARPSEAL_CTR, iv, pt, reference::ctr(*slow_, iv, pt));
+        sweep_case(WARPSEAL_CTR, iv, pt, reference::ctr(*reference_cipher_, iv, pt));
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_CTR);
@@ -208,7 +210,7 @@ TEST_P(EveryLength, Gcm) {
         SCOPED_TRACE(n);
         const Text pt = prefix(texts_[n % pool], n), iv = gcm_iv(n),
                    aad = random_.text(random_.length(64));
-        gcm_case(iv, aad, pt, reference::gcm_seal(*slow_, iv, aad, pt));
+        gcm_case(iv, aad, pt, reference::gcm_seal(*reference_cipher_, iv, aad, pt));
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_GCM);
@@ -216,20 +218,20 @@ TEST_P(EveryLength, Gcm) {
 
 TEST_P(EveryLength, XtsOfOneUnit) {
     if (lacks(WARPSEAL_XTS)) return;
-    const auto slow_tweak = tweak();
+    const auto tweak_reference = tweak();
     for (size_t n = 16; n <= longest; ++n) {
         SCOPED_TRACE(n);
-        xts_case(*slow_tweak, ivs_[n % 4], n, prefix(texts_[n % 4], n));
+        xts_case(*tweak_reference, ivs_[n % 4], n, prefix(texts_[n % 4], n));
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_XTS);
 }
 
-// Two units and a third that may be short, from numbers that carry far on the way; units of every
-// size up to 300 bytes and many above.
+// Two units and a third that may be short, from unit numbers that carry far. Covers unit sizes up
+// to 300 bytes and many above.
 TEST_P(EveryLength, XtsOfManyUnits) {
     if (lacks(WARPSEAL_XTS)) return;
-    const auto slow_tweak = tweak();
+    const auto tweak_reference = tweak();
     static constexpr size_t ones[] = {1, 4, 8, 16};
     for (size_t unit = 16; unit <= longest / 2; unit += unit < 300 ? 1 : 61) {
         SCOPED_TRACE(unit);
@@ -239,7 +241,7 @@ TEST_P(EveryLength, XtsOfManyUnits) {
         const size_t last = std::min(longest - 2 * unit, 16 + random_.below(unit - 15));
         if (last >= 16)
             pt.insert(pt.end(), texts_[1].begin(), texts_[1].begin() + static_cast<long>(last));
-        xts_case(*slow_tweak, number, unit, pt);
+        xts_case(*tweak_reference, number, unit, pt);
         if (HasFatalFailure()) return;
     }
     count(WARPSEAL_XTS);

@@ -1,10 +1,10 @@
-// Whole messages through the public C interface, on each target and on `auto`, with one thread and
-// with many: all equal the reference.
+// Whole messages through the public C interface on each target and on `auto`, with one thread and
+// with many. All equal the reference.
 #include <gtest/gtest.h>
 
 #include <cstring>
 
-#include "answers.h"
+#include "expected_output.h"
 #include "matrix.h"
 #include "random.h"
 #include "targets.h"
@@ -33,10 +33,10 @@ std::vector<Device> devices() {
 }
 
 constexpr size_t serial_longest =
-    4096;  // of what is serial in one message: slow where a block costs as much as a bundle
+    4096;  // modes serial in one message: slow where a block costs as much as a bundle
 
-// Small ones, and ones long enough that an engine cuts them up; where only the slow twin can tell,
-// fewer of those.
+// Small lengths, and lengths that an engine splits; fewer of those where only the slow reference
+// can check.
 size_t length(tests::Random& random, bool has_oracle) {
     if (!has_oracle && !random.one_in(8)) return random.length(size_t{1} << 13);
     return random.one_in(8) ? (size_t{1} << 20) + random.below(size_t{has_oracle ? 3u : 1u} << 20)
@@ -192,12 +192,12 @@ TEST_F(Public, SealAndOpen) {
         Text iv = random.text(!gcm               ? 7 + random.below(5)
                               : random.one_in(2) ? 12
                                                  : 1 + random.below(60));
-        if (gcm &&
-            random.one_in(
-                4)) {  // the 32-bit counter wraps within the message, also where an engine cuts it
+        if (gcm && random.one_in(4)) {  // the 32-bit counter wraps within the message, also where
+                                        // an engine splits it
             const Text counter0 =
                 tests::Random::counter_before(random.text(16), 4, random.below(n / 16 + 2));
-            iv = reference::gcm_iv_for(*tests::slow_cipher(cipher.name, key_bytes), counter0);
+            iv = reference::gcm_iv_for(*tests::make_reference_cipher(cipher.name, key_bytes),
+                                       counter0);
         }
         const auto [ct, tag] =
             tests::answer({cipher.name, mode, key_bytes, iv, aad, pt, tag_bytes, 0});
@@ -218,8 +218,7 @@ TEST_F(Public, SealAndOpen) {
             ASSERT_TRUE(out == pt);
             count(device, cipher.name, mode, Direction::encrypt);
             count(device, cipher.name, mode, Direction::decrypt);
-            // One bit changed anywhere, the AAD and the IV included: refused, and nothing but zeros
-            // comes out.
+            // A changed bit anywhere, including AAD and IV, is refused and the output is zeros.
             Text ct2 = ct, aad2 = aad, iv2 = iv, tag2 = got;
             Text* const parts[] = {&ct2, &aad2, &iv2, &tag2};
             Text& part = *parts[random.below(4)];
@@ -233,7 +232,7 @@ TEST_F(Public, SealAndOpen) {
     }
 }
 
-// The library draws the IV: never the same twice, and what it seals opens under it.
+// The library draws the IV: it never repeats, and the sealed text opens under it.
 TEST_F(Public, SealDrawsItsIv) {
     for (const Device& device : devices_)
         for (const warpseal_cipher_info& cipher : ciphers_) {
@@ -256,7 +255,7 @@ TEST_F(Public, SealDrawsItsIv) {
         }
 }
 
-// `auto` must use what the machine has, whatever the size.
+// `auto` must use an available target for every size.
 TEST_F(Public, AutoPicksAUsableTarget) {
     const EngineHandle engine = targets::engine("auto", 0);
     for (const warpseal_cipher_info& cipher : ciphers_)

@@ -1,5 +1,4 @@
-// The system calls that the container makes, in front of libc's: each may be told to fail, or to
-// move few bytes.
+// Wrappers of the container's system calls: each can be made to fail or to move few bytes.
 #pragma once
 
 #include <atomic>
@@ -11,14 +10,14 @@
 namespace tests {
 
 struct Script {
-    std::atomic<int> countdown{-1};  // calls until the one that fails; negative: none
+    std::atomic<int> countdown{-1};  // calls before the failing one; negative: none fails
     int error = 0;
-    std::atomic<size_t> at_most{SIZE_MAX};  // bytes a call moves
+    std::atomic<size_t> at_most{SIZE_MAX};  // maximum number of bytes per call
     std::atomic<int> interrupts{0};         // every other call fails with EINTR while positive
     std::atomic<int> calls{0};
-    off_t more_at = -1;  // a byte is there, whatever the file's length
-    // Before each call, with its place; an errno other than 0 is how the call fails. A pointer: the
-    // first calls come before constructors.
+    off_t more_at = -1;  // a byte exists there, whatever the file's length
+    // Called before each call with its offset. An errno other than 0 makes the call fail. A
+    // pointer, as the first calls precede constructors.
     const std::function<int(off_t)>* before = nullptr;
 
     bool fails(off_t at = 0) {
@@ -36,7 +35,7 @@ struct Script {
         return true;
     }
 };
-extern Script reading, writing, drawing;  // container_faults_test.cpp
+extern Script reading, writing, drawing;  // defined in container_faults_test.cpp
 
 class Faults : public testing::Test {
 protected:

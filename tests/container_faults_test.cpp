@@ -1,5 +1,5 @@
-// What the machine does wrong: system calls that fail or do less than asked, files that change
-// underneath, no random bytes.
+// Machine faults: system calls that fail or do less than asked, files that change while open, no
+// random bytes.
 #include <poll.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -59,7 +59,7 @@ namespace {
 
 TEST_F(Faults, EachCallFailsOnce) {
     size_t failures = 0;
-    for (const Way way : {Way::seal, Way::open}) {
+    for (const Operation operation : {Operation::seal, Operation::open}) {
         for (const int pipes : {0, 3}) {
             for (const auto& [script, error] : {std::pair{&reading, EIO},
                                                 {&reading, EISDIR},
@@ -70,8 +70,9 @@ TEST_F(Faults, EachCallFailsOnce) {
                 for (int n = 0;; ++n) {
                     script->error = error;
                     script->countdown = n;
-                    const Outcome outcome = run(way, way == Way::seal ? text : file, options,
-                                                n % 2 == 0 ? 1 : 4, pipes & 1, pipes & 2);
+                    const Outcome outcome =
+                        run(operation, operation == Operation::seal ? text : file, options,
+                            n % 2 == 0 ? 1 : 4, pipes & 1, pipes & 2);
                     const bool happened = script->countdown < 0;
                     script->countdown = -1;
                     if (!happened) {
@@ -85,7 +86,7 @@ TEST_F(Faults, EachCallFailsOnce) {
                     ASSERT_NE(std::string(outcome.result.message).find(strerrordesc_np(error)),
                               std::string::npos)
                         << outcome.result.message;
-                    if (way == Way::open && pipes != 0) {
+                    if (operation == Operation::open && pipes != 0) {
                         ASSERT_TRUE(is_prefix(outcome.out, text));
                     }
                 }
@@ -95,33 +96,35 @@ TEST_F(Faults, EachCallFailsOnce) {
     EXPECT_GT(failures, 100u);
 }
 
-TEST_F(Faults, InterruptsAndShortCountsChangeNothing) {
+TEST_F(Faults, InterruptsAndShortCountsAreHandled) {
     for (const size_t at_most : {size_t{1000}, size_t{16384}, size_t{16399}}) {
         for (const int pipes : {0, 3}) {
             for (Script* script : {&reading, &writing}) {
                 script->at_most = at_most;
                 script->interrupts = 1000000;
             }
-            const Outcome outcome = run(Way::seal, text, options, 4, pipes & 1, pipes & 2);
+            const Outcome outcome = run(Operation::seal, text, options, 4, pipes & 1, pipes & 2);
             ASSERT_EQ(outcome.status, WARPSEAL_OK) << outcome.result.message;
-            const Outcome back = run(Way::open, outcome.out, options, 4, pipes & 1, pipes & 2);
+            const Outcome back =
+                run(Operation::open, outcome.out, options, 4, pipes & 1, pipes & 2);
             ASSERT_EQ(back.status, WARPSEAL_OK) << back.result.message;
             EXPECT_TRUE(back.out == text);
         }
     }
     const Data little = Random(301).text(300);
     for (Script* script : {&reading, &writing}) script->at_most = 1;
-    EXPECT_TRUE(run(Way::open, run(Way::seal, little, options).out, options).out == little);
+    EXPECT_TRUE(run(Operation::open, run(Operation::seal, little, options).out, options).out ==
+                little);
 }
 
 TEST_F(Faults, NoRandomBytesNoFile) {
     Options both;
     both.key().passphrase("p");
-    sealed(text, both);  // libsodium draws once when it starts, and can do without
+    sealed(text, both);  // libsodium draws once at its start, and works without
     for (int n = 0;; ++n) {
         drawing.error = ENOSYS;
         drawing.countdown = n;
-        const Outcome outcome = run(Way::seal, text, both);
+        const Outcome outcome = run(Operation::seal, text, both);
         if (drawing.countdown >= 0) {
             EXPECT_EQ(outcome.status, WARPSEAL_OK);
             EXPECT_EQ(n,
@@ -134,10 +137,10 @@ TEST_F(Faults, NoRandomBytesNoFile) {
     drawing.countdown = -1;
     drawing.at_most = 3;
     drawing.interrupts = 1000;
-    EXPECT_EQ(run(Way::open, run(Way::seal, text, both).out, both).status, WARPSEAL_OK);
+    EXPECT_EQ(run(Operation::open, run(Operation::seal, text, both).out, both).status, WARPSEAL_OK);
 }
 
-// Called back after the first piece: cuts or lengthens the input.
+// Called after the first segment: truncates or extends the input.
 struct Change {
     int descriptor;
     off_t bytes;
@@ -149,8 +152,8 @@ struct Change {
 };
 
 TEST_F(Faults, InputChangesLength) {
-    for (const Way way : {Way::seal, Way::open}) {
-        const Data& whole = way == Way::seal ? text : file;
+    for (const Operation operation : {Operation::seal, Operation::open}) {
+        const Data& whole = operation == Operation::seal ? text : file;
         const auto size = static_cast<off_t>(whole.size());
         for (const off_t bytes :
              {off_t{0}, off_t{1}, size / 2, size - 1, size + 1, size + 100000}) {
@@ -159,7 +162,7 @@ TEST_F(Faults, InputChangesLength) {
             options.progress = Change::now;
             options.progress_user = &change;
             warpseal_file_result result;
-            EXPECT_EQ(call(way, in.get(), out.get(), options, result), WARPSEAL_IO) << bytes;
+            EXPECT_EQ(call(operation, in.get(), out.get(), options, result), WARPSEAL_IO) << bytes;
             EXPECT_NE(std::string(result.message), "");
         }
     }
@@ -173,27 +176,28 @@ TEST_F(Faults, WrongKindsOfDescriptor) {
               full = ::open("/dev/full", O_WRONLY | O_CLOEXEC),
               nothing = ::open("/dev/null", O_RDWR | O_CLOEXEC),
               status = ::open("/proc/self/status", O_RDONLY | O_CLOEXEC);
-    EXPECT_EQ(call(Way::seal, folder, out.get(), options, result), WARPSEAL_IO);
+    EXPECT_EQ(call(Operation::seal, folder, out.get(), options, result), WARPSEAL_IO);
     EXPECT_EQ(result.system_error, EISDIR);
-    EXPECT_EQ(call(Way::seal, in.get(), full, options, result), WARPSEAL_IO);
+    EXPECT_EQ(call(Operation::seal, in.get(), full, options, result), WARPSEAL_IO);
     EXPECT_EQ(result.system_error, ENOSPC);
-    EXPECT_EQ(call(Way::seal, 999, out.get(), options, result), WARPSEAL_IO);
+    EXPECT_EQ(call(Operation::seal, 999, out.get(), options, result), WARPSEAL_IO);
     EXPECT_EQ(result.system_error, EBADF);
-    EXPECT_EQ(call(Way::seal, in.get(), 999, options, result), WARPSEAL_IO);
+    EXPECT_EQ(call(Operation::seal, in.get(), 999, options, result), WARPSEAL_IO);
     EXPECT_EQ(result.system_error, EBADF);
     in.rewind();
-    EXPECT_EQ(call(Way::seal, in.get(), in.get(), options, result), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(call(Operation::seal, in.get(), in.get(), options, result),
+              WARPSEAL_INVALID_ARGUMENT);
     EXPECT_TRUE(in.data() == text);
-    EXPECT_EQ(call(Way::seal, nothing, nothing, options, result), WARPSEAL_OK);
+    EXPECT_EQ(call(Operation::seal, nothing, nothing, options, result), WARPSEAL_OK);
     EXPECT_EQ(result.plaintext_bytes, 0u);
-    EXPECT_EQ(call(Way::seal, status, nothing, options, result),
+    EXPECT_EQ(call(Operation::seal, status, nothing, options, result),
               WARPSEAL_OK);  // a regular file of length 0 that is not empty
     EXPECT_GT(result.plaintext_bytes, 0u);
-    EXPECT_EQ(call(Way::open, nothing, nothing, options, result), WARPSEAL_TRUNCATED);
+    EXPECT_EQ(call(Operation::open, nothing, nothing, options, result), WARPSEAL_TRUNCATED);
     for (const int descriptor : {folder, full, nothing, status}) close(descriptor);
 }
 
-TEST_F(Faults, NobodyReadsTheOutput) {
+TEST_F(Faults, TheOutputHasNoReader) {
     std::signal(SIGPIPE, SIG_IGN);
     for (const unsigned threads : {1u, 4u}) {
         int ends[2];
@@ -201,7 +205,7 @@ TEST_F(Faults, NobodyReadsTheOutput) {
         close(ends[0]);
         const MemoryFile in(file);
         warpseal_file_result result;
-        EXPECT_EQ(call(Way::open, in.get(), ends[1], options, result, threads), WARPSEAL_IO);
+        EXPECT_EQ(call(Operation::open, in.get(), ends[1], options, result, threads), WARPSEAL_IO);
         EXPECT_EQ(result.system_error, EPIPE);
         close(ends[1]);
     }
@@ -221,14 +225,14 @@ TEST_F(Faults, AFileThatMayNotGrow) {
     lseek(in, 0, SEEK_SET);
     Data part(text.begin(), text.begin() + 290000);
     EXPECT_EQ(pwrite(in, part.data(), part.size(), 0), static_cast<ssize_t>(part.size()));
-    EXPECT_EQ(call(Way::seal, in, out, options, result, 4), WARPSEAL_IO);
+    EXPECT_EQ(call(Operation::seal, in, out, options, result, 4), WARPSEAL_IO);
     EXPECT_EQ(result.system_error, EFBIG);
     ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
     close(in);
     close(out);
 }
 
-// A signal while a read waits reaches the callback, which may cancel.
+// A signal during a blocking read invokes the callback, which may cancel.
 TEST_F(Faults, CancelledWhileWaitingForInput) {
     struct sigaction interrupt = {};
     interrupt.sa_handler = [](int) {};
@@ -246,7 +250,7 @@ TEST_F(Faults, CancelledWhileWaitingForInput) {
         }
     });
     warpseal_file_result result;
-    EXPECT_EQ(call(Way::seal, ends[0], out.get(), options, result), WARPSEAL_CANCELLED);
+    EXPECT_EQ(call(Operation::seal, ends[0], out.get(), options, result), WARPSEAL_CANCELLED);
     done = true;
     signaller.join();
     options.progress = nullptr;

@@ -1,5 +1,5 @@
-// Header copies, generations and slots as a rewrite leaves them, finished or not; and what info
-// says of each.
+// Header copies, generations and slots after a complete or interrupted rewrite, and the info
+// command's view of each.
 #include <algorithm>
 
 #include "container/header.h"
@@ -11,7 +11,7 @@ namespace {
 
 namespace container = warpseal::container;
 
-// A file whose header this test rewrites as docs/file-format.md says.
+// A file whose header this test rewrites as docs/file-format.md specifies.
 class Rewrite : public testing::Test {
 protected:
     Rewrite() : text(Random(200).text(chunk + 5)) {
@@ -30,7 +30,7 @@ protected:
             << fault.message;
         EXPECT_EQ(in_force, 0);
     }
-    // A copy of the next generations, with one slot for a secret.
+    // Returns a copy of the next generation, with one slot for a secret.
     Data copy(uint64_t generation, const warpseal_secret& secret) {
         uint8_t slot[container::passphrase_slot_bytes];
         size_t slot_bytes = 0;
@@ -49,11 +49,11 @@ protected:
         return whole;
     }
     warpseal_status open(const Data& changed, const Options& options) {
-        const Outcome back = run(Way::open, changed, options);
+        const Outcome back = run(Operation::open, changed, options);
         EXPECT_TRUE(back.status == WARPSEAL_OK ? back.out == text : back.out.empty());
         return back.status;
     }
-    // With a MAC that fits what it says now.
+    // Returns the copy with a valid MAC over its changed content.
     Data authenticated(Data copy) {
         const char label[] = "warpseal/header-mac/v1";
         const warpseal::Bytes info = {reinterpret_cast<const uint8_t*>(label), sizeof label - 1};
@@ -78,7 +78,7 @@ protected:
     warpseal::Secret<container::data_key_bytes> data_key;
 };
 
-TEST_F(Rewrite, InterruptedAnywhereTheFileOpens) {
+TEST_F(Rewrite, AnInterruptedRewriteStillOpens) {
     const Data next = copy(2, new_key.list[0]);
     for (size_t written = 0; written <= 8192;
          written += written < 160 || written >= 8120 ? 1 : 61) {
@@ -134,7 +134,7 @@ TEST_F(Rewrite, EitherCopyMayBeLost) {
     }
 }
 
-// What a reader of this version does not know is not taken for a header, whoever vouches for it.
+// A header with features unknown to this version is rejected, even with a valid MAC.
 TEST_F(Rewrite, BytesThatMustBeZeroAreChecked) {
     const Data next = copy(2, new_key.list[0]);
     const size_t slots_end = 16 + container::key_file_slot_bytes;
@@ -187,7 +187,7 @@ TEST_F(Rewrite, OfEqualGenerationsTheFirstCopyIsInForce) {
 
 TEST_F(Rewrite, ADamagedCopyIsReported) {
     const auto reported = [&](const Data& changed, bool pipe) {
-        const Outcome back = run(Way::open, changed, old_key, 1, pipe);
+        const Outcome back = run(Operation::open, changed, old_key, 1, pipe);
         EXPECT_EQ(back.status, WARPSEAL_OK) << back.result.message;
         return back.result.header_copies_differ != 0;
     };
@@ -207,8 +207,8 @@ TEST_F(Rewrite, KeysOfAFileDiffer) {
     EXPECT_NE(memcmp(payload_key.data(), data_key.data(), 32), 0);
 }
 
-// Random bytes behind a valid fixed part, and random changes to a valid copy: never a crash, never
-// an acceptance of what was not sealed.
+// Random bytes after a valid fixed part, and random changes to a valid copy: no crash, and no
+// acceptance of changed data.
 TEST_F(Rewrite, ParserTakesAnyBytes) {
     Random random(202);
     for (int i = 0; i < 20000; ++i) {

@@ -1,4 +1,4 @@
-// In which order the output is written, and inputs that change without changing their length.
+// The order in which output is written, and inputs that change without changing their length.
 #include <poll.h>
 
 #include <atomic>
@@ -14,12 +14,12 @@ namespace {
 
 using Order = Faults;
 
-// The worker with one piece waits before it reads until a later piece was written: long where that
-// must happen, and for a while where it must not.
+// Delays the worker with one segment before its read until a later segment was written: long where
+// that must happen, briefly where it must not.
 class LateSegment {
 public:
-    // `read_at` and `written_at`: where the piece begins in the input and in the output. error: how
-    // the read fails then.
+    // `read_at` and `written_at`: offsets of the segment in input and output. error: errno of the
+    // failing read.
     LateSegment(off_t read_at, off_t written_at, int error, bool overtaken) {
         const std::chrono::milliseconds wait(overtaken ? 30000 : 300);
         before_read_ = [this, read_at, error, wait](off_t at) {
@@ -47,18 +47,18 @@ private:
     bool was_overtaken_ = false;
 };
 
-// A regular file is written in order as a pipe is, unless the caller takes holes.
+// A regular file is written in order like a pipe, unless the caller accepts holes.
 TEST_F(Order, AFailedCallLeavesAPrefix) {
     constexpr size_t segment = 16;  // chunks
     for (const size_t changed : {size_t{0}, size_t{5}, segment, segment + 4, 2 * segment - 1}) {
         Data damaged = file;
         damaged[chunks_at + changed * sealed_chunk + 7] ^= 1;
-        const size_t first = changed / segment * segment;  // of its piece
+        const size_t first = changed / segment * segment;  // of its segment
         for (const bool any_order : {true, false}) {
             options.any_order = any_order ? 1 : 0;
             const LateSegment late(static_cast<off_t>(chunks_at + first * sealed_chunk),
                                    static_cast<off_t>(first * chunk), 0, any_order);
-            const Outcome back = run(Way::open, damaged, options, 4);
+            const Outcome back = run(Operation::open, damaged, options, 4);
             ASSERT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC);
             EXPECT_EQ(late.was_overtaken(), any_order) << changed;
             EXPECT_EQ(back.out.size() == changed * chunk, !any_order) << changed;
@@ -72,7 +72,7 @@ TEST_F(Order, AFailedCallLeavesAPrefix) {
 }
 
 TEST_F(Order, AFailedSealingLeavesAPrefix) {
-    constexpr size_t first = 16;  // chunk of the second piece
+    constexpr size_t first = 16;  // chunk of the second segment
     for (const bool any_order : {true, false}) {
         options.any_order = any_order ? 1 : 0;
         Outcome part;
@@ -80,21 +80,21 @@ TEST_F(Order, AFailedSealingLeavesAPrefix) {
             const LateSegment late(first * chunk,
                                    static_cast<off_t>(chunks_at + first * sealed_chunk), EIO,
                                    any_order);
-            part = run(Way::seal, text, options, 4);
+            part = run(Operation::seal, text, options, 4);
             EXPECT_EQ(late.was_overtaken(), any_order);
         }
         ASSERT_EQ(part.status, WARPSEAL_IO);
         EXPECT_EQ(part.out.size() == chunks_at + first * sealed_chunk, !any_order);
-        const Outcome back = run(Way::open, part.out, options, 4);
+        const Outcome back = run(Operation::open, part.out, options, 4);
         EXPECT_EQ(back.status, any_order ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
         EXPECT_TRUE(is_prefix(back.out, text));
     }
 }
 
-// Called back after the first piece: writes a byte over the input's, which keeps its length.
+// Called after the first segment: overwrites a byte of the input, which keeps its length.
 struct Rewritten {
     int descriptor;
-    bool hide;  // the time of modification is put back, as a program may
+    bool hide;  // restores the modification time, as a program may
     static int now(void* user, uint64_t, uint64_t) {
         const Rewritten& change = *static_cast<Rewritten*>(user);
         struct stat before;
@@ -108,7 +108,8 @@ struct Rewritten {
     }
 };
 
-// Others wait for the turn of a piece whose worker runs out of memory: they must be told.
+// Other workers wait for their turn after a segment whose worker runs out of memory: they must be
+// woken.
 TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
     constexpr size_t segment = 16;  // chunks
     for (const bool pipe : {false, true}) {
@@ -125,8 +126,8 @@ TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
             throw std::bad_alloc();
         };
         reading.before = &before_read;
-        (void)alarm(300);  // a hang ends here
-        const Outcome back = run(Way::open, file, options, 4, false, pipe);
+        (void)alarm(300);  // bounds a hang
+        const Outcome back = run(Operation::open, file, options, 4, false, pipe);
         (void)alarm(0);
         reading.before = nullptr;
         EXPECT_EQ(back.status, WARPSEAL_OUT_OF_MEMORY) << back.result.message;
@@ -136,16 +137,16 @@ TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
 }
 
 TEST_F(Order, InputIsRewrittenAtEqualLength) {
-    for (const Way way : {Way::seal, Way::open}) {
+    for (const Operation operation : {Operation::seal, Operation::open}) {
         for (const bool hide : {false, true}) {
-            const MemoryFile in(way == Way::seal ? text : file), out;
-            poll(nullptr, 0, 50);  // the clock of files goes in steps of some milliseconds
+            const MemoryFile in(operation == Operation::seal ? text : file), out;
+            poll(nullptr, 0, 50);  // file timestamps advance in steps of some milliseconds
             Rewritten change = {in.get(), hide};
             options.progress = Rewritten::now;
             options.progress_user = &change;
             warpseal_file_result result;
-            const warpseal_status status = call(way, in.get(), out.get(), options, result);
-            if (way == Way::open) {  // each chunk was verified as it was read
+            const warpseal_status status = call(operation, in.get(), out.get(), options, result);
+            if (operation == Operation::open) {  // each chunk was verified as it was read
                 EXPECT_EQ(status, WARPSEAL_OK) << result.message;
                 continue;
             }
@@ -159,13 +160,13 @@ TEST_F(Order, InputIsRewrittenAtEqualLength) {
     options.progress = nullptr;
 }
 
-// Some file systems say less than there is to read: fstat(2) then sees no growth, and only the byte
-// past the end does.
+// Some file systems report too short a length. fstat(2) then shows no growth; only the byte past
+// the end does.
 TEST_F(Order, TheInputIsLongerThanItsFileSystemSays) {
     const MemoryFile in(text), out;
     reading.more_at = static_cast<off_t>(text.size());
     warpseal_file_result result;
-    EXPECT_EQ(call(Way::seal, in.get(), out.get(), options, result), WARPSEAL_IO);
+    EXPECT_EQ(call(Operation::seal, in.get(), out.get(), options, result), WARPSEAL_IO);
     EXPECT_NE(std::string(result.message).find("grew"), std::string::npos) << result.message;
 }
 

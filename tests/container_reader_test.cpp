@@ -1,5 +1,5 @@
-// The second reader, in Python: it opens what is sealed here, what it seals opens here, and it
-// agrees with every vector.
+// The independent reader in Python: it opens our files, we open its files, and it agrees with every
+// vector.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -13,12 +13,12 @@ namespace {
 
 const std::string reader = std::string(WARPSEAL_SOURCE) + "/tests/reader/";
 
-// An interpreter with scripts/requirements.txt installed: WARPSEAL_TEST_PYTHON, that of the house's
-// environment, or the system's.
+// Returns an interpreter with scripts/requirements.txt installed: WARPSEAL_TEST_PYTHON, the
+// project's environment, or the system's.
 std::string python() {
     if (const char* given = std::getenv("WARPSEAL_TEST_PYTHON")) return given;
-    const std::string house = std::string(WARPSEAL_SOURCE) + "/.venv/bin/python3";
-    return access(house.c_str(), X_OK) == 0 ? house : "python3";
+    const std::string project = std::string(WARPSEAL_SOURCE) + "/.venv/bin/python3";
+    return access(project.c_str(), X_OK) == 0 ? project : "python3";
 }
 
 int shell(const std::string& command) {
@@ -71,8 +71,7 @@ TEST_F(SecondReader, OpensOurFiles) {
             ASSERT_EQ(python_reader("open --key key file out"), 0) << size;
             EXPECT_TRUE(read("out") == text) << size;
             for (const char* end :
-                 {"\n", "\r\n",
-                  ""}) {  // the newline that may end a passphrase file is no part of it
+                 {"\n", "\r\n", ""}) {  // a trailing newline in a passphrase file is not part of it
                 std::string line = std::string("correct horse") + end;
                 write("passphrase", Data(line.begin(), line.end()));
                 ASSERT_EQ(python_reader("open --passphrase-file passphrase file out"), 0) << size;
@@ -89,7 +88,7 @@ TEST_F(SecondReader, OpensOurFiles) {
     }
 }
 
-TEST_F(SecondReader, BareFilesBothWays) {
+TEST_F(SecondReader, BareFilesInBothDirections) {
     for (const size_t key_bytes : {16, 32}) {
         Options options;
         options.bare(key_bytes);
@@ -104,7 +103,7 @@ TEST_F(SecondReader, BareFilesBothWays) {
             EXPECT_TRUE(read("out") == text) << size;
             write("text", text);
             ASSERT_EQ(python_reader("seal-bare --context 637478 --key key text file"), 0) << size;
-            const Outcome back = run(Way::open, read("file"), options);
+            const Outcome back = run(Operation::open, read("file"), options);
             EXPECT_EQ(back.status, WARPSEAL_OK) << back.result.message;
             EXPECT_TRUE(back.out == text) << size;
         }

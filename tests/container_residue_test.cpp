@@ -1,5 +1,5 @@
-// After a file was sealed, opened or refused, no writable page of the process holds its keys, its
-// passphrase or its text.
+// After sealing, opening or refusing a file, no writable page of the process holds its keys,
+// passphrase or text.
 #include <cinttypes>
 #include <cstdio>
 
@@ -18,15 +18,15 @@ Data masked(Data bytes) {
     return bytes;
 }
 
-// What to look for is kept masked, so that the search finds the library's copies alone.
-class Hunt {
+// The patterns are kept masked, so that the search finds only the library's copies.
+class SecretSearch {
 public:
     void add(const char* name, Data masked_bytes) {
         secrets_.push_back({name, std::move(masked_bytes)});
     }
-    // The names of the secrets found, and in how many places.
+    // Returns the names of the secrets found, and the number of places.
     std::string found() {
-        for (Secret& secret : secrets_) secret.places = 0;
+        for (Secret& secret : secrets_) secret.occurrences = 0;
         const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
         std::FILE* maps = std::fopen("/proc/self/maps", "re");
         uint64_t begin = 0, end = 0;
@@ -46,9 +46,9 @@ public:
         close(memory);
         std::string out;
         for (const Secret& secret : secrets_) {
-            if (secret.places > 0)
-                out +=
-                    std::string(secret.name) + " in " + std::to_string(secret.places) + " places; ";
+            if (secret.occurrences > 0)
+                out += std::string(secret.name) + " in " + std::to_string(secret.occurrences) +
+                       " places; ";
         }
         return out;
     }
@@ -59,7 +59,7 @@ private:
     struct Secret {
         const char* name;
         Data masked_bytes;
-        size_t places = 0;
+        size_t occurrences = 0;
     };
 
     void search(uint64_t at, size_t got) {
@@ -72,8 +72,8 @@ private:
             while (
                 (from = static_cast<const uint8_t*>(memmem(from, static_cast<size_t>(to - from),
                                                            secret.masked_bytes.data(), length)))) {
-                const uint64_t place = at + static_cast<uint64_t>(from - buffer_);
-                if (place + length < mine || place >= mine + window) ++secret.places;
+                const uint64_t position = at + static_cast<uint64_t>(from - buffer_);
+                if (position + length < mine || position >= mine + window) ++secret.occurrences;
                 ++from;
             }
         }
@@ -86,13 +86,13 @@ private:
 
 // A sealed file and its secrets, of which this process keeps only masked copies. The text repeats
 // the same 32 bytes.
-struct Scene {
+struct SealedFile {
     Data key = masked(Random(400).text(32)), words = masked(Random(401).text(32)),
          line = masked(Random(402).text(32));
     MemoryFile text, file;
-    Hunt hunt;
+    SecretSearch hunt;
 
-    explicit Scene(const char* suite) {
+    explicit SealedFile(const char* suite) {
         hunt.add("key file", key);
         hunt.add("passphrase", words);
         hunt.add("text", line);
@@ -103,11 +103,11 @@ struct Scene {
         }
         text.put(plain);
         warpseal::wipe(plain.data(), plain.size());
-        EXPECT_EQ(with_secrets(Way::seal, text, file, suite), WARPSEAL_OK);
+        EXPECT_EQ(with_secrets(Operation::seal, text, file, suite), WARPSEAL_OK);
         find_derived();
     }
-    // Makes the call with the real secrets and wipes them before it returns.
-    warpseal_status with_secrets(Way way, const MemoryFile& in, const MemoryFile& out,
+    // Makes the call with the real secrets and zeroizes them before it returns.
+    warpseal_status with_secrets(Operation operation, const MemoryFile& in, const MemoryFile& out,
                                  const char* suite, bool right = true,
                                  int (*progress)(void*, uint64_t, uint64_t) = nullptr) {
         Options options;
@@ -122,7 +122,7 @@ struct Scene {
         out.cut(0);
         out.rewind();
         warpseal_file_result result;
-        const warpseal_status status = call(way, in.get(), out.get(), options, result, 4);
+        const warpseal_status status = call(operation, in.get(), out.get(), options, result, 4);
         for (Data& held : options.held) warpseal::wipe(held.data(), held.size());
         return status;
     }
@@ -152,8 +152,8 @@ struct Scene {
         for (uint8_t& byte : payload_key.bytes) byte ^= mask;
         find_chunk_key(header, payload_key, head);
     }
-    // The key that the engine has: in a cell of its own. Of a cell that was given back the first
-    // bytes are overwritten anyway.
+    // Searches for the engine's key, which has a locked cell of its own. Freeing a cell overwrites
+    // its first bytes in any case.
     void find_chunk_key(const container::Header& header, const warpseal::Secret<32>& payload_key,
                         const Data& head) {
         const container::Suite& suite = *header.fixed.suite;
@@ -177,32 +177,33 @@ constexpr bool searchable = false;
 constexpr bool searchable = true;
 #endif
 
-TEST(ContainerResidue, NothingSecretStays) {
+TEST(ContainerResidue, NoSecretRemains) {
     if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
     for (const char* suite : {"aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"}) {
-        Scene scene(suite);
+        SealedFile scene(suite);
         const MemoryFile out;
         EXPECT_EQ(scene.hunt.found(), "") << "sealed";
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr), WARPSEAL_OK);
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr), WARPSEAL_OK);
         EXPECT_EQ(scene.hunt.found(), "") << "opened";
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, false),
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr, false),
                   WARPSEAL_WRONG_KEY);
         EXPECT_EQ(scene.hunt.found(), "") << "wrong key";
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr, true,
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr, true,
                                      [](void*, uint64_t, uint64_t) { return 1; }),
                   WARPSEAL_CANCELLED);
         EXPECT_EQ(scene.hunt.found(), "") << "cancelled";
         constexpr size_t changed = chunks_at + 20 * sealed_chunk + 5;
         scene.file.put(static_cast<uint8_t>(~scene.file.data()[changed]), changed);
-        EXPECT_EQ(scene.with_secrets(Way::open, scene.file, out, nullptr), WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr),
+                  WARPSEAL_NOT_AUTHENTIC);
         EXPECT_EQ(scene.hunt.found(), "") << "changed";
     }
 }
 
-// The search itself: a secret that lies about is found.
+// Checks the search itself: a planted secret is found.
 TEST(ContainerResidue, ThePlantedSecretIsFound) {
     if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
-    Hunt hunt;
+    SecretSearch hunt;
     const Data secret = masked(Random(403).text(32));
     hunt.add("planted", secret);
     EXPECT_EQ(hunt.found(), "");

@@ -1,4 +1,5 @@
-// Files in memory, pipes with a thread at each far end, and calls of the container, for its tests.
+// In-memory files, pipes with a thread at each far end, and container calls, for the container's
+// tests.
 #pragma once
 
 #include <fcntl.h>
@@ -66,9 +67,9 @@ private:
 };
 
 // The reading end of a pipe that a thread fills.
-class Filled {
+class PipeSource {
 public:
-    explicit Filled(Data data, size_t step = 1 << 20) : data_(std::move(data)) {
+    explicit PipeSource(Data data, size_t step = 1 << 20) : data_(std::move(data)) {
         std::signal(SIGPIPE, SIG_IGN);  // its reader may give up
         EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
         thread_ = std::thread([this, step] {
@@ -81,7 +82,7 @@ public:
             close(ends_[1]);
         });
     }
-    ~Filled() {
+    ~PipeSource() {
         close(ends_[0]);
         thread_.join();
     }
@@ -94,9 +95,9 @@ private:
 };
 
 // The writing end of a pipe that a thread empties.
-class Drained {
+class PipeSink {
 public:
-    Drained() {
+    PipeSink() {
         EXPECT_EQ(pipe2(ends_, O_CLOEXEC), 0);
         thread_ = std::thread([this] {
             uint8_t buffer[65536];
@@ -104,7 +105,7 @@ public:
                 data_.insert(data_.end(), buffer, buffer + got);
         });
     }
-    ~Drained() {
+    ~PipeSink() {
         if (thread_.joinable()) finish();
         close(ends_[0]);
     }
@@ -121,7 +122,7 @@ private:
     Data data_;
 };
 
-// Engines that live as long as the program.
+// Returns an engine that lives as long as the program.
 inline warpseal::Engine& engine(unsigned threads = 1) {
     const auto make = [](unsigned count) {
         warpseal::EngineOptions options;
@@ -142,7 +143,7 @@ struct Options : warpseal_file_options {
 
     Options() : warpseal_file_options{} {
         struct_bytes = sizeof(warpseal_file_options);
-        argon2_passes = 1;  // of the sealing tests; those of the default are timed nowhere
+        argon2_passes = 1;  // for fast sealing; no test depends on the default cost
         argon2_memory_kib = 64;
     }
     Options(const Options&) = delete;
@@ -171,31 +172,33 @@ struct Outcome {
     Data out;
 };
 
-enum class Way { seal, open };
+enum class Operation { seal, open };
 
-inline warpseal_status call(Way way, int in, int out, const warpseal_file_options& options,
-                            warpseal_file_result& result, unsigned threads = 1) {
+inline warpseal_status call(Operation operation, int in, int out,
+                            const warpseal_file_options& options, warpseal_file_result& result,
+                            unsigned threads = 1) {
     result = {};
-    return way == Way::seal ? warpseal::container::seal(engine(threads), in, out, options, result)
-                            : warpseal::container::open(engine(threads), in, out, options, result);
+    return operation == Operation::seal
+               ? warpseal::container::seal(engine(threads), in, out, options, result)
+               : warpseal::container::open(engine(threads), in, out, options, result);
 }
 
-inline Outcome run(Way way, const Data& in, const warpseal_file_options& options,
+inline Outcome run(Operation operation, const Data& in, const warpseal_file_options& options,
                    unsigned threads = 1, bool pipe_in = false, bool pipe_out = false) {
     Outcome outcome;
     const auto with_output = [&](int source) {
         if (pipe_out) {
-            Drained sink;
-            outcome.status = call(way, source, sink.get(), options, outcome.result, threads);
+            PipeSink sink;
+            outcome.status = call(operation, source, sink.get(), options, outcome.result, threads);
             outcome.out = sink.finish();
         } else {
             const MemoryFile sink;
-            outcome.status = call(way, source, sink.get(), options, outcome.result, threads);
+            outcome.status = call(operation, source, sink.get(), options, outcome.result, threads);
             outcome.out = sink.data();
         }
     };
     if (pipe_in) {
-        const Filled source(in, 1 + in.size() / 3);
+        const PipeSource source(in, 1 + in.size() / 3);
         with_output(source.get());
     } else {
         const MemoryFile source(in);
@@ -207,7 +210,7 @@ inline Outcome run(Way way, const Data& in, const warpseal_file_options& options
 }
 
 inline Data sealed(const Data& text, const warpseal_file_options& options) {
-    Outcome outcome = run(Way::seal, text, options);
+    Outcome outcome = run(Operation::seal, text, options);
     EXPECT_EQ(outcome.status, WARPSEAL_OK) << outcome.result.message;
     return outcome.out;
 }

@@ -1,5 +1,5 @@
-// Changed files: every byte, every length, every order of chunks. None is accepted, and what leaves
-// is a prefix of the truth.
+// Changed files: every byte, every length, every order of chunks. None is accepted, and any output
+// is a prefix of the plaintext.
 #include <algorithm>
 #include <numeric>
 
@@ -16,14 +16,15 @@ protected:
         options.key();
         file = sealed(text, options);
     }
-    // Opens what lies in `changed` and says how that went; whatever came out must be true.
+    // Opens `changed` and returns the status. Checks that any output is correct.
     warpseal_status open(const MemoryFile& changed, bool whole = false) {
         changed.rewind();
         out.cut(0);
         out.rewind();
-        const warpseal_status status = call(Way::open, changed.get(), out.get(), options, result);
+        const warpseal_status status =
+            call(Operation::open, changed.get(), out.get(), options, result);
         const Data got = out.data();
-        EXPECT_TRUE(is_prefix(got, text)) << "bytes that were never sealed came out";
+        EXPECT_TRUE(is_prefix(got, text)) << "unsealed bytes in the output";
         EXPECT_TRUE(status == WARPSEAL_OK || got.size() % chunk == 0 || got.size() == text.size());
         if (whole) {
             EXPECT_TRUE(got == text);
@@ -70,8 +71,7 @@ TEST_F(Tamper, EachByteFlipped) {
 TEST_F(Tamper, EveryBitOfBothHeaderCopiesAtOnce) {
     const MemoryFile changed(file);
     for (size_t at = 4096; at < 12288; ++at) {
-        // The slot and what frames it, and the MAC: every bit. The zeros between: one bit of each
-        // byte.
+        // Flips every bit of the slot, its framing and the MAC, and one bit of each padding byte.
         const bool dense = at < 4096 + 16 + 110 || at >= 12288 - 64;
         for (int bit = dense ? 0 : static_cast<int>(at % 8);
              bit <= (dense ? 7 : static_cast<int>(at % 8)); ++bit) {
@@ -88,13 +88,13 @@ TEST_F(Tamper, EveryBitOfBothHeaderCopiesAtOnce) {
 
 TEST_F(Tamper, EachValueInHeadsAndTags) {
     const MemoryFile changed(file);
-    std::vector<size_t> places(56);
-    std::iota(places.begin(), places.end(), payload_at);
+    std::vector<size_t> offsets(56);
+    std::iota(offsets.begin(), offsets.end(), payload_at);
     for (size_t i = 0; i < 16; ++i) {
-        places.push_back(chunks_at + chunk + i);
-        places.push_back(file.size() - 16 + i);
+        offsets.push_back(chunks_at + chunk + i);
+        offsets.push_back(file.size() - 16 + i);
     }
-    for (const size_t at : places) {
+    for (const size_t at : offsets) {
         for (int value = 0; value < 256; ++value) {
             if (value == file[at]) continue;
             changed.put(static_cast<uint8_t>(value), at);
@@ -129,7 +129,8 @@ TEST_F(Tamper, EveryLengthOfABarePayload) {
         changed.rewind();
         out.cut(0);
         out.rewind();
-        const warpseal_status status = call(Way::open, changed.get(), out.get(), bare, result);
+        const warpseal_status status =
+            call(Operation::open, changed.get(), out.get(), bare, result);
         const bool early = length < 56 || (length - 56) % sealed_chunk < 16;
         ASSERT_EQ(status, early ? WARPSEAL_TRUNCATED : WARPSEAL_NOT_AUTHENTIC) << length;
         ASSERT_TRUE(is_prefix(out.data(), text));
@@ -149,7 +150,7 @@ TEST_F(Tamper, TrailingBytes) {
     Data twice = file;
     twice.insert(twice.end(), file.begin(), file.end());
     EXPECT_EQ(open(twice), WARPSEAL_NOT_AUTHENTIC);
-    Data filled = file;  // to exactly a whole chunk, and beyond
+    Data filled = file;  // to exactly a full chunk, and beyond
     filled.resize(chunks_at + 3 * sealed_chunk);
     EXPECT_EQ(open(filled), WARPSEAL_NOT_AUTHENTIC);
     filled.resize(chunks_at + 3 * sealed_chunk + 16);
@@ -191,7 +192,7 @@ TEST_F(Tamper, ChunksInEveryOtherOrder) {
     EXPECT_EQ(open(chunks({0, 1, 2, 2})), WARPSEAL_NOT_AUTHENTIC);
 }
 
-TEST_F(Tamper, PartsOfAnotherFileUnderTheSameKey) {
+TEST_F(Tamper, SegmentsOfAnotherFileUnderTheSameKey) {
     const Data other = sealed(text, options);
     const struct {
         size_t begin, end;
@@ -209,13 +210,13 @@ TEST_F(Tamper, PartsOfAnotherFileUnderTheSameKey) {
                   changed.begin() + static_cast<std::ptrdiff_t>(part.begin));
         EXPECT_EQ(open(changed), part.status) << part.begin << ": " << result.message;
     }
-    Data one_copy = file;  // ours opens beside a copy from elsewhere
+    Data one_copy = file;  // our copy still opens next to a foreign one
     std::copy(other.begin() + 4096, other.begin() + 12288, one_copy.begin() + 4096);
     EXPECT_EQ(open(one_copy), WARPSEAL_OK);
 }
 
-// Many pieces on many workers: the failure is that of the first changed chunk, and a pipe holds
-// exactly what lies before it.
+// Many segments on many workers: the failure is that of the first changed chunk, and a pipe holds
+// exactly the text before it.
 TEST(TamperLong, PipesHoldAnExactPrefix) {
     Options options;
     options.key();
@@ -232,7 +233,7 @@ TEST(TamperLong, PipesHoldAnExactPrefix) {
         }
         const bool pipe_in = i % 2 == 0;
         const unsigned threads = i % 3 == 0 ? 1 : 4;
-        const Outcome back = run(Way::open, changed, options, threads, pipe_in, true);
+        const Outcome back = run(Operation::open, changed, options, threads, pipe_in, true);
         ASSERT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC);
         ASSERT_EQ(back.out.size(), first * chunk);
         ASSERT_TRUE(is_prefix(back.out, text));
@@ -241,8 +242,8 @@ TEST(TamperLong, PipesHoldAnExactPrefix) {
                                  std::to_string(chunks_at + first * sealed_chunk);
         ASSERT_NE(std::string(back.result.message).find(name), std::string::npos)
             << back.result.message;
-        // A regular file gets authenticated chunks only, each in its place.
-        const Outcome regular = run(Way::open, changed, options, 4, pipe_in, false);
+        // A regular file gets only authenticated chunks, each at its offset.
+        const Outcome regular = run(Operation::open, changed, options, 4, pipe_in, false);
         ASSERT_EQ(regular.status, WARPSEAL_NOT_AUTHENTIC);
         for (size_t at = 0; at < regular.out.size(); at += chunk) {
             const size_t length = std::min(chunk, regular.out.size() - at);

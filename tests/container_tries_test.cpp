@@ -1,5 +1,4 @@
-// What a header may make whoever opens the file compute: Argon2id work is counted before it is
-// done.
+// Cost limits of a header: Argon2id work is counted before it is done.
 #include <utility>
 
 #include "container/bytes.h"
@@ -14,7 +13,7 @@ namespace container = warpseal::container;
 constexpr uint32_t gib = 1 << 20;  // KiB
 constexpr uint64_t budget = container::argon2_budget;
 
-// A header of passphrase slots that ask for these costs, in two copies. Nothing opens them.
+// A header, in two copies, of passphrase slots with these costs. No passphrase opens them.
 class Costs {
 public:
     using Slots = std::vector<std::pair<uint32_t, uint32_t>>;  // passes, KiB
@@ -76,9 +75,9 @@ Options& passphrases(Options& options, size_t count) {
     return options;
 }
 
-TEST(Tries, AllSlotsAndPassphrasesShareOneBudget) {
+TEST(Tries, AllSlotsAndPassphrasesUseOneBudget) {
     const Costs::Slots dear(32, {1, gib});
-    const Costs costs(dear, dear);  // 64 slots that differ, each copy exactly at its own bound
+    const Costs costs(dear, dear);  // 64 different slots, each copy exactly at its own bound
     for (const size_t given : {1, 2, 5, 100}) {
         Options options;
         const Costs::Count count = costs.count(passphrases(options, given));
@@ -89,7 +88,7 @@ TEST(Tries, AllSlotsAndPassphrasesShareOneBudget) {
     }
 }
 
-TEST(Tries, TheDearestSlots) {
+TEST(Tries, TheMostExpensiveSlots) {
     const Costs costs({{16, gib}}, {{16, gib}});
     for (const size_t given : {2, 3, 4}) {
         Options options;
@@ -100,7 +99,7 @@ TEST(Tries, TheDearestSlots) {
     }
 }
 
-TEST(Tries, ASlotOrACopyBeyondItsBoundIsNotTried) {
+TEST(Tries, ASlotOrACopyBeyondItsBoundIsSkipped) {
     Options options;
     options.passphrase("p");
     for (const auto& cost : Costs::Slots{
@@ -119,13 +118,13 @@ TEST(Tries, EqualSlotsAreTriedOnce) {
     const Costs::Slots slots(
         8, {container::argon2_default.passes, container::argon2_default.memory_kib});
     const Costs::Count count = Costs(slots, slots, true).count(passphrases(options, 5));
-    EXPECT_EQ(
-        count.tries,
-        40u);  // five passphrases and eight slots at the default cost: no honest use is refused
+    EXPECT_EQ(count.tries,
+              40u);  // five passphrases and eight slots at the default cost: legitimate use is not
+                     // refused
     EXPECT_EQ(count.budget, 0u);
 }
 
-TEST(Tries, ADearSlotLeavesTheRestToCheaperOnes) {
+TEST(Tries, AnExpensiveSlotLeavesTheBudgetToCheaperOnes) {
     Options options;
     const Costs::Count count =
         Costs({{2, 64}, {1, 64}, {1, 8}}, {{1, 64}, {1, 8}}).count(passphrases(options, 1), 100);
@@ -134,14 +133,14 @@ TEST(Tries, ADearSlotLeavesTheRestToCheaperOnes) {
     EXPECT_EQ(count.work, 64u + 8 + 8);
 }
 
-TEST(Tries, OfAKeyNoPassphraseSlotIsTried) {
+TEST(Tries, AKeySecretSkipsPassphraseSlots) {
     Options options;
     options.key();
     const Costs::Count count = Costs(Costs::Slots(3, {16, gib}), {{17, 64}}).count(options);
     EXPECT_EQ(count.tries + count.slot_cost + count.copy_work + count.budget, 0u);
 }
 
-TEST(Tries, UnlockKeepsToTheBudgetAndSaysSo) {
+TEST(Tries, UnlockEnforcesTheBudgetAndReportsIt) {
     const Costs costs({{1, 64}, {1, 64}}, {{1, 64}});
     const auto unlock = [&](uint64_t most, std::string& message) {
         Options options;

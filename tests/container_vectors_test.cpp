@@ -1,5 +1,5 @@
-// Published vectors: those of chunked encryption from outside, and ours of the envelope, which
-// another program made.
+// Published vectors: chunked encryption's from c2sp.org, and ours of the envelope, made by another
+// program.
 #include <openssl/evp.h>
 #include <zlib.h>
 #include <nlohmann/json.hpp>
@@ -29,9 +29,9 @@ Data from_hex(const std::string& hex) {
 Data inflated(const std::string& hex) {
     const Data packed = from_hex(hex);
     Data out;
-    for (size_t room = size_t{1} << 16; room <= size_t{1} << 26; room *= 4) {
-        out.resize(room);
-        uLongf bytes = room;
+    for (size_t capacity = size_t{1} << 16; capacity <= size_t{1} << 26; capacity *= 4) {
+        out.resize(capacity);
+        uLongf bytes = capacity;
         const int status = uncompress(out.data(), &bytes, packed.data(), packed.size());
         if (status == Z_BUF_ERROR) continue;
         EXPECT_EQ(status, Z_OK);
@@ -74,9 +74,9 @@ void check_cobblestone(const Json& row, unsigned threads, bool pipe_in) {
     const Data context = from_hex(row["ctx"]);
     options.context = context.data();
     options.context_bytes = context.size();
-    const Outcome back = run(Way::open, inflated(row["ct"]), options, threads, pipe_in, true);
-    // Where the bytes end early says truncated or not authentic, as the cut falls; a salt or
-    // commitment that was changed, wrong key.
+    const Outcome back = run(Operation::open, inflated(row["ct"]), options, threads, pipe_in, true);
+    // A truncated vector is reported as truncated or not authentic, depending on the cut; a changed
+    // salt or commitment as a wrong key.
     if (has(row, "Truncation") && back.status == WARPSEAL_TRUNCATED) {
         EXPECT_EQ(row["result"].get<std::string>(), "invalid");
     } else if (has(row, "ModifiedCiphertext") && !row.contains("aeadKey")) {
@@ -129,7 +129,7 @@ TEST(ContainerVectors, Envelope) {
         Options options;
         if (row.contains("key")) options.add(WARPSEAL_SECRET_KEY, from_hex(row["key"]));
         if (row.contains("passphrase")) options.passphrase(row["passphrase"].get<std::string>());
-        const Outcome back = run(Way::open, inflated(row["file"]), options, 4);
+        const Outcome back = run(Operation::open, inflated(row["file"]), options, 4);
         ASSERT_EQ(kinds.count(row["result"]), 1u);
         EXPECT_EQ(back.status, kinds.at(row["result"])) << back.result.message;
         if (back.status == WARPSEAL_OK) {

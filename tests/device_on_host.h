@@ -1,5 +1,5 @@
-// The few words of CUDA that the device text is written in, for compiling it on the host: one
-// thread at a time, its number set by the test.
+// The CUDA builtins that device code uses, for compiling it on the host: one thread at a time, its
+// index set by the test.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ inline ThreadNumber blockDim{1};
 
 inline void __syncthreads() {}
 
-// Addresses in shared memory begin at its last pointer that was turned into one.
+// Shared-memory addresses are relative to the last pointer that was converted to one.
 inline const void* shared_memory = nullptr;
 inline size_t __cvta_generic_to_shared(const void* p) {
     shared_memory = p;
@@ -35,8 +35,8 @@ inline const void* __cvta_shared_to_generic(size_t address) {
     return static_cast<const unsigned char*>(shared_memory) + address;
 }
 
-// Byte i of the result is the byte of y:x (x the low four) that digit i of the selector names. CUDA
-// C++ Programming Guide, "byte permute".
+// Byte i of the result is the byte of y:x (x the low four) selected by digit i of the selector.
+// CUDA C++ Programming Guide, "byte permute".
 inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector) {
     const uint64_t both = uint64_t{y} << 32 | x;
     uint32_t out = 0;
@@ -45,7 +45,7 @@ inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector) {
     return out;
 }
 
-// The four byte products of a and b, summed onto c.
+// Adds the four byte products of a and b to c.
 inline uint32_t __dp4a(uint32_t a, uint32_t b, uint32_t c) {
     for (int i = 0; i < 4; ++i) c += (a >> (8 * i) & 0xff) * (b >> (8 * i) & 0xff);
     return c;

@@ -1,10 +1,10 @@
-// The text that a GPU runs, compiled for the host: table forms over each layout, counters, and
-// GHASH, equal to the reference.
+// Device code compiled for the host: table representations over each layout, counters, and GHASH,
+// equal to the reference.
 #include "device_on_host.h"
 
 #include <gtest/gtest.h>
 
-#pragma GCC diagnostic push  // nvcc's habits
+#pragma GCC diagnostic push  // nvcc ignores these
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #include "backends/cuda/device/access.cuh"
 #include "backends/cuda/device/ghash_field.cuh"
@@ -28,15 +28,15 @@ using reference::Text;
 
 constexpr int cases = 500;
 
-// The plainest layout behind the same constructor as the shared-memory ones.
+// The simplest layout behind the same constructor as the shared-memory ones.
 template <class Tables>
 struct Plain : ArrayLayout<Tables> {
     static constexpr uint32_t bytes = 0;
     explicit Plain(unsigned char*) : ArrayLayout<Tables>{cuda::stored_tables<Tables>} {}
 };
 
-// Look-ups are called: a cipher's text is then short, and a layout's look-up compiled once for all
-// key sizes.
+// Lookups are not inlined: a cipher's code is then short, and a layout's lookup is compiled once
+// for all key sizes.
 template <class Layout>
 struct Called {
     Layout layout;
@@ -116,13 +116,13 @@ private:
 };
 
 template <class Cipher, template <class> class Layout>
-void table_form(uint64_t number) {
+void table_representation(uint64_t number) {
     tests::Random random(number);
     for (int key_number = 0; key_number < 4; ++key_number) {
         const Text key = random.text(Cipher::key_bytes);
-        const auto slow = reference::cipher(Cipher::name, key);
+        const auto reference_cipher = reference::cipher(Cipher::name, key);
         OneBlock<Cipher, Plain> plain(
-            key);  // stands in for a twin that tests/reference does not have
+            key);  // replaces a reference that tests/reference does not have
         OneBlock<Cipher, Layout> block(key);
         using Block = OneBlock<Cipher, Layout>;
         block.template fill<typename Block::EncryptTables>(key_number % 2 == 0 ? 1024 : 96);
@@ -130,8 +130,9 @@ void table_form(uint64_t number) {
         for (int i = 0; i < cases; ++i) {
             const auto lane = static_cast<uint32_t>(i) % 1024;
             in.push_back(random.text(Cipher::block_bytes));
-            out.push_back(slow != nullptr ? reference::ecb_encrypt(*slow, in.back())
-                                          : plain.encrypt(in.back(), 0));
+            out.push_back(reference_cipher != nullptr
+                              ? reference::ecb_encrypt(*reference_cipher, in.back())
+                              : plain.encrypt(in.back(), 0));
             ASSERT_EQ(block.encrypt(in.back(), lane), out.back())
                 << Cipher::name << " lane " << lane;
         }
@@ -145,16 +146,16 @@ void table_form(uint64_t number) {
 TEST(DeviceText, TablesInEveryLayout) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
-            table_form<Cipher, Plain>(41);
-            table_form<Cipher, cuda::WideLayout>(42);
-            table_form<Cipher, cuda::MergedLayout>(43);
+            table_representation<Cipher, Plain>(41);
+            table_representation<Cipher, cuda::WideLayout>(42);
+            table_representation<Cipher, cuda::MergedLayout>(43);
         }
     });
 }
 
-// Two blocks at a time, and what the early rounds make of counters taken apart, give what one block
-// alone does.
-TEST(DeviceText, PairsAndCounters) {
+// Two blocks at a time, and precomputed early rounds of counters, give the same output as one block
+// alone.
+TEST(DeviceText, BlockPairsAndCounters) {
     int pairs = 0, counting = 0;
     warpseal::for_each_cipher([&]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
@@ -190,7 +191,7 @@ TEST(DeviceText, PairsAndCounters) {
                     std::copy(s[0], s[1], s[1]);
                     std::copy(s[0], s[1], s[2]);
                     s[1][3] ^= static_cast<uint32_t>(random.below(256))
-                               << 16;  // no matter what the other byte is
+                               << 16;  // for any other byte
                     s[2][3] ^= static_cast<uint32_t>(random.below(256)) << 24;
                     Cipher::count_last(last, block(1), k, tables);
                     Cipher::count_next(next, block(2), k, tables);
@@ -212,8 +213,8 @@ TEST(DeviceText, PairsAndCounters) {
     EXPECT_GE(counting, 9 * cases);
 }
 
-// The host's look-ups, which read every entry, give what plain ones do.
-TEST(DeviceText, ScansAreLookUps) {
+// The host's lookups, which read every entry, equal plain ones.
+TEST(DeviceText, ScansEqualLookups) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         if constexpr (requires { typename Cipher::EncryptTables; }) {
             using Tables = typename Cipher::EncryptTables;
@@ -228,11 +229,11 @@ TEST(DeviceText, ScansAreLookUps) {
     });
 }
 
-// The modes' masks against the reference's counters, one block at a time as a GPU thread takes
-// them.
+// The modes' counter blocks and tweaks against the reference, one block at a time as a GPU thread
+// computes them.
 TEST(DeviceText, Modes) {
     tests::Random random(44);
-    const auto slow = reference::cipher("aes-128", random.text(16));
+    const auto reference_cipher = reference::cipher("aes-128", random.text(16));
     for (int i = 0; i < cases; ++i) {
         const Text iv = random.counter(64), text = random.text(16);
         const uint64_t n = random.next() >> (1 + random.below(63));
@@ -240,17 +241,17 @@ TEST(DeviceText, Modes) {
         const auto keystream = [&](Block<4> mask, const Block<4>& in) {
             Text block(16);
             store_block<4>(block.data(), mask);
-            slow->encrypt(block.data());
+            reference_cipher->encrypt(block.data());
             return modes::Ctr::after(in, mask, load_block<4>(block.data()));
         };
         Text out(16);
         store_block<4>(out.data(),
                        keystream(modes::Ctr::before(data, modes::Ctr::mask(iv_block, n)), data));
-        ASSERT_EQ(out, reference::ctr(*slow, iv, text, n)) << "block " << n;
+        ASSERT_EQ(out, reference::ctr(*reference_cipher, iv, text, n)) << "block " << n;
 
         Text padded(16 * 40);  // GCM's counter: 32 bits, from J0 + 1
         std::copy(text.begin(), text.end(), padded.end() - 16);
-        const Text gcm = reference::gcm_decrypt_from(*slow, iv, padded);
+        const Text gcm = reference::gcm_decrypt_from(*reference_cipher, iv, padded);
         store_block<4>(out.data(), keystream(modes::Gcm::mask(iv_block, 39), data));
         ASSERT_EQ(out, Text(gcm.end() - 16, gcm.end()));
         Text far(16);
@@ -273,16 +274,16 @@ void ghash_text(uint64_t number) {
         return out;
     };
     for (int i = 0; i < cases; ++i) {
-        const auto slow = reference::cipher("aes-128", random.text(16));
+        const auto reference_cipher = reference::cipher("aes-128", random.text(16));
         Text h(16, 0);
-        slow->encrypt(h.data());
+        reference_cipher->encrypt(h.data());
         const Text sum = random.text(16), block = i % 3 == 0 ? Text(16, 0xff) : random.text(16),
                    zero(16, 0);
         ASSERT_EQ(text(element(sum)), sum);
         ASSERT_EQ(text(absorb(element(sum), element(h), element(block))),
-                  reference::gcm_ghash(*slow, block, sum));
+                  reference::gcm_ghash(*reference_cipher, block, sum));
         const size_t n = 1 + random.below(40);
-        Text expected = reference::gcm_ghash(*slow, Text(16 * n, 0), sum);
+        Text expected = reference::gcm_ghash(*reference_cipher, Text(16 * n, 0), sum);
         for (size_t b = 0; b < 16; ++b) expected[b] = static_cast<uint8_t>(expected[b] ^ block[b]);
         ASSERT_EQ(text(combine(element(sum), power(element(h), n), element(block))), expected) << n;
     }
@@ -293,8 +294,9 @@ void ghash_text(uint64_t number) {
 TEST(DeviceText, GhashOf32BitWords) { ghash_text<uint32_t>(45); }
 TEST(DeviceText, GhashOf64BitWords) { ghash_text<uint64_t>(46); }
 
-// The GPU's own product, whose integer sums are nearest to overflow where many bits are set.
-TEST(DeviceText, FoldByAPreparedMultiplier) {
+// The GPU's own GF(2^128) multiplication, whose integer sums come closest to overflow where many
+// bits are set.
+TEST(DeviceText, GhashByAPreparedMultiplier) {
     tests::Random random(47);
     const auto element = [](const Text& text) {
         return macs::ghash::from_block<uint32_t>(load_block<4>(text.data()));
@@ -314,8 +316,8 @@ TEST(DeviceText, FoldByAPreparedMultiplier) {
     }
 }
 
-// The matrix by which tensor cores sum, and which lane's words meet which of its bits: counts as
-// the cores make them, fragment by fragment.
+// The matrix for GHASH on tensor cores, and the assignment of lanes' words to its bits: counts as
+// computed by the cores, fragment by fragment.
 class Matrices {
 public:
     explicit Matrices(const cuda::Element& h) {
@@ -333,7 +335,7 @@ public:
                     }
                 }
     }
-    // PTX ISA: lane t of a quad holds bits 32 t on of a row, and those 128 further; d[2 j + e] is
+    // PTX ISA: lane t of a quad holds bits from 32 t of a row, and those 128 further; d[2 j + e] is
     // its count of column 8 j + 2 t + e.
     void strip(Block<4> (&sum)[2], const Block<4>* blocks) const {
         Block<4> next[2] = {};
@@ -386,8 +388,8 @@ TEST(DeviceText, GhashByMatrices) {
     }
 }
 
-// Blocks in and out at every width and length: nothing read or written outside.
-TEST(DeviceText, PartsOfBlocks) {
+// Blocks in and out at every width and length: no access outside.
+TEST(DeviceText, PartialBlocks) {
     tests::Random random(48);
     for (uint32_t bytes = 0; bytes <= 16; ++bytes)
         for (uint32_t shift = 0; shift < 16; ++shift) {

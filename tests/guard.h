@@ -1,5 +1,5 @@
-// Memory between two inaccessible pages: a read or write one byte outside a buffer that lies flush
-// against them is a fault.
+// Memory between two inaccessible pages: an access one byte outside a buffer that touches them
+// faults.
 #pragma once
 
 #include <sys/mman.h>
@@ -29,7 +29,7 @@ public:
     uint8_t* begin() const { return base_ + page_; }
     uint8_t* end() const { return begin() + size_; }
     size_t size() const { return size_; }
-    // `bytes` bytes that end where the memory ends, or begin where it begins.
+    // Returns the start of the last `bytes` bytes of the memory.
     uint8_t* at_end(size_t bytes) const { return end() - bytes; }
     uint8_t* at(bool flush_end, size_t bytes) const { return flush_end ? at_end(bytes) : begin(); }
     uint8_t* put(bool flush_end, const uint8_t* data, size_t bytes) const {
@@ -48,7 +48,7 @@ private:
 };
 
 // An output of `bytes` bytes inside guarded memory, poisoned together with up to 64 bytes on each
-// side that must stay as they are.
+// side, which must not change.
 class Output {
 public:
     Output(const Guarded& memory, uint8_t* data, size_t bytes, uint8_t poison)
@@ -61,7 +61,7 @@ public:
         std::memset(data_ - before_, poison, before_ + bytes + after_);
     }
     uint8_t* data() const { return data_; }
-    // In place: the output begins as the input.
+    // For in-place calls: copies the input into the output.
     void load(const uint8_t* in) const {
         if (bytes_ != 0) std::memcpy(data_, in, bytes_);
     }

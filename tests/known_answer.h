@@ -1,5 +1,5 @@
-// What the tests of known answers share: an engine on one target alone, modes as the vectors name
-// them, and the count for the matrix.
+// Shared by the known-answer tests: an engine on one target alone, modes as the vectors name them,
+// and the count for the matrix.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 
 namespace tests {
 
-// "cbc-pkcs7", "cfb128" and "cfb64" are modes of the library under a longer name.
+// Maps "cbc-pkcs7", "cfb128" and "cfb64" to the library's shorter names.
 inline warpseal_mode mode_of(const std::string& name) {
     const std::string ours = name == "cbc-pkcs7" ? "cbc" : name.rfind("cfb", 0) == 0 ? "cfb" : name;
     for (int m = 0; m < WARPSEAL_MODE_COUNT; ++m)
@@ -37,7 +37,7 @@ protected:
     void count(const std::string& cipher, warpseal_mode mode, warpseal::Direction direction) {
         matrix::count(GetParam(), cipher, mode, direction);
     }
-    // Through the inner door, which takes the weak keys that vectors are full of.
+    // Uses the internal interface, which accepts the weak keys that occur in many vectors.
     targets::KeyHandle key(const std::string& cipher, warpseal_mode mode,
                            const vectors::Text& bytes) const {
         warpseal_key* out = nullptr;

@@ -1,5 +1,5 @@
-// Known answers as batches, through the doors themselves: rows of one shape side by side, each with
-// a key of its own, valid and broken.
+// Known answers as batches, through the backends directly: rows with equal parameters in one batch,
+// each with a key of its own, valid and broken.
 #include <map>
 #include <tuple>
 
@@ -15,8 +15,8 @@ using warpseal::Direction;
 using Shape = std::tuple<std::string, warpseal_mode, size_t, size_t,
                          size_t>;  // cipher, mode, bytes of IV, AAD and tag
 
-// Whether the mode's standard has such parameters, so that there is something to compute.
-bool has_an_answer(const Row& row, warpseal_mode mode) {
+// Returns true if the mode's standard allows such parameters.
+bool is_computable(const Row& row, warpseal_mode mode) {
     const size_t iv = row.iv.size(), tag = row.tag.size();
     if (mode == WARPSEAL_CCM) return iv >= 7 && iv <= 13 && tag >= 4 && tag <= 16 && tag % 2 == 0;
     return mode != WARPSEAL_GCM || iv != 0;
@@ -27,7 +27,7 @@ std::map<Shape, std::vector<const Row*>> groups() {
     for (const Row& row : vectors::rows()) {
         const warpseal_mode mode = tests::mode_of(row.mode);
         if (row.mode == "cbc-pkcs7" || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS ||
-            !has_an_answer(row, mode))
+            !is_computable(row, mode))
             continue;
         out[{row.cipher, mode, row.iv.size(), row.aad.size(), row.tag.size()}].push_back(&row);
     }
@@ -36,15 +36,15 @@ std::map<Shape, std::vector<const Row*>> groups() {
 
 void append(Text& to, const Text& more) { to.insert(to.end(), more.begin(), more.end()); }
 
-class KnownAnswersOfDoors : public tests::OnEachTarget {};
+class KnownAnswersOfBackends : public tests::OnEachTarget {};
 
-TEST_P(KnownAnswersOfDoors, Batches) {
+TEST_P(KnownAnswersOfBackends, Batches) {
     for (const auto& [shape, rows] : groups()) {
         const auto& [cipher, mode, iv_bytes, aad_bytes, tag_bytes] = shape;
         SCOPED_TRACE(cipher + "-" + warpseal_mode_name(mode) + ", " + rows[0]->id +
                      " and its like");
         const std::unique_ptr<tests::Path> path = tests::path(GetParam(), cipher, rows[0]->key);
-        ASSERT_TRUE(path) << "no door of this target";
+        ASSERT_TRUE(path) << "no backend of this target";
         for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
             const bool forward = direction == Direction::encrypt;
             Text keys, ivs, aad, tags, in;
@@ -91,7 +91,7 @@ TEST_P(KnownAnswersOfDoors, Batches) {
                 for (const Row* row : used) broken += row->valid ? 0 : 1;
                 ASSERT_EQ(path->batch(mode, direction, batch, 0, used.size()), broken);
                 if (forward) {
-                    ASSERT_EQ(written.back(), 0x5a) << "a byte behind the last tag";
+                    ASSERT_EQ(written.back(), 0x5a) << "a byte after the last tag";
                     written.pop_back();
                     ASSERT_EQ(written, tags);
                 }
@@ -115,6 +115,7 @@ TEST_P(KnownAnswersOfDoors, Batches) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, KnownAnswersOfDoors, tests::every_target(), tests::target_name);
+INSTANTIATE_TEST_SUITE_P(Targets, KnownAnswersOfBackends, tests::every_target(),
+                         tests::target_name);
 
 }  // namespace

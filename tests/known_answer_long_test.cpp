@@ -1,5 +1,5 @@
-// Known answers that take long: Monte Carlo runs and long messages, on every target, through the
-// public C interface.
+// Slow known-answer tests: Monte Carlo runs and long messages, on every target, through the public
+// C interface.
 #include <openssl/sha.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ using warpseal::Direction;
 
 class LongAnswers : public tests::OnEachTarget {
 protected:
-    // How many one-block calls of a Monte Carlo run to make. Where a block costs as much as
-    // hundreds (a launch, a bundle of planes) fewer.
+    // Number of one-block calls of a Monte Carlo run; fewer where a block costs as much as hundreds
+    // (a launch, or a bitsliced bundle).
     size_t steps() const {
         const std::string target = GetParam();
         return target == "cuda" ? 2000 : target == "portable" ? 10000 : 20000;
@@ -103,9 +103,9 @@ warpseal_status run(const vectors::Bulk& row, const warpseal_key* key, Direction
                          in, out, row.bytes, tag.data(), tag.size());
 }
 
-// Where a block costs as much as a bundle (64-bit blocks everywhere), or a launch has one thread, a
-// third of the rows of what is serial in one message, of 64-bit blocks another third on each next
-// target; `warpseal vectors` takes them all.
+// Rows that are serial in one message are slow where a block costs as much as a bundle (64-bit
+// blocks everywhere), or a launch has one thread. There a third of them runs; for 64-bit blocks
+// another third on each next target. `warpseal vectors` takes them all.
 TEST_P(LongAnswers, Bulk) {
     const std::string target = GetParam();
     const std::vector<warpseal_target_info> all = targets::all();

@@ -17,7 +17,7 @@ struct Child {
     std::string output;
 };
 
-// This program again, under that mask.
+// Runs this program again under that mask.
 Child run(const std::string& mask, const std::string& filter) {
     const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
     const std::string command = "WARPSEAL_TARGETS='" + mask + "' '" + self +
@@ -38,7 +38,7 @@ bool contains(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-// What `auto` gives under the mask of the environment, as this process's exit code.
+// Returns the status of `auto` under the environment's mask as this process's exit code.
 TEST(MaskedChild, DISABLED_StatusOfAnAutoEngine) {
     warpseal_engine* engine = nullptr;
     const warpseal_status status = warpseal_engine_create(nullptr, &engine);

@@ -1,6 +1,6 @@
-// Known answers: every row of tests/vectors on every target of this machine, both directions,
-// through the public C interface. Rows that the public calls refuse by policy are refused there and
-// computed by the inner door.
+// Known-answer tests: every row of tests/vectors on every target of this machine, both directions,
+// through the public C interface. Rows refused by policy are refused there and computed by the
+// internal interface.
 #include "known_answer.h"
 
 namespace {
@@ -28,7 +28,7 @@ protected:
         count(row.cipher, tests::mode_of(row.mode), direction);
     }
 
-    // Each direction to a fresh buffer poisoned with `poison`, and in place.
+    // Runs each direction into a fresh buffer poisoned with `poison`, and in place.
     template <class Work>
     void both_ways(const Row& row, Direction direction, uint8_t poison, const Work& work) {
         const Text& in = direction == Direction::encrypt ? row.pt : row.ct;
@@ -137,7 +137,7 @@ protected:
         count(row, Direction::decrypt);
     }
 
-    // Whether the public calls take the row's parameters, and whether there is anything to compute.
+    // Returns true if the public calls accept the row's parameters.
     static bool is_public(const Row& row) {
         const size_t iv = row.iv.size(), tag = row.tag.size();
         if (row.mode == "gcm") return tag >= 12 && iv != 0;
@@ -212,9 +212,9 @@ TEST_P(KnownAnswers, Rows) {
     std::printf("%s: %zu rows\n", GetParam(), rows);
 }
 
-// A cipher of the library without known answers, or with none of a mode that it has, is an untested
-// one. Only where a standard's mode has no published or generated rows of that cipher at all do
-// other tests stand in: they are named here by what is missing, loudly.
+// A cipher of the library without known answers in each of its modes is untested. Where a
+// standard's mode has no published or generated rows of that cipher at all, other tests replace
+// them: those are listed here by what is missing.
 TEST(Vectors, EveryCipherHasRows) {
     for (const warpseal_cipher_info& cipher : targets::ciphers()) {
         uint32_t seen = 0;

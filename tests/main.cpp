@@ -1,12 +1,11 @@
-// The entry of every test program: GoogleTest, with output that names what did not run.
+// The entry of every test program: GoogleTest, with a list of skipped tests.
 #include <gtest/gtest.h>
 
 #include <cstdio>
 
 namespace {
 
-// Repeats skipped tests at the end, so that a target that is absent here is never mistaken for one
-// that passed.
+// Repeats skipped tests at the end, so that a missing target is never mistaken for one that passed.
 class NotRun : public testing::EmptyTestEventListener {
     void OnTestProgramEnd(const testing::UnitTest& program) override {
         for (int i = 0; i < program.total_test_suite_count(); ++i) {

@@ -1,5 +1,5 @@
-// The matrix of what was really compared: cases for each target, cipher, mode and direction; an
-// empty cell fails the program.
+// The matrix of compared outputs: cases for each target, cipher, mode and direction. An empty cell
+// fails the program.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace matrix {
 
-// n more outputs of that target were compared with an independent result. Thread-safe.
+// Counts n more outputs of that target that were compared with an independent result. Thread-safe.
 void count(const std::string& target, const std::string& cipher, warpseal_mode mode,
            warpseal::Direction direction, uint64_t n = 1);
 

@@ -1,4 +1,4 @@
-// The matrix at the end of the program, and that no target hides: what the CPU has must be usable.
+// Prints the matrix at the end of the program, and checks that every target of the CPU is usable.
 #include "matrix.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using Cell = std::tuple<std::string, std::string, int, int>;  // target, cipher,
 std::mutex lock;
 std::map<Cell, uint64_t> cells;
 
-constexpr uint64_t least = 1000000;  // cases of a whole run
+constexpr uint64_t least = 1000000;  // minimum cases of a whole run
 
 const char* operation(int mode, int direction) {
     if (mode == WARPSEAL_GCM || mode == WARPSEAL_CCM) return direction == 0 ? "seal" : "open";
@@ -32,7 +32,7 @@ const char* operation(int mode, int direction) {
 }
 
 // Prints the whole table. A cell of a usable target without a case fails the program, unless a
-// filter left tests out.
+// filter excluded tests.
 class Table : public testing::Environment {
     void SetUp() override {
         std::printf("seed %llu (WARPSEAL_TEST_SEED)\n",
@@ -87,7 +87,7 @@ void count(const std::string& target, const std::string& cipher, warpseal_mode m
 
 namespace {
 
-// What the processor says, asked by the compiler's runtime and not by ours.
+// Detects CPU features by the compiler's runtime, not by ours.
 bool expected(const std::string& target) {
     __builtin_cpu_init();
     const bool aesni = __builtin_cpu_supports("aes") && __builtin_cpu_supports("pclmul") &&

@@ -1,8 +1,8 @@
-/* Loads the shared library where no CUDA driver can be found, and works: everything on the cores, a
- * clear refusal of the GPU.
- *
- *   no_cuda LIBRARY FOLDER     FOLDER holds a file libcuda.so.1 that is no library; it hides the
- * driver of a machine that has one */
+/* Loads the shared library where no CUDA driver can be found: everything runs on the cores, and the
+   GPU is refused clearly.
+
+     no_cuda LIBRARY FOLDER     FOLDER holds an invalid file libcuda.so.1 that hides the machine's
+   driver, if any */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ static void expect(int holds, const char* what) {
     ++failures;
 }
 
-/* A function of the library, through memcpy: ISO C has no cast from void* to a function. */
+/* Finds a function of the library, through memcpy: ISO C has no cast from void* to a function. */
 static void find(void* library, const char* name, void* function) {
     void* symbol = dlsym(library, name);
     if (symbol == NULL) {

@@ -1,4 +1,4 @@
-// libcrypto as a second opinion on the ciphers that it has, fast enough for long messages.
+// libcrypto as an oracle for the ciphers that it has, fast enough for long messages.
 #pragma once
 
 #include <openssl/evp.h>

@@ -1,5 +1,5 @@
-// Every way through the door (backends/cipher_backend.h) to compute one thing: the CPU targets and
-// the GPU behind one face, for comparing them.
+// Every path through the backend interface (backends/cipher_backend.h): CPU targets and the GPU
+// behind one interface, for comparisons.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ using reference::Text;
 using warpseal::Direction;
 using warpseal::GcmRun;
 
-// An expanded key, flush against a guard page and then read-only: calls must not touch anything
+// An expanded key that touches a guard page and is then read-only: calls must not access bytes
 // around the state, nor change it.
 class State {
 public:
@@ -36,7 +36,7 @@ private:
     uint8_t* at_;
 };
 
-// One cipher, key and target. Failing calls are test failures. XTS takes the key for its data key,
+// One cipher, key and target. Failing calls are test failures. XTS uses the key as its data key,
 // and the tweak key from `tweak`.
 class Path {
 public:
@@ -61,14 +61,14 @@ public:
         cpu_.gcm_segment[static_cast<int>(direction)](state_.get(), run, first_block, in, out,
                                                       bytes);
     }
-    // Messages [first, first + count) under the path's key, or under batch.keys; returns how many
-    // did not verify.
+    // Processes messages [first, first + count) under the path's key, or under batch.keys. Returns
+    // the number that did not verify.
     virtual uint64_t batch(warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t first, uint64_t count) const {
         return cpu_.batch[mode][static_cast<int>(direction)](
             batch.keys == nullptr ? state_.get() : nullptr, batch, first, count);
     }
-    virtual bool takes_ranges() const { return true; }  // whether `batch` heeds first and count
+    virtual bool takes_ranges() const { return true; }  // true if `batch` honours first and count
     virtual bool sweeps(warpseal_mode mode, Direction direction) const {
         return cpu_.sweep[mode][static_cast<int>(direction)] != nullptr;
     }
@@ -97,8 +97,8 @@ private:
     State state_;
 };
 
-// Host memory through the GPU's pipeline. What the GPU has no part in (the IV, the AAD, the tag)
-// the portable path does, as in the engine.
+// Host memory through the GPU's pipeline. The portable path computes the parts that the GPU does
+// not (the IV, the AAD, the tag), as in the engine.
 class CudaPath : public Path {
 public:
     CudaPath(const warpseal::CudaCipher& cuda, const warpseal::CpuCipher& cpu, const Text& key)
@@ -157,7 +157,7 @@ private:
     State state_;
 };
 
-// The door of that cipher on that target; null where there is none.
+// Returns the backend of that cipher on that target, or null if there is none.
 inline std::unique_ptr<Path> path(const std::string& target, const std::string& cipher,
                                   const Text& key) {
     const warpseal::CpuCipher* portable =
@@ -176,14 +176,14 @@ inline std::unique_ptr<Path> path(const std::string& target, const std::string& 
     return nullptr;
 }
 
-// A path for each usable target, under that key. A cipher must be on all of them.
+// Returns a path for each usable target, under that key. A cipher must be on all of them.
 inline std::vector<std::unique_ptr<Path>> paths(const std::string& cipher, const Text& key) {
     std::vector<std::unique_ptr<Path>> out;
     for (const warpseal_target_info& target : targets::all()) {
         if (!target.usable) continue;
         out.push_back(path(target.name, cipher, key));
         if (out.back() != nullptr) continue;
-        ADD_FAILURE() << cipher << " has no door on " << target.name;
+        ADD_FAILURE() << cipher << " has no backend on " << target.name;
         out.pop_back();
     }
     return out;

@@ -1,4 +1,5 @@
-// The plan is a pure function: size, place, cipher, mode and machine in, target and pieces out.
+// The plan is a pure function: size, memory kind, cipher, mode and machine in, target and shards
+// out.
 #include "engine/schedule/plan.h"
 
 #include <gtest/gtest.h>
@@ -35,10 +36,10 @@ uint64_t sum_of(const Plan& p) {
 
 const auto all_cores = {Target::portable, Target::aesni, Target::avx2, Target::vaes256,
                         Target::vaes512};
-const auto all_forms = {Representation::instructions, Representation::bytes, Representation::words,
-                        Representation::planes};
+const auto all_representations = {Representation::instructions, Representation::bytes,
+                                  Representation::words, Representation::planes};
 
-TEST(Plan, TheSmallestInputsStayWithTheCaller) {
+TEST(Plan, TheSmallestInputsRunOnTheCallersThread) {
     for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM})
         for (const uint64_t bytes : {0, 1, 16, 4096, 16384}) {
             const Plan p =
@@ -49,7 +50,7 @@ TEST(Plan, TheSmallestInputsStayWithTheCaller) {
         }
 }
 
-TEST(Plan, BigInputsUseEveryThreadInWholePieces) {
+TEST(Plan, LargeInputsUseEveryThreadInWholeShards) {
     for (const Target target : all_cores)
         for (const unsigned threads : {2u, 3u, 16u, 200u}) {
             const Plan p = plan({gib, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt},
@@ -58,15 +59,15 @@ TEST(Plan, BigInputsUseEveryThreadInWholePieces) {
             EXPECT_EQ(p.threads, threads);
             EXPECT_EQ(p.chunk_bytes % (16 * kib), 0u);
             EXPECT_GE(gib / p.chunk_bytes, threads * uint64_t{2})
-                << "so that a slow core holds nobody up";
+                << "so that a slow core delays no thread";
             EXPECT_LE(p.chunk_bytes, 4 * mib);
         }
 }
 
-TEST(Plan, ThreadsNeverOutnumberPieces) {
+TEST(Plan, ThreadsNeverOutnumberShards) {
     for (uint64_t bytes = 1; bytes < 64 * mib; bytes = bytes * 3 / 2 + 1)
         for (const Target target : all_cores)
-            for (const Representation representation : all_forms)
+            for (const Representation representation : all_representations)
                 for (const warpseal_mode mode :
                      {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM, WARPSEAL_CBC, WARPSEAL_XTS}) {
                     const Plan p = plan(
@@ -81,8 +82,8 @@ TEST(Plan, ThreadsNeverOutnumberPieces) {
                 }
 }
 
-// What is slower on a core is worth a thread sooner.
-TEST(Plan, SlowFormsAreSharedOutEarlier) {
+// Slower representations are split over threads at smaller sizes.
+TEST(Plan, SlowRepresentationsAreSplitAtSmallerSizes) {
     for (const Target target : all_cores) {
         uint64_t least[2] = {};
         for (const Representation representation :
@@ -100,7 +101,7 @@ TEST(Plan, SlowFormsAreSharedOutEarlier) {
     }
 }
 
-TEST(Plan, OneChainOfBlocksHasOneThread) {
+TEST(Plan, OneSerialMessageHasOneThread) {
     for (const Target target : all_cores)
         for (const bool gpu : {false, true}) {
             MachineFacts facts = machine({target});
@@ -120,7 +121,7 @@ TEST(Plan, OneChainOfBlocksHasOneThread) {
               Target::cuda);
 }
 
-TEST(Plan, FewChainsHaveAThreadEachAndStayOnTheCores) {
+TEST(Plan, FewChainsHaveAThreadEachOnTheCores) {
     const auto call = [](uint64_t chains) {
         return CallFacts{gib,          MemoryKind::host,   16,
                          WARPSEAL_CBC, Direction::encrypt, Representation::planes,
@@ -133,7 +134,7 @@ TEST(Plan, FewChainsHaveAThreadEachAndStayOnTheCores) {
     EXPECT_EQ(plan(call(1000000), facts).target, Target::cuda);
 }
 
-TEST(Plan, FormsByName) {
+TEST(Plan, RepresentationsByName) {
     const std::pair<const char*, Representation> representations[] = {
         {"instructions", Representation::instructions},
         {"bytes", Representation::bytes},
@@ -164,11 +165,11 @@ TEST(Plan, TheBestUsableCoreTargetIsTaken) {
     EXPECT_EQ(plan(call, machine({Target::portable})).target, Target::portable);
 }
 
-TEST(Plan, AesInPageableMemoryStaysOnManyCoresWithAesInstructions) {
+TEST(Plan, AesInPageableMemoryRunsOnManyCoresWithAesInstructions) {
     for (const Target target : {Target::aesni, Target::avx2, Target::vaes256, Target::vaes512})
         for (const uint64_t bytes : {kib, mib, gib, 64 * gib}) {
             MachineFacts facts = machine({Target::portable, target, Target::cuda}, 16);
-            facts.cores = {40, 30};  // what memory gives, measured
+            facts.cores = {40, 30};  // memory bandwidth, measured
             facts.gpus[0].speed = {22, 8};
             const Plan p =
                 plan({bytes, MemoryKind::host, 16, WARPSEAL_GCM, Direction::encrypt}, facts);
@@ -177,7 +178,7 @@ TEST(Plan, AesInPageableMemoryStaysOnManyCoresWithAesInstructions) {
         }
 }
 
-TEST(Plan, WhoIsFasterHasItAndTheRatesSayWho) {
+TEST(Plan, TheFasterSideByThroughputIsUsed) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     const auto targets = [&](double cores, double gpu, MemoryKind memory_kind) {
         facts.cores = {cores, cores / 100};  // together they are slow: nothing is shared
@@ -190,7 +191,7 @@ TEST(Plan, WhoIsFasterHasItAndTheRatesSayWho) {
     EXPECT_EQ(targets(35, 20, MemoryKind::pinned_in_place), Target::vaes512);
 }
 
-TEST(Plan, CoresAndGpuShareByTheirRates) {
+TEST(Plan, CoresAndGpuShareByThroughput) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.cores = {15, 10};
     facts.gpus[0].speed = {45, 40};
@@ -201,13 +202,13 @@ TEST(Plan, CoresAndGpuShareByTheirRates) {
     EXPECT_NEAR(static_cast<double>(p.gpu_bytes[0]) / static_cast<double>(p.core_bytes), 4, 0.1);
     EXPECT_EQ(p.gpu_bytes[0] % (64 * kib), 0u);
     EXPECT_EQ(p.threads, 16u);
-    facts.cores.shared = 1;  // which costs the GPU more than it brings
+    facts.cores.shared = 1;  // which costs the GPU more than it gains
     facts.gpus[0].speed.shared = 43;
     EXPECT_FALSE(
         plan({10 * gib, MemoryKind::pinned, 16, WARPSEAL_CTR, Direction::encrypt}, facts).shared());
 }
 
-// What was not measured: six threads feed each GPU, the others go on as they would alone.
+// Without measurements: six threads feed each GPU, the others run as they would alone.
 TEST(Plan, EachGpuTakesThreadsFromTheCores) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.cores = {32, 0};
@@ -232,7 +233,7 @@ TEST(Plan, ChainsAreNotSharedBetweenCoresAndGpus) {
 
 TEST(Plan, GcmCiphersAndHashes) {
     for (const Target target : all_cores)
-        for (const Representation representation : all_forms) {
+        for (const Representation representation : all_representations) {
             const double ctr = usual_core_speed(target, {gib, MemoryKind::host, 16, WARPSEAL_CTR,
                                                          Direction::encrypt, representation});
             const double gcm = usual_core_speed(target, {gib, MemoryKind::host, 16, WARPSEAL_GCM,
@@ -258,7 +259,7 @@ TEST(Plan, SmallCallsAreNeverShared) {
             }
 }
 
-TEST(Plan, SeveralGpusHaveEqualPartsWhereTheyAreEqual) {
+TEST(Plan, EqualGpusHaveEqualShards) {
     for (const unsigned gpus : {2u, 3u, 8u, 16u}) {
         MachineFacts facts = machine({Target::cuda}, 16);
         facts.gpu_count = gpus;
@@ -305,8 +306,8 @@ TEST(Plan, OneGpuIsTheFastestOfThoseThatAreOpen) {
     }
 }
 
-// In pieces, each of which goes to one side whole, the better of the two has them.
-TEST(Plan, NotMixedItIsTheCoresOrTheGpus) {
+// Segments go whole to one side: the faster one gets them all.
+TEST(Plan, WholeSegmentsRunOnTheCoresOrTheGpus) {
     MachineFacts facts = machine({Target::vaes512, Target::cuda}, 16);
     facts.gpu_count = 2;
     facts.gpu_numbers[1] = 1;
@@ -321,7 +322,7 @@ TEST(Plan, NotMixedItIsTheCoresOrTheGpus) {
     }
 }
 
-TEST(Plan, GpusThatWereLeftOutKeepTheirNumbers) {
+TEST(Plan, ExcludedGpusKeepTheirNumbers) {
     MachineFacts facts = machine({Target::cuda}, 16);
     facts.gpu_numbers[0] = 5;
     const Plan p = plan({gib, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt}, facts);
@@ -329,7 +330,7 @@ TEST(Plan, GpusThatWereLeftOutKeepTheirNumbers) {
     EXPECT_EQ(p.first_gpu(), 5u);
 }
 
-TEST(Plan, WhatIsGivenOutIsTheWholeCallWhateverTheRates) {
+TEST(Plan, ShardsSumToTheCallForAnyThroughput) {
     const double rates[] = {0.001, 0.3, 7, 45, 900};
     for (const double cores : rates)
         for (const double first : rates)
@@ -353,7 +354,7 @@ TEST(Plan, WhatIsGivenOutIsTheWholeCallWhateverTheRates) {
                 }
 }
 
-TEST(Plan, OneMessageOfBlocksThatWaitIsNeverCut) {
+TEST(Plan, OneSerialMessageIsNeverSplit) {
     MachineFacts facts = machine({Target::cuda}, 16);
     facts.gpu_count = 2;
     facts.gpus[1].open = true;
@@ -413,7 +414,7 @@ TEST(Plan, ManyPortableCoresBeatASlowLink) {
               Target::portable);
 }
 
-TEST(Plan, WhereTheGpuIsAllThereIsItTakesEverything) {
+TEST(Plan, AGpuAloneTakesEverything) {
     for (const uint64_t bytes : {uint64_t{0}, uint64_t{1}, gib}) {
         const Plan p = plan({bytes, MemoryKind::host, 16, WARPSEAL_GCM, Direction::decrypt},
                             machine({Target::cuda}));
@@ -423,7 +424,7 @@ TEST(Plan, WhereTheGpuIsAllThereIsItTakesEverything) {
     }
 }
 
-TEST(Targets, MasksAreNamesBetweenCommas) {
+TEST(Targets, MasksAreCommaSeparatedNames) {
     TargetSet allowed;
     EXPECT_EQ(unmasked_targets(nullptr, allowed), WARPSEAL_OK);
     EXPECT_EQ(allowed, set({Target::portable, Target::aesni, Target::avx2, Target::vaes256,
@@ -454,7 +455,7 @@ TEST(Targets, DeviceOption) {
         EXPECT_EQ(choice.cuda_devices, devices) << text;
     }
     EXPECT_EQ(choose_device("auto", choice), WARPSEAL_OK);
-    EXPECT_TRUE(choice.cuda_devices.empty()) << "all that there are";
+    EXPECT_TRUE(choice.cuda_devices.empty()) << "all available";
     EXPECT_EQ(choose_device("cuda:12", choice), WARPSEAL_OK);
     EXPECT_EQ(choice.targets, set({Target::cuda}));
     for (const Target target : all_cores) {

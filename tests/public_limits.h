@@ -1,5 +1,5 @@
-// A key, buffers that refused calls must leave alone, and calls that are right but for what a test
-// changes.
+// A key, buffers that refused calls must not change, and valid calls of which a test changes one
+// argument.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Batches of the public calls: what may be null, and which messages may have one IV.
+// Batches of the public calls: which pointers may be null, and which messages may share an IV.
 #include "public_limits.h"
 
 namespace {
@@ -6,7 +6,7 @@ namespace {
 using tests::Limits;
 using vectors::Text;
 
-// A mode that a batch may have, and the call that encrypts in it.
+// A mode of batches, and the call that encrypts in it.
 struct BatchMode {
     warpseal_mode mode;
     uint32_t iv_bytes, tag_bytes;
@@ -33,7 +33,7 @@ warpseal_batch of_mode(warpseal_batch batch, const BatchMode& mode) {
 // On every target, with lengths and without.
 TEST_F(Limits, EmptyMessagesNeedNoText) {
     const uint64_t none[2] = {0, 0}, some[2] = {0, 16};
-    const uint64_t places[2] = {1 << 20, 0};
+    const uint64_t offsets[2] = {1 << 20, 0};
     for (const warpseal_target_info& target : targets::all()) {
         if (!target.usable || std::string(target.name) == "cuda") continue;
         const auto engine = targets::engine(target.name);
@@ -50,7 +50,7 @@ TEST_F(Limits, EmptyMessagesNeedNoText) {
                 without.lengths = lengths;
                 without.message_bytes = lengths != nullptr ? 32 : 0;
                 without.in = nullptr, without.out = nullptr;
-                without.in_offsets = without.out_offsets = lengths != nullptr ? places : nullptr;
+                without.in_offsets = without.out_offsets = lengths != nullptr ? offsets : nullptr;
                 poison();
                 ASSERT_EQ(mode.encrypt(key.get(), mode.mode, &without), WARPSEAL_OK);
                 ASSERT_EQ(Text(tag_, tag_ + sizeof tag_), tags);

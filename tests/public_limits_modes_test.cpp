@@ -1,5 +1,5 @@
-// What the public calls refuse by the limits of the modes past ECB, CTR and GCM, and by their keys;
-// the inner door computes it.
+// Refusals of the public calls by the limits of the modes other than ECB, CTR and GCM, and by their
+// keys; the internal interface computes them.
 #include "public_limits.h"
 
 namespace {
@@ -44,8 +44,8 @@ TEST_F(Limits, TagsOfCcmAndCmac) {
     }
 }
 
-// SP 800-38C A.1: the length of the text lies in 15 - n bytes. Nothing is read or written, so small
-// buffers do.
+// SP 800-38C A.1: the length of the text has 15 - n bytes. Nothing is read or written, so small
+// buffers suffice.
 TEST_F(Limits, MoreTextThanCcmAllows) {
     for (size_t n = 8; n <= 13; ++n) {
         const size_t less = size_t{1} << (8 * (15 - n));
@@ -88,7 +88,7 @@ TEST_F(Limits, UnitsAndHalvesOfXts) {
     const targets::KeyHandle equal(made);
     const uint8_t unit[16] = {1};
     EXPECT_EQ(warpseal_xts_encrypt(equal.get(), unit, 32, in_, out_, 64), WARPSEAL_OK)
-        << "the inner door computes it";
+        << "the internal interface computes it";
     EXPECT_EQ(warpseal_xts_decrypt(equal.get(), unit, 32, out_, out_, 64), WARPSEAL_OK);
     EXPECT_EQ(std::memcmp(in_, out_, 64), 0);
     poison();
@@ -149,16 +149,16 @@ TEST_F(Limits, UnitsAndHalvesOfXts) {
             << n;
 }
 
-// SP 800-67 3.3: keys under which encryption twice, or with its partner, is nothing, and TDEA keys
-// that are no more than one DES.
-TEST_F(Limits, KeysThatAreNoKeysForDes) {
+// SP 800-67 3.3: keys under which a second encryption, by itself or its partner, is the identity,
+// and TDEA keys equivalent to a single DES.
+TEST_F(Limits, WeakDesKeys) {
     const uint8_t weak[][8] = {{1, 1, 1, 1, 1, 1, 1, 1},
                                {0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe, 0xfe},
                                {0xe0, 0xe0, 0xe0, 0xe0, 0xf1, 0xf1, 0xf1, 0xf1},
                                {0x1f, 0x1f, 0x1f, 0x1f, 0x0e, 0x0e, 0x0e, 0x0e},
                                {0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe},
                                {0xfe, 0xe0, 0xfe, 0xe0, 0xfe, 0xf1, 0xfe, 0xf1},
-                               {0, 0, 0, 0, 0, 0, 0, 0}};  // parity does not count
+                               {0, 0, 0, 0, 0, 0, 0, 0}};  // parity is ignored
     const uint8_t good[24] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,
                               13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24};
     size_t seen = 0;
@@ -183,7 +183,8 @@ TEST_F(Limits, KeysThatAreNoKeysForDes) {
             ASSERT_EQ(warpseal_internal_key_create(engine_.get(), cipher.name, bytes.data(),
                                                    bytes.size(), &made),
                       WARPSEAL_OK);
-            const targets::KeyHandle key = targets::key(engine_, cipher.name, bytes), inner(made),
+            const targets::KeyHandle key = targets::key(engine_, cipher.name, bytes),
+                                     internal(made),
                                      fine_key = targets::key(engine_, cipher.name, fine);
             for (const warpseal_mode mode :
                  {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
@@ -193,7 +194,7 @@ TEST_F(Limits, KeysThatAreNoKeysForDes) {
                           WARPSEAL_WEAK_KEY)
                     << mode;
                 EXPECT_TRUE(untouched());
-                EXPECT_EQ(warpseal_encrypt(inner.get(), mode, iv_, iv_bytes, in_, out_, 64),
+                EXPECT_EQ(warpseal_encrypt(internal.get(), mode, iv_, iv_bytes, in_, out_, 64),
                           WARPSEAL_OK)
                     << mode;
                 EXPECT_EQ(warpseal_decrypt(key.get(), mode, iv_, iv_bytes, out_, out_, 64),
@@ -216,11 +217,11 @@ TEST_F(Limits, KeysThatAreNoKeysForDes) {
             EXPECT_EQ(warpseal_encrypt_batch(fine_key.get(), WARPSEAL_CBC, &b), WARPSEAL_WEAK_KEY)
                 << "the second of the batch";
             EXPECT_TRUE(untouched());
-            EXPECT_EQ(warpseal_encrypt_batch(inner.get(), WARPSEAL_CBC, &b), WARPSEAL_OK);
+            EXPECT_EQ(warpseal_encrypt_batch(internal.get(), WARPSEAL_CBC, &b), WARPSEAL_OK);
             b.in = out_;
             EXPECT_EQ(warpseal_decrypt_batch(fine_key.get(), WARPSEAL_CBC, &b), WARPSEAL_OK);
             EXPECT_EQ(std::memcmp(in_, out_, 32), 0);
-            EXPECT_EQ(warpseal_mac(inner.get(), WARPSEAL_CMAC, in_, 16, tag_, 8), WARPSEAL_OK);
+            EXPECT_EQ(warpseal_mac(internal.get(), WARPSEAL_CMAC, in_, 16, tag_, 8), WARPSEAL_OK);
             EXPECT_EQ(warpseal_mac_verify(key.get(), WARPSEAL_CMAC, in_, 16, tag_, 8), WARPSEAL_OK);
         }
         EXPECT_EQ(warpseal_encrypt(targets::key(engine_, cipher.name, fine).get(), WARPSEAL_ECB,
@@ -231,7 +232,7 @@ TEST_F(Limits, KeysThatAreNoKeysForDes) {
 }
 
 // SP 800-38A B.1: the counter is the whole block, big-endian, and wraps; so no message is long
-// enough to meet one of its blocks again.
+// enough to repeat a counter block.
 TEST_F(Limits, CountersWrapOverTheWholeBlock) {
     for (const warpseal_cipher_info& cipher : targets::ciphers()) {
         Text bytes(cipher.key_bytes);

@@ -1,5 +1,4 @@
-// What the public calls do where memory that they are given meets: refuse, or compute as if it did
-// not.
+// Overlapping buffers in the public calls: refused, or computed as if they were disjoint.
 #include "public_limits.h"
 #include "random.h"
 
@@ -8,7 +7,7 @@ namespace {
 using tests::Limits;
 using vectors::Text;
 
-TEST_F(Limits, OverlapThatIsNotInPlace) {
+TEST_F(Limits, PartialOverlap) {
     Text memory(4096, 7);
     for (const size_t shift : {size_t{1}, size_t{15}, size_t{16}, size_t{63}}) {
         uint8_t *low = memory.data() + 512, *high = low + shift;
@@ -39,8 +38,8 @@ TEST_F(Limits, OverlapThatIsNotInPlace) {
         WARPSEAL_OK);
 }
 
-// A piece of one thread must not overwrite the IV that a piece of another begins with: wherever it
-// lies, the same comes out.
+// One thread's shard must not overwrite the IV of another's: the output is the same for every
+// position.
 TEST_F(Limits, IvWithinTheOutput) {
     const size_t bytes = (size_t{4} << 20) + 32;
     const auto engine = targets::engine("cpu", 4);
@@ -71,8 +70,7 @@ TEST_F(Limits, IvWithinTheOutput) {
     EXPECT_TRUE(std::equal(out.begin(), out.begin() + 16, apart.begin()));
 }
 
-// Of a sealed message what is read beside the text must stay as it was until the last byte is
-// written.
+// The inputs of a sealed message besides its text must not change until the last byte is written.
 TEST_F(Limits, TextOverIvAadOrTag) {
     for (const warpseal_mode mode : {WARPSEAL_GCM, WARPSEAL_CCM}) {
         SCOPED_TRACE(warpseal_mode_name(mode));
@@ -99,14 +97,13 @@ TEST_F(Limits, TextOverIvAadOrTag) {
             << "the tag over the IV";
         EXPECT_EQ(memory, Text(256, 7));
         EXPECT_EQ(tag, Text(16));
-        // Side by side, as in a record.
+        // Adjacent, as in a record.
         EXPECT_EQ(both(out - 12, out - 32, out + 64, out), WARPSEAL_OK);
     }
 }
 
-// Messages by strides of which one's output is another's input would come out by the order in which
-// threads take them.
-TEST_F(Limits, BatchesThatReadWhatTheyWrite) {
+// Strided messages of which one's output is another's input would depend on the order of threads.
+TEST_F(Limits, BatchesThatReadTheirOutput) {
     Text memory(4096, 7), ivs(8 * 16), tags(8 * 16), copy;
     const uint64_t lengths[8] = {48, 48, 48, 48, 48, 48, 48, 48};
     struct Case {

@@ -1,5 +1,5 @@
-// What the public calls refuse: policy, limits of the standards, and arguments that cannot be
-// meant; refused calls touch no output.
+// Refusals of the public calls: policy, limits of the standards, and invalid arguments; refused
+// calls do not change any output.
 #include "public_limits.h"
 #include "random.h"
 
@@ -28,7 +28,7 @@ TEST_F(Limits, TagsUnder12AndOver16Bytes) {
             << tag_bytes;
     }
     EXPECT_TRUE(untouched());
-    // The inner door computes them all, and a longer tag begins with the shorter.
+    // The internal interface computes them all, and a longer tag begins with the shorter.
     uint8_t whole[16];
     ASSERT_EQ(seal(12, 16), WARPSEAL_OK);
     std::memcpy(whole, tag_, 16);
@@ -82,11 +82,11 @@ TEST_F(Limits, IvLengths) {
             << n;
         b.out = nullptr;
         EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), none) << n;
-        if (n == 16 || n == 0 || (n >= 7 && n <= 13))  // a mode above took it
+        if (n == 16 || n == 0 || (n >= 7 && n <= 13))  // a mode above accepted it
             poison();
         else
             EXPECT_TRUE(untouched()) << n;
-        // GCM takes any but none.
+        // GCM accepts any length but zero.
         const warpseal_status any = n != 0 ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
         EXPECT_EQ(seal(n, 16), any) << n;
         EXPECT_EQ(
@@ -138,9 +138,9 @@ TEST_F(Limits, PartialBlocksInEcbAndCbc) {
     EXPECT_TRUE(untouched());
 }
 
-TEST_F(
-    Limits,
-    MoreTextThanGcmAllows) {  // SP 800-38D 5.2.1.1; nothing is read or written, so small buffers do
+TEST_F(Limits,
+       MoreTextThanGcmAllows) {  // SP 800-38D 5.2.1.1; nothing is read or written, so small buffers
+                                 // suffice
     const size_t most = (size_t{1} << 36) - 32;
     for (const size_t n : {most + 1, most + 32, size_t{1} << 40}) {
         EXPECT_EQ(seal(12, 16, n), WARPSEAL_LIMIT_EXCEEDED) << n;
@@ -162,9 +162,9 @@ TEST_F(
     EXPECT_TRUE(untouched());
 }
 
-// No object is that long; what rounded such a length up to whole pieces found none to do. All but
-// GCM's, which are past its standard.
-TEST_F(Limits, LengthsThatNoMemoryHas) {
+// No object is that long, and rounding such a length up to whole chunks would give zero. All modes
+// but GCM, whose standard forbids it.
+TEST_F(Limits, LengthsBeyondAnyMemory) {
     const auto bad = WARPSEAL_INVALID_ARGUMENT;
     uint8_t* const far = reinterpret_cast<uint8_t*>(uintptr_t{1} << 63);
     const targets::KeyHandle xts = [&] {
@@ -247,7 +247,7 @@ TEST_F(Limits, LengthsThatNoMemoryHas) {
     EXPECT_TRUE(untouched());
 }
 
-// SP 800-38D 8.3, with the count set forward: 2^32 calls that draw an IV, and never another.
+// SP 800-38D 8.3, with the count set forward: 2^32 calls that draw an IV, and no further one.
 TEST_F(Limits, MoreRandomIvsThanGcmAllows) {
     uint8_t iv[12];
     const auto draw = [&] {
@@ -311,7 +311,7 @@ TEST_F(Limits, NullPointers) {
     EXPECT_TRUE(untouched());
     EXPECT_EQ(engine, nullptr);
     EXPECT_EQ(key, nullptr);
-    // Nothing is needed where there is nothing to do.
+    // Empty calls need no pointers.
     EXPECT_EQ(warpseal_encrypt(key_.get(), WARPSEAL_CTR, iv_, 16, nullptr, nullptr, 0),
               WARPSEAL_OK);
     EXPECT_EQ(warpseal_seal_unsafe_iv(key_.get(), WARPSEAL_GCM, iv_, 12, nullptr, 0, nullptr,
@@ -413,7 +413,7 @@ TEST_F(Limits, DevicesThatCannotBeUsed) {
     }
 }
 
-// SP 800-38D 7.2: FAIL gives out no plaintext. Through every call that opens, in place and not, on
+// SP 800-38D 7.2: FAIL releases no plaintext. Through every call that opens, in place and not, on
 // every target.
 TEST_F(Limits, FailedOpensWipeTheOutput) {
     tests::Random random(51);

@@ -39,19 +39,19 @@ public:
         fill(out.data(), bytes);
         return out;
     }
-    // Up to bound, small values as likely as large ones.
+    // Returns a length up to bound, with small values as likely as large ones.
     size_t length(size_t bound) {
         return static_cast<size_t>(
             below((uint64_t{1} << below(64 - static_cast<uint64_t>(__builtin_clzll(bound)))) + 1));
     }
-    // A counter of a block; mostly one that carries out of its low 8, 32, 64 or 128 bits within the
+    // Returns a counter of a block; most carry out of their low 8, 32, 64 or 128 bits within the
     // next `blocks` blocks.
     std::vector<uint8_t> counter(uint64_t blocks, size_t bytes = 16) {
         static constexpr size_t ones[] = {0, 1, 4, 8,
                                           16};  // low bytes to set to 0xff before subtracting
         return counter_before(text(bytes), std::min(bytes, ones[below(5)]), below(blocks + 1));
     }
-    // The same block but for its low `ones` bytes: those are `back` under all ones.
+    // Returns the same block with its low `ones` bytes set to all ones minus `back`.
     static std::vector<uint8_t> counter_before(std::vector<uint8_t> out, size_t ones,
                                                uint64_t back) {
         for (size_t i = 1; i <= ones; ++i) out[out.size() - i] = 0xff;

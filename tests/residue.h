@@ -13,8 +13,7 @@ namespace residue {
 
 using Text = std::vector<uint8_t>;
 
-// Everything secret is kept here xored with a mask, so that the search finds copies of the
-// library's alone.
+// Secrets are kept XORed with this mask, so that the search finds only the library's copies.
 constexpr uint8_t mask = 0x5a;
 
 using Patterns = std::vector<Text>;  // masked
@@ -31,9 +30,9 @@ inline bool matches(const uint8_t* at, const Text& pattern) {
     return true;
 }
 
-// How many times the patterns occur in the writable memory of this process. Shared mappings are not
-// looked at: with a GPU they are windows of its driver, which must not be read. The heap and
-// mappings without a name are the driver's as well as ours.
+// Counts the patterns in the writable memory of this process. Shared mappings are skipped: with a
+// GPU they are windows of its driver, which must not be read. The heap and unnamed mappings belong
+// to the driver as well as to us.
 inline size_t occurrences(const Patterns& patterns) {
     std::map<uint32_t, std::vector<const Text*>> by_head;  // the first four bytes, masked
     for (const Text& pattern : patterns) {

@@ -1,6 +1,5 @@
-// What a call through the door leaves on the stack does not depend on key or text: round keys,
-// keystream and sums that the compiler spilled are cleared, however short the call and however
-// little of the stack it clears.
+// The stack after a backend call does not depend on key or text: spilled round keys, keystream and
+// GHASH accumulators are zeroized, even after short calls that zeroize little.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,8 +22,7 @@ using namespace warpseal;
 constexpr size_t most_bytes = 12304,
                  messages = 17;  // more than the lanes of a narrow run of bytes or words
 
-// The memory that a call works on: in the same place whatever lies there. The IV is always the
-// same, as it is public.
+// Memory of a call, at the same address for all contents. The IV is constant, as it is public.
 struct Memory {
     alignas(64) uint8_t state[65536], tweak_state[65536];
     uint8_t key[32 * messages], iv[64] = {0xf1, 0x5c}, aad[300], in[messages * most_bytes],
@@ -66,8 +64,8 @@ warpseal_batch batch_of(Memory& m, warpseal_mode mode, const CpuCipher& cipher, 
     return batch;
 }
 
-// Every function of the door, on text of that length. No tag is right, whatever the secrets are: to
-// open or verify is to refuse.
+// Returns every backend function, on text of that length. No tag is right for any secrets: opening
+// and verifying refuse.
 std::vector<Named> calls(const CpuCipher& c, size_t bytes) {
     std::vector<Named> all;
     const size_t whole = bytes / c.block_bytes * c.block_bytes;
@@ -106,7 +104,7 @@ std::vector<Named> calls(const CpuCipher& c, size_t bytes) {
         }
     for (int d = 0; d < direction_count; ++d) {
         if (c.gcm_segment[d] != nullptr)
-            all.push_back({"gcm piece", [=, &c](Memory& m) {
+            all.push_back({"gcm segment", [=, &c](Memory& m) {
                                c.gcm_segment[d](m.state, &m.run, 0, m.in, m.out, bytes);
                            }});
         if (c.xts[d] != nullptr && bytes >= 16)
@@ -150,7 +148,7 @@ TEST_P(StackResidue, DependsOnNoSecret) {
         const CpuCipher* const cipher = cpu_cipher(target, portable->name);
         if (cipher == nullptr || !vectors::wanted(cipher->name)) continue;
         const bool aes =
-            std::strncmp(cipher->name, "aes", 3) == 0;  // clears least after brief texts
+            std::strncmp(cipher->name, "aes", 3) == 0;  // zeroizes least after short texts
         for (const size_t bytes :
              aes ? std::vector<size_t>{16, 21, 48, 64, 70, 300, 1024, 1029, 12288, 12301}
                  : std::vector<size_t>{16, 21, 300}) {
@@ -163,8 +161,8 @@ TEST_P(StackResidue, DependsOnNoSecret) {
                     memory->fill(*cipher, bytes, random);
                     return first == stack.after(call);
                 };
-                // Once more: the dynamic linker saves registers when it looks a function up, which
-                // is when it is first called.
+                // Runs twice: the dynamic linker saves registers when it resolves a function, at
+                // its first call.
                 ASSERT_TRUE(same() || same())
                     << cipher->name << ", " << named.name << ", " << bytes << " bytes";
                 ++compared;

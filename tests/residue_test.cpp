@@ -26,8 +26,8 @@ size_t different(const uint8_t* bytes, size_t n) {
     return std::set<uint8_t>(bytes, bytes + n).size();
 }
 
-// What a target makes of a key, in pieces that no other memory holds by chance. Planes are words of
-// all ones or none: one bit each.
+// Adds a target's expanded key, in windows that do not occur by chance. Bitsliced words are all
+// ones or all zeros: one bit each.
 void add_state(Patterns& patterns, warpseal::Target target, const std::string& cipher,
                const Text& key) {
     const warpseal::CpuCipher* cpu = warpseal::cpu_cipher(target, cipher.c_str());
@@ -36,26 +36,27 @@ void add_state(Patterns& patterns, warpseal::Target target, const std::string& c
     cpu->expand(memory.begin(), key.data());
     const uint8_t* state = memory.begin();
     const size_t end = cpu->state_bytes;
-    size_t planes = end;  // where they begin: on a line of 64 bytes, and go on to the end
-    while (planes >= 64 && std::all_of(state + planes - 64, state + planes,
-                                       [](uint8_t x) { return x == 0 || x == 0xff; }))
-        planes -= 64;
-    if (end - planes < 1024) planes = end;
-    size_t from = planes;
+    size_t bitsliced =
+        end;  // the start of the bitsliced keys: at a line of 64 bytes, up to the end
+    while (bitsliced >= 64 && std::all_of(state + bitsliced - 64, state + bitsliced,
+                                          [](uint8_t x) { return x == 0 || x == 0xff; }))
+        bitsliced -= 64;
+    if (end - bitsliced < 1024) bitsliced = end;
+    size_t from = bitsliced;
     while (from < end && state[from] == 0)
-        from += 8;  // a pattern that begins with zeros would be looked for everywhere
+        from += 8;  // a pattern that begins with zeros would be searched for everywhere
     for (size_t at = from; at + 1024 <= end; at += 1024)
         if (state[at] != 0) patterns.push_back(masked(state + at, 1024));
-    for (size_t at = 0; at + 16 <= planes; at += 16)
+    for (size_t at = 0; at + 16 <= bitsliced; at += 16)
         if (different(state + at, 16) > 8) patterns.push_back(masked(state + at, 16));
-    // Byte form has each byte of a round key eight times.
-    for (size_t at = 0; at + 64 <= planes; at += 64)
+    // The byte-sliced representation has each byte of a round key eight times.
+    for (size_t at = 0; at + 64 <= bitsliced; at += 64)
         if (different(state + at, 64) > 5 && different(state + at, 8) == 1)
             patterns.push_back(masked(state + at, 64));
 }
 
-// The key, its round keys, H, and the target's own form of them: in a child, whose memory goes with
-// it.
+// Returns the key, its round keys, H, and the target's own representation of them. Computes them in
+// a child, whose memory goes with it.
 Patterns patterns(warpseal::Target target, const std::string& cipher, const Text& masked_key) {
     int ends[2];
     if (pipe(ends) != 0) return {};
@@ -63,11 +64,11 @@ Patterns patterns(warpseal::Target target, const std::string& cipher, const Text
     if (child == 0) {
         const Text key = masked(masked_key.data(), masked_key.size());
         Patterns found;
-        if (const auto slow = reference::cipher(cipher, key)) {
-            for (const Text& round : slow->secrets())
+        if (const auto reference_cipher = reference::cipher(cipher, key)) {
+            for (const Text& round : reference_cipher->secrets())
                 found.push_back(masked(round.data(), round.size()));
             Text zero(16, 0);
-            slow->encrypt(zero.data());
+            reference_cipher->encrypt(zero.data());
             found.push_back(masked(zero.data(), 16));
         } else {
             found.push_back(masked(key.data(), key.size()));
@@ -98,11 +99,11 @@ Patterns patterns(warpseal::Target target, const std::string& cipher, const Text
 
 class Residue : public testing::TestWithParam<const char*> {
 protected:
-    // One use of each mode; `bytes` large enough for several threads where the engine has them.
+    // Uses each mode once; `bytes` is large enough for several threads where the engine has them.
     static void use(const warpseal_key* key, const warpseal_cipher_info& cipher, size_t bytes) {
         Text text(bytes, 1), tag(16), iv(16, 2);
         for (const warpseal_mode mode : {WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB}) {
-            // What goes block after block is one thread's, however much it is.
+            // A serial mode runs on one thread, whatever its size.
             const size_t encrypted = mode == WARPSEAL_CTR ? bytes : 4096,
                          decrypted = mode == WARPSEAL_OFB ? 4096 : bytes;
             ASSERT_EQ(warpseal_encrypt(key, mode, iv.data(), cipher.block_bytes, text.data(),
@@ -127,7 +128,7 @@ protected:
                   WARPSEAL_NOT_AUTHENTIC);
     }
 
-    // Both modes with the key handed over in the batch, expanded where it runs.
+    // Runs both modes with the key passed in the batch, expanded by the backend.
     static void use_in_batch(const warpseal_key* key, uint32_t block_bytes,
                              const Text& masked_key) {
         constexpr size_t count = 8, bytes = 777;
@@ -173,16 +174,19 @@ TEST_P(Residue, NoneAfterDestroy) {
     }
     tests::Random random(71);
     for (const warpseal_cipher_info& cipher : targets::ciphers()) {
-        const bool slow = reference::cipher(cipher.name, Text(cipher.key_bytes)) != nullptr;
-        if (target == warpseal::Target::cuda && (cipher.block_bytes == 8 || !slow)) {
+        const bool reference_cipher =
+            reference::cipher(cipher.name, Text(cipher.key_bytes)) != nullptr;
+        if (target == warpseal::Target::cuda && (cipher.block_bytes == 8 || !reference_cipher)) {
             std::printf("NOT RUN %s on cuda: no patterns of its schedule there\n", cipher.name);
             continue;
         }
         const Text masked_key = random.text(cipher.key_bytes);
         const Patterns secrets = patterns(target, cipher.name, masked_key);
-        // On a GPU the key and AES-128's eleven round keys; without a twin the key and planes of
-        // round keys, 1024 bytes each.
-        ASSERT_GE(secrets.size(), !slow ? 8u : target == warpseal::Target::cuda ? 12u : 16u);
+        // On a GPU: the key and AES-128's eleven round keys. Without a reference: the key and
+        // bitsliced round keys, 1024 bytes each.
+        ASSERT_GE(secrets.size(), !reference_cipher                  ? 8u
+                                  : target == warpseal::Target::cuda ? 12u
+                                                                     : 16u);
         ASSERT_EQ(occurrences(secrets), 0u) << "before the key exists";
         const auto engine = targets::engine(GetParam(), 3);
         alignas(16) uint8_t bytes[64];

@@ -1,5 +1,4 @@
-// A stack that is painted before each call on it, so that what a call left there, and how deep it
-// went, can be read.
+// A stack painted before each call on it, to read its contents after the call and its depth.
 #pragma once
 
 #include <ucontext.h>
@@ -36,7 +35,7 @@ public:
         self() = nullptr;
         return memory_;
     }
-    // Of the last call.
+    // Depth of the last call.
     size_t deepest_bytes() const {
         return static_cast<size_t>(
             memory_.end() -

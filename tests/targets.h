@@ -1,5 +1,4 @@
-// The targets of this machine as the tests see them, and handles of the C interface that free
-// themselves.
+// The targets of this machine, and self-freeing handles of the C interface, for tests.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -40,14 +39,14 @@ inline bool has(const warpseal_cipher_info& cipher, warpseal_mode mode) {
     return (cipher.modes >> mode & 1) != 0;
 }
 
-// A notice where nothing is to go wrong: work that a GPU hands back is done all the same, and by
-// its results nobody would know. A forked child has lost its parent's GPU, and may say so.
+// Fails a test on an unexpected notice: work returned by a GPU is still completed, so results alone
+// would not show it. A forked child has lost its parent's GPU, and may report that.
 inline const pid_t this_process = getpid();
 inline void unexpected(void*, const char* text) {
-    if (getpid() == this_process) ADD_FAILURE() << "the engine says: " << text;
+    if (getpid() == this_process) ADD_FAILURE() << "notice of the engine: " << text;
 }
 
-// An engine on that device alone; null after a failed expectation.
+// Returns an engine on that device alone; null after a failed expectation.
 inline EngineHandle engine(const std::string& device, unsigned threads = 1,
                            void (*notice)(void*, const char*) = nullptr) {
     warpseal_engine_options options{};

@@ -1,5 +1,5 @@
-// Many threads share one engine and one key, and make and drop keys of their own: the answers stay
-// right. Made for ThreadSanitizer too.
+// Many threads share one engine and one key, and create and destroy keys of their own: the outputs
+// are right. Also run under ThreadSanitizer.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,21 +13,22 @@ namespace {
 
 using reference::Text;
 
-struct Answer {
+struct ExpectedOutput {
     warpseal_mode mode;
     Text iv, aad, in, out, tag;
 };
 
-std::vector<Answer> answers(const std::string& cipher, const Text& key) {
+std::vector<ExpectedOutput> answers(const std::string& cipher, const Text& key) {
     tests::Random random(61);
-    std::vector<Answer> all;
+    std::vector<ExpectedOutput> all;
     for (int i = 0; i < 40; ++i) {
-        Answer a{i % 2 == 0 ? WARPSEAL_GCM : WARPSEAL_CTR,
-                 {},
-                 {},
-                 random.text(i % 10 == 0 ? 3000000 + random.below(99) : random.length(1 << 15)),
-                 {},
-                 {}};
+        ExpectedOutput a{
+            i % 2 == 0 ? WARPSEAL_GCM : WARPSEAL_CTR,
+            {},
+            {},
+            random.text(i % 10 == 0 ? 3000000 + random.below(99) : random.length(1 << 15)),
+            {},
+            {}};
         const bool gcm = a.mode == WARPSEAL_GCM;
         a.iv = random.text(gcm ? 12 : 16);
         if (gcm) a.aad = random.text(random.below(50));
@@ -38,7 +39,7 @@ std::vector<Answer> answers(const std::string& cipher, const Text& key) {
     return all;
 }
 
-bool right(const warpseal_key* key, const Answer& a) {
+bool right(const warpseal_key* key, const ExpectedOutput& a) {
     Text out(a.in.size()), tag(16);
     if (a.mode == WARPSEAL_CTR) {
         if (warpseal_encrypt(key, a.mode, a.iv.data(), a.iv.size(), a.in.data(), out.data(),
@@ -60,7 +61,7 @@ bool right(const warpseal_key* key, const Answer& a) {
 void run(const std::string& device, unsigned engine_threads) {
     const std::string cipher = "aes-256";
     const Text key_bytes(32, 0x17);
-    const std::vector<Answer> all = answers(cipher, key_bytes);
+    const std::vector<ExpectedOutput> all = answers(cipher, key_bytes);
     const auto engine = targets::engine(device, engine_threads);
     const auto shared = targets::key(engine, cipher, key_bytes);
     std::atomic<size_t> wrong{0}, done{0};
@@ -68,9 +69,9 @@ void run(const std::string& device, unsigned engine_threads) {
     for (size_t t = 0; t < 6; ++t)
         threads.emplace_back([&, t] {
             for (size_t i = 0; i < all.size(); ++i) {
-                const Answer& a = all[(i * (2 * t + 1)) % all.size()];
+                const ExpectedOutput& a = all[(i * (2 * t + 1)) % all.size()];
                 if (!right(shared.get(), a)) ++wrong;
-                if (i % 4 == t % 4) {  // a key of its own, gone again while others work
+                if (i % 4 == t % 4) {  // a key of its own, destroyed while others work
                     const auto own = targets::key(engine, cipher, key_bytes);
                     if (!right(own.get(), a)) ++wrong;
                 }
@@ -91,13 +92,13 @@ TEST(Threads, ShareAnEngineAndAKey) {
     run("auto", 0);
 }
 
-// Engines come and go in several threads at once: the first uses of a target, and their self-tests,
-// race with each other.
+// Engines are created and destroyed in several threads at once: the first uses of a target, and
+// their self-tests, race with each other.
 TEST(Threads, MakeEnginesAtOnce) {
     std::atomic<size_t> wrong{0};
     std::vector<std::thread> threads;
     const Text key_bytes(16, 3);
-    const std::vector<Answer> all = answers("aes-128", key_bytes);
+    const std::vector<ExpectedOutput> all = answers("aes-128", key_bytes);
     for (size_t t = 0; t < 8; ++t)
         threads.emplace_back([&, t] {
             for (int i = 0; i < 5; ++i) {

@@ -1,6 +1,6 @@
 // The one parser of tests/vectors: known-answer rows, Monte Carlo chains and bulk rows, as
-// tests/vectors/SOURCES.md describes them. The three are told apart by their fields, so that a file
-// may hold any of them; files are found by listing the folders.
+// tests/vectors/SOURCES.md describes them. Their fields tell the three apart, so that a file may
+// hold any of them; files are found by listing the folders.
 #pragma once
 
 #include <zlib.h>
@@ -71,15 +71,15 @@ inline Text from_hex(const std::string& hex) {
     return out;
 }
 
-// Where the vectors lie: as built, or WARPSEAL_TEST_VECTORS, or tests/vectors under the current
-// folder on another machine.
+// Returns the folder of the vectors: as built, or WARPSEAL_TEST_VECTORS, or tests/vectors under the
+// current folder on another machine.
 inline std::filesystem::path folder() {
     if (const char* given = std::getenv("WARPSEAL_TEST_VECTORS")) return given;
     if (std::filesystem::is_directory(WARPSEAL_TEST_VECTORS)) return WARPSEAL_TEST_VECTORS;
     return "tests/vectors";
 }
 
-// A file, gzip or not.
+// Reads a file, gzip or not.
 inline std::string text(const std::filesystem::path& path) {
     gzFile file = gzopen(path.c_str(), "rb");
     if (file == nullptr) throw std::runtime_error("cannot open " + path.string());
@@ -93,7 +93,7 @@ inline std::string text(const std::filesystem::path& path) {
     return text;
 }
 
-// Its lines; throws if there are none, as a missing file must not pass.
+// Returns its lines; throws if there are none, as a missing file must not pass.
 inline std::vector<nlohmann::json> lines(const std::filesystem::path& path) {
     const std::string text = vectors::text(path);
     std::vector<nlohmann::json> out;
@@ -113,7 +113,7 @@ inline Text bytes(const nlohmann::json& line, const char* field) {
     return found == line.end() ? Text() : from_hex(found->get<std::string>());
 }
 
-// WARPSEAL_TEST_CIPHERS, "aes" or "aes-128", narrows a run to ciphers that begin so.
+// WARPSEAL_TEST_CIPHERS, "aes" or "aes-128", restricts a run to ciphers with that prefix.
 inline bool wanted(const std::string& cipher) {
     const char* only = std::getenv("WARPSEAL_TEST_CIPHERS");
     return only == nullptr || cipher.rfind(only, 0) == 0;
@@ -158,7 +158,7 @@ inline Bulk bulk_of(const nlohmann::json& line) {
     return out;
 }
 
-// All of tests/vectors, read once.
+// Returns all of tests/vectors, read once.
 inline const All& all() {
     static const All found = [] {
         All out;

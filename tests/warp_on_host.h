@@ -21,12 +21,12 @@ inline ThreadNumber blockIdx{0}, gridDim{1};
 
 namespace warp_on_host {
 
-// In either order: what lanes do between two collectives must not depend on who goes first.
+// Runs lanes in either order: work between two collectives must not depend on it.
 enum class Order { forwards, backwards };
 
 class Warp {
 public:
-    // The kernel, in a block of one warp.
+    // Runs the kernel in a block of one warp.
     void run(const std::function<void()>& kernel, Order order) {
         kernel_ = kernel;
         blockDim.x = lanes;
@@ -50,12 +50,12 @@ public:
                 if (!fibre.done) swapcontext(&scheduler_, &fibre.context);
                 running += fibre.done ? 0 : 1;
             }
-            if (running % lanes != 0) std::abort();  // a collective that some lanes did not come to
+            if (running % lanes != 0) std::abort();  // a collective that some lanes did not reach
         }
         threadIdx.x = 0;
     }
 
-    // What each lane brought to this collective. Good until the lane's next but one.
+    // The values that each lane passes to this collective. Valid until the lane's next but one.
     static constexpr uint32_t lanes = 32, most_words = 6;
     using Words = uint32_t[most_words];
     template <class... Word>
@@ -116,7 +116,7 @@ inline uint32_t __ballot_sync(uint32_t, bool value) {
 inline uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t by) {
     return static_cast<uint32_t>((uint64_t{high} << 32 | low) >> by % 32);
 }
-// The four products of bytes with sign, summed onto c.
+// Adds the four products of signed bytes to c.
 inline int __dp4a(int a, int b, int c) {
     for (int i = 0; i < 4; ++i)
         c += static_cast<int8_t>(a >> (8 * i)) * static_cast<int8_t>(b >> (8 * i));

@@ -1,4 +1,5 @@
-"""Wrong usage: unknown words, options that do not go together; and what --help and docs/exit-codes.md promise."""
+"""Wrong usage: unknown words, conflicting options, and the promises of --help and
+docs/exit-codes.md."""
 
 import os
 import re
@@ -46,7 +47,7 @@ def no_secret(p):
 
 
 @case
-def options_that_do_not_go_together(p):
+def conflicting_options(p):
     p.key()
     p.key("raw", 16)
     p.write("plain", b"text")
@@ -66,7 +67,7 @@ def options_that_do_not_go_together(p):
 
 
 @case
-def device_that_is_not_there(p):
+def missing_device(p):
     p.key()
     p.write("plain", b"text")
     p.fails(2, "warp9", "encrypt", "-k", "key", "--device", "warp9", "plain", "-o", "sealed")
@@ -86,7 +87,7 @@ def masked_target(p):
     p.write("plain", b"text")
     masked = dict(os.environ, WARPSEAL_TARGETS="portable")
     p.fails(20, "'aesni'", "encrypt", "-k", "key", "--device", "aesni", "plain", "-o", "sealed", env=masked)
-    check("portable" in p.ok("encrypt", "-k", "key", "plain", "-o", "sealed", env=masked).err, "the target that is left")
+    check("portable" in p.ok("encrypt", "-k", "key", "plain", "-o", "sealed", env=masked).err, "the remaining target")
 
 
 @case
@@ -98,7 +99,7 @@ def help_and_version(p):
         check(p.ok(command, "--help").out, f"{command} --help is empty")
     check("Examples" in top, "no examples")
     decrypt = p.ok("decrypt", "--help").out.decode()
-    check("exit code" in decrypt and "set -o pipefail" in decrypt, "decrypt --help does not say how to learn of a failure")
+    check("exit code" in decrypt and "set -o pipefail" in decrypt, "decrypt --help does not explain how to detect a failure")
     check(max(map(len, top.splitlines())) <= 120, "--help is too wide")
 
 
@@ -112,7 +113,7 @@ def exit_codes_are_the_documented_ones(p):
 
 
 @case
-def the_input_may_stand_anywhere(p):
+def the_input_may_be_at_any_position(p):
     p.key()
     content = some_bytes(1000)
     p.write("plain", content)
@@ -127,7 +128,7 @@ def the_input_may_stand_anywhere(p):
 
 @case
 def secrets_are_not_taken_by_value(p):
-    """Nothing in the arguments or the environment stands for a key or passphrase itself."""
+    """No argument or environment variable takes a key or passphrase by value."""
     shown = p.ok("encrypt", "--help").out.decode()
     check("PASSPHRASE " not in shown and "--key-hex" not in shown, shown)
     environment = dict(os.environ, WARPSEAL_PASSPHRASE="secret", WARPSEAL_KEY="00" * 32)

@@ -1,4 +1,5 @@
-"""Files that are not what was sealed: wrong keys, changes, truncation, trailing bytes; told apart by exit code, nothing left behind."""
+"""Damaged files: wrong keys, changes, truncation, trailing bytes. Exit codes tell them apart, and
+nothing is left behind."""
 
 from program import case, check, check_equal, main, some_bytes
 
@@ -6,7 +7,7 @@ CHUNK = 16400  # of the payload, tag included
 
 
 def opens_nowhere(p, code, words, name, verify_code=None):
-    """To a file, to a pipe, and verified: the same verdict."""
+    """Checks the same result with output to a file, to a pipe, and with verify."""
     p.fails(code, [*words, "Nothing was written"], "decrypt", "-k", "key", name, "-o", "opened")
     to_pipe = p.fails(code, words, "decrypt", "-k", "key", name)
     check(("Nothing was written" in to_pipe.err) == (to_pipe.out == b""), to_pipe.err)
@@ -43,13 +44,14 @@ def tampered(p):
         changed[-from_end] ^= 0x40
         p.write("changed", changed)
         out = opens_nowhere(p, 13, ["cannot", "'changed'", "backup"], "changed", 26) if from_end else b""
-        check(content.startswith(out), "what left is not an authenticated prefix")
-        check(len(out) <= len(content) - len(content) % 16384, "the changed chunk left")
+        check(content.startswith(out), "the output is not an authenticated prefix")
+        check(len(out) <= len(content) - len(content) % 16384, "the changed chunk was written")
 
 
 @case
 def one_copy_of_the_header_damaged(p):
-    """The file opens with the other copy, and verify and decrypt say so, also of a stream that cannot be read twice."""
+    """The file opens with the other copy. verify and decrypt report it, also for a stream that
+    cannot be read twice."""
     content = some_bytes(50_000)
     sealed = bytearray(p.read(p.sealed(content)))
     for command in ["verify", "decrypt"]:
@@ -61,11 +63,11 @@ def one_copy_of_the_header_damaged(p):
         check(p.ok("decrypt", "-k", "key", "changed").out == content, "what comes back")
         for command in ["verify", "decrypt"]:
             check("warpseal: 'changed' is whole, but the two copies of its header differ" in p.ok("-q", command, "-k", "key", "changed").err,
-                  f"{command} says nothing of byte {place}")
+                  f"{command} does not report byte {place}")
             with open(p.file("changed"), "rb") as file:
-                check("copies of its header differ" in p.ok(command, "-k", "key", stdin=file).err, f"{command} says nothing of byte {place}")
+                check("copies of its header differ" in p.ok(command, "-k", "key", stdin=file).err, f"{command} does not report byte {place}")
             check("standard input is whole, but the two copies" in p.ok(command, "-k", "key", input=bytes(changed)).err,
-                  f"{command} says nothing of byte {place} of a pipe")
+                  f"{command} does not report byte {place} of a pipe")
         p.ok("decrypt", "-k", "key", "changed", "-o", "opened", "-f")
 
 
@@ -92,7 +94,7 @@ def truncated(p):
         for options in [["-o", "opened"], []]:
             before = p.run("decrypt", "-k", "key", "cut", *options)
             check(before.code in (13, 14), f"cut at {length}: exit code {before.code}")
-            check(content.startswith(before.out), "what left is not an authenticated prefix")
+            check(content.startswith(before.out), "the output is not an authenticated prefix")
     p.fails(14, "'cut'", "decrypt", "-k", "key", p.write("cut", sealed[:whole_chunks]) and "cut", "-o", "opened")
     for length in range(0, 200):
         p.write("cut", sealed[:length])
@@ -117,7 +119,7 @@ def empty_file(p):
     p.fails(14, "'empty'", "decrypt", "-k", "key", "empty", "-o", "opened")
     p.fails(26, "'empty'", "verify", "-k", "key", "empty")
     p.fails(14, "'empty'", "info", "empty")
-    check(p.ok("decrypt", "-k", "key", p.sealed(b"")).out == b"", "an empty message comes back")
+    check(p.ok("decrypt", "-k", "key", p.sealed(b"")).out == b"", "an empty message round-trips")
 
 
 @case

@@ -1,4 +1,4 @@
-"""`warpseal doctor`: the machine, and what openssl.cnf files of all kinds do to the provider."""
+"""`warpseal doctor`: the machine, and the effect of many openssl.cnf files on the provider."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def environment(p, **more):
 
 
 def module_of(p):
-    """The module as the build leaves it, beside the program."""
+    """Returns the provider module in the build, beside the program."""
     module = os.path.join(os.path.dirname(p.path), "warpseal.so")
     if not os.path.exists(module) or shutil.which("openssl") is None:
         raise NotRun("no provider was built, or no `openssl` is installed")
@@ -40,7 +40,7 @@ def module_of(p):
 
 
 def doctor(p, text, *arguments, name="openssl.cnf", **more):
-    """Its exit code and findings on that openssl.cnf."""
+    """Returns the exit code and findings for that openssl.cnf."""
     p.write(name, text.encode())
     result = p.run("doctor", "openssl", "--json", "--config", p.file(name), *arguments, env=environment(p, **more))
     report = json.loads(result.out)
@@ -57,7 +57,8 @@ def problem(findings, *words):
 
 @case
 def every_target_is_tried(p):
-    """As many lines as the program lists targets, of which one is tried here; the random source among what works."""
+    """Prints one line for each listed target, of which one is tested here. The random source is
+    among the working parts."""
     alone = environment(p, WARPSEAL_TARGETS="portable")
     result = p.run("doctor", "--json", "--openssl", "/nonexistent/openssl", env=alone)
     report = json.loads(result.out)
@@ -68,7 +69,7 @@ def every_target_is_tried(p):
     check_equal(by_subject["random source"]["verdict"], "ok", "getrandom")
     check("NTRU" in by_subject["portable"]["found"], by_subject["portable"]["found"])
     problem(report["findings"], "/nonexistent/openssl")
-    check_equal(result.code, 1, "exit code where the program named is not there")
+    check_equal(result.code, 1, "exit code for a missing program")
 
 
 @case
@@ -88,7 +89,7 @@ def all_is_well(p):
 
 @case
 def the_fragment_as_it_is(p):
-    """What is installed, behind a system's file that has nothing of providers."""
+    """The installed fragment, after a system file without providers."""
     module = module_of(p)
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../provider/install/warpseal.cnf.in")
     with open(source, encoding="utf-8") as file:
@@ -99,8 +100,8 @@ def the_fragment_as_it_is(p):
 
 
 @case
-def default_that_is_forgotten(p):
-    """OpenSSL's issue 16249, also by a provider that is not ours."""
+def missing_default_provider(p):
+    """OpenSSL issue 16249, also caused by another vendor's provider."""
     text = GOOD.format(module=module_of(p)).replace("default = default_sect\n", "")
     _, findings = doctor(p, text)
     problem(findings, "activates warpseal but not `default`", "default = default_sect")
@@ -109,7 +110,7 @@ def default_that_is_forgotten(p):
 
 
 @case
-def way_that_ends_early(p):
+def incomplete_chain_of_settings(p):
     good = GOOD.format(module=module_of(p))
     for gone, words in [("openssl_conf = openssl_init", ["has no `openssl_conf`"]), ("providers = provider_sect", ["[openssl_init] has no `providers`"]),
                         ("[provider_sect]", ["`providers = provider_sect`", "does not exist"]),
@@ -119,7 +120,7 @@ def way_that_ends_early(p):
 
 
 @case
-def module_that_is_not_there(p):
+def missing_module(p):
     module_of(p)
     found = problem(doctor(p, GOOD.format(module="/nonexistent/warpseal.so"))[1], "/nonexistent/warpseal.so is not there")
     check("warpseal.so there, or write" in found["advice"], found)
@@ -127,23 +128,23 @@ def module_that_is_not_there(p):
 
 
 @case
-def module_that_does_not_load(p):
+def unloadable_module(p):
     module_of(p)
     p.write("warpseal.so", b"no module\n")
     problem(doctor(p, GOOD.format(module=p.file("warpseal.so")))[1], "OpenSSL has active: default", "warpseal does not load", "warpseal.so")
 
 
 @case
-def setting_that_is_wrong(p):
-    """The provider's own words come through."""
+def invalid_setting(p):
+    """The provider's own message is printed."""
     problem(doctor(p, GOOD.format(module=module_of(p)) + "max_batch = many\n")[1], "warpseal does not load", "max_batch", "many")
     problem(doctor(p, GOOD.format(module=module_of(p)) + "device = toaster\n")[1], "warpseal does not load", "device", "toaster")
-    check_equal(doctor(p, GOOD.format(module=module_of(p)) + "device = cuda:31\n")[0], 0, "a device that is not there today")
+    check_equal(doctor(p, GOOD.format(module=module_of(p)) + "device = cuda:31\n")[0], 0, "a device that is missing today")
 
 
 @case
-def nothing_of_ours(p):
-    """No problem for who does not want the provider; one for who does."""
+def without_the_provider_section(p):
+    """Not a problem unless the user asks for the provider."""
     module_of(p)
     code, findings = doctor(p, "[req]\ndefault_bits = 2048\n")
     check_equal(code, 0, findings)
@@ -159,12 +160,13 @@ def files_that_cannot_be_read(p):
         problem(doctor(p, text)[1], words)
     result = p.run("doctor", "openssl", "--json", "--config", p.file("absent.cnf"), env=environment(p))
     problem(json.loads(result.out)["findings"], "absent.cnf cannot be read")
-    check_equal(result.code, 1, "exit code of a file that is not there")
+    check_equal(result.code, 1, "exit code of a missing file")
 
 
 @case
 def includes_quotes_variables(p):
-    """What libcrypto reads is read: files of a folder, quotes, comments, long lines, variables, names with their section."""
+    """Reads what libcrypto reads: included folders, quotes, comments, long lines, variables, names
+    with their section."""
     module = module_of(p)
     os.mkdir(p.file("more"))
     p.write("more/providers.cnf", b"[list] # comment\ndefault = d\nmine.warpseal = \"w\"\n[d]\nactivate = \\\n 1\n[w]\nidentity = warpseal\nactivate = 1\n")
@@ -179,7 +181,7 @@ def includes_quotes_variables(p):
 
 @case
 def activation_before_3_2(p):
-    """A stub tells the version: what `activate = 0` does depends on it."""
+    """The stub reports its version, which decides the meaning of `activate = 0`."""
     module = module_of(p)
     text = GOOD.format(module=module).replace("[default_sect]\nactivate = 1", "[default_sect]\nactivate = 0")
     for version, words in [("3.0.19", None), ("3.5.0", "but not `default`")]:

@@ -1,4 +1,4 @@
-"""What is read: missing, unreadable, a directory, closed, or changing under the reader's hands."""
+"""Inputs that are missing, unreadable, a directory, closed, or changing while they are read."""
 
 import json
 import os
@@ -32,11 +32,11 @@ def directory(p):
 
 @case
 def unreadable(p):
-    """/proc/self/mem opens, and fails with EIO when read: an unreadable input that root has too."""
+    """/proc/self/mem opens, and fails with EIO when read: unreadable even for root."""
     p.key()
     for command in [["encrypt", "-k", "key"], ["decrypt", "-k", "key"], ["verify", "-k", "key"]]:
         to = [] if command[0] == "verify" else ["-o", "out"]
-        # Nobody but root opens that of a program that is not dumpable.
+        # Only root can open it for a program that is not dumpable.
         p.fails(16, ["/proc/self/mem", "Input/output error" if os.geteuid() == 0 else "Permission denied"], *command, *to, "/proc/self/mem")
         with open("/proc/self/mem", "rb") as mine:
             p.fails(16, ["standard input", "Input/output error"], *command, *to, stdin=mine)
@@ -54,14 +54,15 @@ def closed_standard_input(p):
 
 @case
 def a_file_without_a_length(p):
-    """Files of /proc say 0 bytes and have more: what is read counts."""
+    """Files of /proc report 0 bytes and have more: the bytes read count."""
     p.key()
     sealed = p.ok("encrypt", "-k", "key", "/proc/self/status").out
     check(b"Name:" in p.ok("decrypt", "-k", "key", input=sealed).out, "the content of /proc/self/status")
 
 
 def change_while_read(p, command, name, length, change):
-    """Stops the program when it has reported progress, changes the input, lets it go on. On the slowest path, to be in time."""
+    """Stops the program after its first progress report, changes the input and resumes. Uses the
+    slowest path to be in time."""
     process = p.start(*command, "--threads", 1, "--device", "portable", "--progress", "json", name, "-o", "out")
     for line in process.stderr:
         report = json.loads(line)
@@ -83,7 +84,7 @@ def change_while_read(p, command, name, length, change):
 @case
 def shrinks_while_read(p):
     p.key()
-    length = 128 << 20  # sparse; long enough to be caught
+    length = 128 << 20  # sparse; long enough to be interrupted
     for left in [0, 1 << 20, length - 1]:
         with open(p.file("plain"), "wb") as file:
             file.truncate(length)
@@ -105,7 +106,7 @@ def grows_while_read(p):
 
 @case
 def rewritten_while_read(p):
-    """At equal length, in place, and with its time of modification put back."""
+    """Rewrites the input in place at equal length, and restores its modification time."""
     p.key()
     length = 128 << 20
 
@@ -136,7 +137,7 @@ def a_sealed_file_shrinks_while_opened(p):
 
 @case
 def slow_input(p):
-    """Bytes that come one at a time, and a last one late."""
+    """Feeds bytes one at a time, with a late last one."""
     p.key()
     process = p.start("encrypt", "-k", "key", stdin=subprocess.PIPE)
     content = some_bytes(200)

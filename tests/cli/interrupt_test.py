@@ -1,4 +1,5 @@
-"""Ended in the middle: by SIGKILL at random times, by SIGINT and SIGTERM; no half output, no plaintext left, the old file whole."""
+"""Interrupted runs: SIGKILL at random times, SIGINT and SIGTERM. No partial output or plaintext
+remains, and the old file is whole."""
 
 import errno
 import os
@@ -24,7 +25,8 @@ def timed(p, *command):
 
 
 def kill_at_random(p, command, name, kills, judge):
-    """Kills the command after a random share of its usual time; returns how often it was in the middle."""
+    """Kills the command after a random fraction of its usual time. Returns how often it was still
+    running."""
     usual = sorted(timed(p, *command) for _ in range(3))[1]
     dice = random.Random(7)
     before = set(os.listdir(p.directory))
@@ -77,8 +79,9 @@ def killed_while_encrypting(p):
 
 @case
 def killed_while_replacing(p):
-    """With --force over an existing file: the old one or the new one, whole. A whole new one may also keep its temporary name,
-    if the kill fell between the two calls that name it: docs/exit-codes.md says so."""
+    """With --force over an existing file: the old or the new one remains, whole. A whole new file
+    may also keep its temporary name if the kill fell between the two calls that name it:
+    docs/exit-codes.md says so."""
     content = some_bytes(8 << 20)
     p.sealed(content)
     named = []
@@ -110,7 +113,7 @@ def interrupt(p, number, command, before):
 
 @case
 def interrupted(p):
-    """The big file is sparse; what it is encrypted to is dropped half way."""
+    """The big file is sparse; its ciphertext is discarded midway."""
     p.key()
     with open(p.file("plain"), "wb") as file:
         file.truncate(8 << 30)
@@ -141,8 +144,8 @@ def interrupted_decryption(p):
 
 
 @case
-def interrupted_while_nothing_comes(p):
-    """A read that blocks for ever cannot be asked to stop: the program ends all the same, soon."""
+def interrupted_while_input_is_idle(p):
+    """A read that blocks forever cannot be asked to stop. The program still ends soon."""
     p.key()
     before = set(os.listdir(p.directory))
     reading, writing = os.pipe()
@@ -157,7 +160,8 @@ def interrupted_while_nothing_comes(p):
 
 
 def interrupted_raw(p, *output, stdout):
-    """`raw encrypt`, fed without end, interrupted once a piece of 16 MiB went to a pipe, or after the time that takes; its words."""
+    """Interrupts `raw encrypt`, fed without end, after one segment of 16 MiB went to a pipe or an
+    equal time. Returns its message."""
     process = p.start("-q", "raw", "encrypt", "-c", "aes-128-ctr", "--key-file", "key", "--iv", "00" * 16, *output, stdin=subprocess.PIPE,
                       stdout=stdout)
 
@@ -184,7 +188,7 @@ def interrupted_raw(p, *output, stdout):
 
 
 @case
-def an_interrupt_of_raw_says_what_went_out(p):
+def an_interrupt_of_raw_reports_its_output(p):
     need(p, "aes-128", "ctr")
     key_file(p, some_bytes(16))
     before = set(os.listdir(p.directory))
@@ -213,7 +217,7 @@ def a_second_signal_ends_at_once(p):
 
 @case
 def an_ignored_signal_stays_ignored(p):
-    """As under nohup, and in background jobs of scripts."""
+    """SIGINT is ignored as under nohup and in background jobs of scripts."""
     p.key()
     process = p.start("encrypt", "-k", "key", stdin=subprocess.PIPE, preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
     wait_until_signals_are_watched(process)
@@ -225,8 +229,9 @@ def an_ignored_signal_stays_ignored(p):
 
 
 @case
-def no_thread_to_watch_with(p):
-    """Unwatched, a signal would leave behind what is not whole: no work is begun."""
+def without_a_watcher_thread(p):
+    """Without the watching thread a signal would leave partial files, so the program does not start
+    the work."""
     def no_threads():
         for call in ["clone", "clone3"]:
             refuse(call, errno.EAGAIN)()

@@ -1,9 +1,9 @@
-"""Sets of NTRU, and calls of `warpseal kem` on files pk, sk, ct."""
+"""NTRU parameter sets, and `warpseal kem` commands on the files pk, sk, ct."""
 
 import os
 import stat
 
-# Public key, secret key, ciphertext (docs/kem.md).
+# Sizes of public key, secret key and ciphertext (docs/kem.md).
 SETS = {"ntruhps2048509": (699, 935, 699), "ntruhps2048677": (930, 1234, 930), "ntruhps4096821": (1230, 1590, 1230),
         "ntruhps40961229": (1842, 2366, 1842), "ntruhrss701": (1138, 1450, 1138), "ntruhrss1373": (2401, 2983, 2401)}
 SMALL = "ntruhps2048509"

@@ -1,4 +1,5 @@
-"""What `warpseal kem` writes: what it leaves alone, what it replaces, and what is there when it fails."""
+"""Outputs of `warpseal kem`: files left unchanged, files replaced, and the state after a failure.
+"""
 
 import errno
 import os
@@ -26,7 +27,7 @@ def outputs_are_left_alone(p):
     p.fails(2, "same file", *encapsulate("--force", ct="pk"))
     p.fails(2, "same file", *encapsulate("--force", ss="pk"))
     p.fails(2, "same file", *decapsulate("--force", ct="pk", ss="pk"))
-    # Whether or not the key is a file.
+    # The key may be a file or standard input.
     p.fails(2, "same file", *("kem", "encapsulate", "--public-key", "-", "--ciphertext", "new", "--shared-secret", "new", "--force"),
             input=p.read("pk"))
     for secret in ("sk", "-"):
@@ -37,13 +38,13 @@ def outputs_are_left_alone(p):
 
 
 @case
-def a_pair_appears_when_both_are_whole(p):
+def a_key_pair_appears_when_both_files_are_complete(p):
     keygen(p)
     before = snapshot(p.directory)
     for error in (errno.EIO, errno.ENOSPC):
         p.fails(16, os.strerror(error), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force",
                 preexec_fn=refuse("fsync", error))
-    # One cannot have its name: the other has none either, whichever comes first.
+    # If one file cannot have its name, the other has none either, whichever comes first.
     for taken in ("new.sk", "new.pk"):
         process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "new.sk", "--public-key", "new.pk", "--count", "200000")
         wait_until_output_is_open(process, p.directory)
@@ -52,7 +53,7 @@ def a_pair_appears_when_both_are_whole(p):
         check_equal((process.returncode, p.read(taken)), (11, b"another's"), err)
         os.unlink(p.file(taken))
         check_equal(snapshot(p.directory), before, "files")
-    # Without unnamed files both temporaries go, whatever ends the program.
+    # Without unnamed files both temporaries are removed, whatever ends the program.
     process = p.start("kem", "keygen", "--set", SMALL, "--secret-key", "new.sk", "--public-key", "new.pk", "--count", "1000000",
                       preexec_fn=without_unnamed_files())
     wait_until(lambda: sum(name.startswith(".warpseal-") for name in os.listdir(p.directory)) == 2, "both temporaries are there")
@@ -63,11 +64,11 @@ def a_pair_appears_when_both_are_whole(p):
 
 
 @case
-def a_pair_replaces_a_pair(p):
-    """With --force too: two that belong together, or the old two."""
+def a_key_pair_replaces_a_key_pair(p):
+    """With --force too: two matching new files, or the two old ones."""
     keygen(p)
     replace = ("kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force")
-    # The third cannot replace what it is to keep until both have their names.
+    # The third command cannot replace the file it must keep until both have their names.
     for preexec in (None, without_unnamed_files(), refuse("renameat", errno.EIO), refuse("renameat2", errno.EINVAL)):
         old = p.read("sk"), p.read("pk")
         p.ok(*replace, preexec_fn=preexec)
@@ -81,7 +82,7 @@ def a_pair_replaces_a_pair(p):
 
 
 @case
-def the_old_pair_stays(p):
+def the_old_key_pair_is_kept(p):
     """With --force, if one of the two cannot have its name."""
     keygen(p)
     os.mkdir(p.file("keys"))
@@ -96,20 +97,22 @@ def the_old_pair_stays(p):
         os.mkdir(p.file("keys"))
         check_equal(snapshot(p.directory), before, "files")
 
-    # The second cannot be named: what the first replaced comes back, and what was not there before is gone again.
+    # The second cannot be named: the file replaced first is restored, and a newly created one is
+    # removed.
     for public in ("pk", "new"):
         fails_as_the_folder_goes("keys/sk", public)
-    # Neither of two old ones can be replaced.
+    # Neither of two old files can be replaced.
     filters = refuse("renameat2", errno.EINVAL), refuse("renameat", errno.EPERM)
     p.fails(16, os.strerror(errno.EPERM), "kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force",
             preexec_fn=lambda: [install() for install in filters])
-    # Where two files cannot be exchanged: the secret's comes last, so that the old one is there when the other fails.
+    # If files cannot be exchanged, the secret key is renamed last, so that the old one is intact
+    # if the other fails.
     fails_as_the_folder_goes("sk", "keys/pk", preexec_fn=refuse("renameat2", errno.EINVAL))
 
 
 @case
 def each_sync_counts(p):
-    """Of both files, then of both directories: whichever fails, the old pair stays."""
+    """Fails the sync of each file, then of each directory: the old pair stays in every case."""
     keygen(p)
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
@@ -130,15 +133,16 @@ def each_sync_counts(p):
 
 @case
 def each_close_counts(p):
-    """The file has its name by then: the old pair comes back all the same. What stands aside meanwhile is never taken for a temporary."""
+    """The file has its name by then: the old pair still comes back. The file kept aside is never
+    mistaken for a temporary."""
     keygen(p)
     command = ["kem", "keygen", "--set", SMALL, "--secret-key", "sk", "--public-key", "pk", "--force"]
     for output in (3, 4):  # the syncs of the directories are the third and the fourth
         code, err, calls = with_fault(p, "close", 10_000, command)
         check_equal(code, 0, err)
         exchanges = [line for line in calls if "RENAME_EXCHANGE" in line]
-        check_equal(len(exchanges), 2, "files that change places")
-        if sees_into_programs():  # others do not see the program's strings
+        check_equal(len(exchanges), 2, "exchanged files")
+        if sees_into_programs():  # other processes cannot read the program's strings
             check(all(".old" in line and ".tmp" not in line for line in exchanges), f"what stands aside: {exchanges}")
         sync = [number for number, line in enumerate(calls) if line.startswith("fsync(")][output - 1]
         before = snapshot(p.directory)

@@ -1,4 +1,5 @@
-"""`warpseal kem`: keys, ciphertexts and secrets in files, one and many; lengths, permissions and pipes."""
+"""`warpseal kem`: keys, ciphertexts and secrets in files, single and batched; lengths, permissions
+and pipes."""
 
 import concurrent.futures
 import errno
@@ -31,7 +32,7 @@ def secrets_are_private(p):
     for umask in (0o027, 0o000):
         for name in ("pk", "ct"):
             os.unlink(p.file(name))
-        for again in (umask, 0o000):  # what is replaced then had its mode by the first
+        for again in (umask, 0o000):  # the file replaced here got its mode from the first run
             keygen(p, SMALL, "--force", umask=again)
             p.ok(*encapsulate("--force"), umask=again)
             p.ok(*decapsulate("--force"), umask=again)
@@ -52,7 +53,7 @@ def many_at_a_time(p):
         sent = p.read("sent")
         check_equal(len({sent[i:i + 32] for i in range(0, len(sent), 32)}), 19, "secrets of their own")
         check_equal(p.read("received"), sent, "one key each")
-        # Any one of them alone, and several under one key.
+        # Any one item alone, and several under one key.
         p.write("sk7", p.read("sk")[7 * secret:8 * secret], 0o600)
         p.write("ct7", p.read("ct")[7 * ciphertext:8 * ciphertext])
         p.ok(*decapsulate("--force", sk="sk7", ct="ct7", ss="alone"))
@@ -72,7 +73,7 @@ def more_than_one_call(p):
     sent = p.read("sent")
     check_equal(len({sent[i:i + 32] for i in range(0, len(sent), 32)}), 8200, "secrets of their own")
     check(p.read("received") == sent, "secrets over several calls")
-    # A key each.
+    # One key per item.
     count, public = 4100, SETS[SMALL][0]
     keygen(p, SMALL, "--count", str(count), "--force")
     check_equal((len(p.read("pk")), len(p.read("sk"))), (count * public, count * SETS[SMALL][1]), "keys")
@@ -138,7 +139,8 @@ def wrong_lengths(p):
 
 @case
 def every_wrong_length_of_one_set(p):
-    """Of each kind of file, from nothing to 64 bytes too many; the named set runs on the cores, as only the program's own check is asked."""
+    """Every wrong length of each kind of file, from 0 to 64 bytes too many. The named set runs on
+    the cores, as only the program's own check is tested."""
     keygen(p)
     p.ok(*encapsulate())
     for what, file, code, operation in [
@@ -160,7 +162,7 @@ def every_wrong_length_of_one_set(p):
 
 
 @case
-def what_is_no_ciphertext_gives_another_secret(p):
+def invalid_ciphertexts_give_another_secret(p):
     keygen(p)
     p.ok(*encapsulate())
     changed = bytearray(p.read("ct"))
@@ -184,7 +186,7 @@ def spare_bits_of_a_public_key(p):
 
 @case
 def no_random_source(p):
-    """Nothing appears that was not drawn, and what draws nothing works."""
+    """Nothing undrawn is written, and commands that draw nothing work."""
     keygen(p)
     p.ok(*encapsulate())
     refused = {"preexec_fn": refuse("getrandom", errno.EIO)}

@@ -1,4 +1,4 @@
-"""Key files: made private and whole, refused when of the wrong size or open to others."""
+"""Key files: created private and whole, refused when of the wrong size or readable by others."""
 
 import os
 import stat
@@ -30,7 +30,7 @@ def keygen_refuses_to_overwrite(p):
 
 
 @case
-def keygen_needs_a_place(p):
+def keygen_needs_an_output(p):
     p.fails(2, "--output", "keygen")
     p.fails(16, "directory", "keygen", ".")
     p.fails(16, "'no/key'", "keygen", "no/key")

@@ -1,4 +1,5 @@
-"""What others can learn of a running program: core files, /proc, swap; and how long it holds a key file's and a passphrase's bytes."""
+"""Exposure of a running program: core files, /proc, swap, and how long it holds a key file's and a
+passphrase's bytes."""
 
 import os
 import resource
@@ -12,7 +13,7 @@ WORD = b"a passphrase to search the memory for"
 
 
 def mappings(process, name):
-    """(begin, end, what the file says of it) of each mapping that can be written."""
+    """Returns (begin, end, backing file) of each writable mapping."""
     found = []
     with open(f"/proc/{process.pid}/{name}", encoding="ascii", errors="replace") as lines:
         for line in lines:
@@ -26,13 +27,13 @@ def mappings(process, name):
 
 
 def places(process, secret):
-    """Where the secret lies in the program's memory."""
+    """Returns the addresses of the secret in the program's memory."""
     if not sees_into_programs():
-        raise NotRun("only who sees into programs that are not dumpable can read its memory")
+        raise NotRun("only a process that sees into programs that are not dumpable can read its memory")
     found = []
     with open(f"/proc/{process.pid}/mem", "rb", buffering=0) as memory:
         for begin, end, _ in mappings(process, "maps"):
-            if end - begin > 1 << 30:  # a sanitizer's own
+            if end - begin > 1 << 30:  # a sanitizer's shadow memory
                 continue
             try:
                 memory.seek(begin)
@@ -70,7 +71,8 @@ def owner_in_proc(process):
 
 @case
 def others_of_the_same_user_cannot_read_its_memory(p):
-    """What is not dumpable belongs to root in /proc, and cannot be attached to (PR_SET_DUMPABLE in prctl(2)): no core for a pipe either."""
+    """A process that is not dumpable belongs to root in /proc and cannot be attached to
+    (PR_SET_DUMPABLE in prctl(2)). It writes no core to a pipe either."""
     p.key()
     as_user = {}
     user = os.geteuid()
@@ -80,7 +82,7 @@ def others_of_the_same_user_cannot_read_its_memory(p):
         for name in [p.directory, p.file("key")]:
             os.chown(name, NOBODY, NOBODY)
         if subprocess.run(["test", "-x", p.path], check=False, **as_user).returncode != 0:
-            raise NotRun("the program lies where no other user can run it")
+            raise NotRun("no other user can run the program at its path")
     process = waiting_for_input(p, "decrypt", "-k", "key", "-o", "out", **as_user)
     other = subprocess.Popen(["sleep", "60"], **as_user)
     wait_until(lambda: owner_in_proc(other) == user, "another program is the user's")
@@ -90,14 +92,14 @@ def others_of_the_same_user_cannot_read_its_memory(p):
     check(b"Permission denied" in said, f"the memory can be opened: {said!r}")
     other.kill()
     other.wait()
-    # What the program does through /proc, naming its output, works all the same.
+    # The program's own use of /proc to name its output still works.
     process.communicate()
     plain = p.run("-q", "encrypt", "-k", "key", "-o", "sealed", input=b"text", **as_user)
     check_equal((plain.code, os.path.exists(p.file("sealed"))), (0, True), plain.err)
 
 
 def both_secrets(p):
-    """A file that opens with a key file or a passphrase, and the options that give both."""
+    """Makes a file that opens with a key file or a passphrase, and the options that give both."""
     p.write("word", WORD + b"\n", 0o600)
     p.key()
     p.write("plain", some_bytes(300_000))
@@ -114,13 +116,13 @@ def secrets_lie_in_locked_pages(p):
         wait_until(lambda: places(process, secret), f"the {name} was read")
         for place in places(process, secret):
             flags = next(flags for begin, end, flags in mappings(process, "smaps") if begin <= place < end)
-            check("lo" in flags and "dd" in flags, f"the {name} lies in a page that is not locked, or is in core files: {flags}")
+            check("lo" in flags and "dd" in flags, f"the {name} is in a page that is not locked, or is in core files: {flags}")
     process.communicate(p.read("sealed"), timeout=60)
     check_equal(process.returncode, 0, "exit code")
 
 
 @case
-def secrets_go_when_the_head_was_read(p):
+def secrets_are_zeroized_after_the_header_is_read(p):
     options, secrets = both_secrets(p)
     process = waiting_for_input(p, "decrypt", *options)
     for name, secret in secrets.items():
@@ -134,10 +136,10 @@ def secrets_go_when_the_head_was_read(p):
 
 
 @case
-def secrets_go_when_the_head_was_written(p):
+def secrets_are_zeroized_after_the_header_is_written(p):
     options, secrets = both_secrets(p)
     process = waiting_for_input(p, "encrypt", *options, "--argon2-memory", 8, "--argon2-passes", 1)
-    check_equal(len(process.stdout.read(FRONT)), FRONT, "what comes before the first chunk")
+    check_equal(len(process.stdout.read(FRONT)), FRONT, "the bytes before the first chunk")
     for name, secret in secrets.items():
         wait_until(lambda: not places(process, secret), f"the {name} is gone while the text is still to come")
     process.communicate(b"text", timeout=60)

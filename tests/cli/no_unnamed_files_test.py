@@ -1,4 +1,5 @@
-"""File systems without O_TMPFILE: the fallback says so, leaves nothing on every exit but SIGKILL, and replaces nothing unasked."""
+"""File systems without O_TMPFILE: the fallback says so, leaves nothing behind except after SIGKILL,
+and replaces nothing without --force."""
 
 import errno
 import os
@@ -39,7 +40,7 @@ def works_and_says_so(p):
 
 
 @case
-def failures_leave_nothing(p):
+def failures_leave_no_files(p):
     p.sealed(some_bytes(200_000))
     changed = bytearray(p.read("sealed"))
     changed[-100] ^= 1
@@ -59,14 +60,14 @@ def failures_leave_nothing(p):
     for call, error in [("fsync", errno.EIO), ("pwritev", errno.ENOSPC)]:
         p.fails(16, os.strerror(error), "decrypt", "-k", "key", "sealed", "-o", "new", preexec_fn=both(call, error))
     p.fails(16, "error", "decrypt", "-k", "key", "sealed", "-o", "old", "--force", preexec_fn=both("renameat", errno.EIO))
-    # A file system without RENAME_NOREPLACE: a hard link takes its place, and does not replace either.
+    # Without RENAME_NOREPLACE a hard link is used instead, which does not replace a file either.
     p.ok("decrypt", "-k", "key", "sealed", "-o", "linked", preexec_fn=both("renameat2", errno.EINVAL))
     check_equal(p.read("linked"), some_bytes(200_000), "bytes")
     check_equal(temporaries(p), [], "temporaries")
 
 
 @case
-def an_output_that_comes_into_being_meanwhile(p):
+def an_output_created_meanwhile(p):
     p.key()
     process = p.start("encrypt", "-k", "key", "-o", "new", stdin=subprocess.PIPE, preexec_fn=without_unnamed_files())
     process.stdin.write(b"text")
@@ -106,7 +107,7 @@ def grow_old(p, name, seconds=3600):
 
 
 @case
-def what_a_killed_run_left_is_removed(p):
+def files_of_a_killed_run_are_removed(p):
     content = some_bytes(100_000)
     p.sealed(content)
     reading, writing = os.pipe()
@@ -115,14 +116,14 @@ def what_a_killed_run_left_is_removed(p):
     wait_until(lambda: temporaries(p), "the temporary is there")
     (name,) = temporaries(p)
     grow_old(p, name)
-    # At work it is left alone, however old: it is locked.
+    # While in use it is kept, however old: it is locked.
     p.ok("decrypt", "-k", "key", "sealed", "-o", "opened")
     check_equal(temporaries(p), [name], "temporaries")
     process.kill()
     process.communicate()
     os.close(reading)
     os.close(writing)
-    # And a minute after its run has died it goes: with the next run that writes there.
+    # A minute after its run has died, the next run that writes there removes it.
     grow_old(p, name, 30)
     p.ok("decrypt", "-k", "key", "sealed", "-o", "opened", "--force")
     check_equal(temporaries(p), [name], "temporaries")
@@ -178,7 +179,7 @@ def wrong_inputs_of_kem_remove_nothing(p):
 
 
 @case
-def every_command_that_writes_removes_them(p):
+def every_writing_command_removes_them(p):
     p.sealed(b"text")
     p.key("raw-key", 32)
     for command in [["encrypt", "-k", "key", "sealed", "-o", "out"], ["decrypt", "-k", "key", "sealed", "-o", "out"], ["keygen", "out"],
@@ -216,7 +217,7 @@ def nothing_else_is_removed(p):
     p.ok("decrypt", "-k", "key", "sealed", "-o", "opened")
     os.unlink(p.file("opened"))
     check_equal(snapshot(p.directory), before, "the directory")
-    # What the command reads, under whatever name.
+    # The command's input, under whatever name.
     os.rename(p.file("sealed"), p.file(ABANDONED))
     os.rename(p.file("key"), p.file(".warpseal-00000000000000ab.tmp"))
     for name in [ABANDONED, ".warpseal-00000000000000ab.tmp"]:

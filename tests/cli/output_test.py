@@ -1,4 +1,5 @@
-"""Where the output goes: existing files, full disks, closed pipes, directories, links, modes; nothing is left behind by a failure."""
+"""Output paths: existing files, full disks, closed pipes, directories, links, modes. A failure
+leaves nothing behind."""
 
 import errno
 import os
@@ -11,7 +12,7 @@ from refusal import refuse, with_fault, with_pause, without_unnamed_files
 
 
 def both_ways(p):
-    """Arguments that encrypt to, and decrypt to, a path that follows."""
+    """Returns the arguments that encrypt to, and decrypt to, a path that follows."""
     p.sealed(some_bytes(100_000))
     p.write("plain", some_bytes(100_000))
     return [["encrypt", "-k", "key", "plain", "-o"], ["decrypt", "-k", "key", "sealed", "-o"]]
@@ -22,7 +23,7 @@ def existing_output(p):
     for command in both_ways(p):
         p.write("old", b"precious")
         p.fails(11, ["'old'", "--force"], *command, "old")
-        # Before any work: not even the key is read.
+        # Refused before any work: not even the key is read.
         p.fails(11, "'old'", command[0], "-k", "no-key-here", "plain", "-o", "old")
         p.ok(*command, "old", "--force")
         check(p.read("old") != b"precious", "--force replaces")
@@ -30,7 +31,7 @@ def existing_output(p):
 
 
 @case
-def an_output_that_comes_into_being_meanwhile(p):
+def an_output_created_meanwhile(p):
     p.key()
     process = p.start("encrypt", "-k", "key", "-o", "new", stdin=subprocess.PIPE)
     process.stdin.write(b"text")
@@ -71,7 +72,7 @@ def directories(p):
 def no_permission(p):
     if os.geteuid() == 0:
         commands = both_ways(p)
-        # Not even root may make files here; a chroot may have only one of the two mounted.
+        # Not even root may create files here. A chroot may have only one of the two mounted.
         for path in [f"/{name}/warpseal-test" for name in ("proc", "sys") if os.path.ismount(f"/{name}")]:
             for command in commands:
                 p.fails(16, path, *command, path)
@@ -141,7 +142,7 @@ def closed_standard_output(p):
     commands = [command[:-1] for command in both_ways(p)]
     for command in commands + [["list"], ["devices"], ["info", "sealed"], ["--help"]]:
         p.fails(16, "standard output", *command, stdout=None, preexec_fn=lambda: os.close(1))
-    for command in commands:  # a closed descriptor is not taken by a file that is opened next
+    for command in commands:  # the next opened file must not reuse a closed descriptor
         p.ok(*command, "-o", "out-" + command[0], stdout=None, preexec_fn=lambda: os.close(1))
         p.ok(*command, "-o", "out2-" + command[0], stdin=None, stdout=None, stderr=None, preexec_fn=lambda: os.closerange(0, 3))
     check(p.read("out-decrypt") == p.read("out2-decrypt") == some_bytes(100_000), "bytes differ")
@@ -234,7 +235,7 @@ def modes(p):
 
 @case
 def permissions_of_a_replaced_file(p):
-    """The new file has at most those of the old one, with unnamed files and without."""
+    """The new file has at most the permissions of the old one, with unnamed files and without."""
     commands = both_ways(p)
     p.key("other")
     for preexec in [None, without_unnamed_files()]:
@@ -249,7 +250,8 @@ def permissions_of_a_replaced_file(p):
 
 @case
 def groups_of_a_replaced_file(p):
-    """The new file's group is the caller's: where the old one had another, its bits are no leave for this one."""
+    """The new file belongs to the caller's group. If the old file had another group, its group bits
+    do not apply."""
     if os.geteuid() != 0:
         raise NotRun("only root can give a file away")
     command = both_ways(p)[0]
@@ -262,7 +264,7 @@ def groups_of_a_replaced_file(p):
 
 @case
 def names_of_temporaries(p):
-    """A later command would remove the file."""
+    """A file with such a name could be removed by a later command."""
     for command in both_ways(p):
         for path in [".warpseal-00000000000000aa.tmp", "./.warpseal-00000000000000aa.tmp"]:
             p.fails(2, "temporary files", *command, path)
@@ -272,7 +274,8 @@ def names_of_temporaries(p):
 
 @case
 def links_that_others_planted(p):
-    """In a directory like /tmp a link of somebody else's is not followed, whatever fs.protected_symlinks is set to."""
+    """In a directory like /tmp another user's link is not followed, whatever fs.protected_symlinks
+    is set to."""
     if os.geteuid() != 0:
         raise NotRun("only root can make a link that is another user's")
     nobody = 65534
@@ -304,7 +307,8 @@ def links_that_others_planted(p):
 
 
 def shared_pipe(p, name, pipe_owner, directory_owner, mode):
-    """A named pipe in a new directory `shared`, each with its owner. Returns a reader of it, so that nobody waits for one."""
+    """Makes a named pipe in a new directory `shared`, each with its owner. Returns a reader of it,
+    so that no writer blocks."""
     if not os.path.isdir(p.file("shared")):
         os.mkdir(p.file("shared"))
     path = p.file("shared/" + name)
@@ -319,7 +323,8 @@ def shared_pipe(p, name, pipe_owner, directory_owner, mode):
 
 @case
 def pipes_that_others_planted(p):
-    """In a directory like /tmp a pipe of somebody else's is not written to, whatever fs.protected_fifos is set to."""
+    """In a directory like /tmp another user's pipe is not written to, whatever fs.protected_fifos
+    is set to."""
     if os.geteuid() != 0:
         raise NotRun("only root can make a pipe that is another user's")
     nobody = 65534
@@ -332,8 +337,8 @@ def pipes_that_others_planted(p):
         for name in ["shared/pipe", p.file("shared/pipe"), "link"]:
             for force in [[], ["--force"]]:
                 p.fails(2, ["pipe or device of another user", name], *command, name, *force)
-        check_equal(os.read(reader, 1), b"", "what another user's pipe got")
-        # One that is open was chosen by whoever opened it.
+        check_equal(os.read(reader, 1), b"", "bytes written to another user's pipe")
+        # A pipe that is already open was chosen by the process that opened it.
         writer = os.open(p.file("shared/pipe"), os.O_WRONLY)
         for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]:
             p.ok(*command, name, stdout=writer)
@@ -350,7 +355,7 @@ def pipes_that_others_planted(p):
 
 @case
 def a_pipe_in_place_of_another(p):
-    """Another user's that takes the place of ours after any look at it gets nothing."""
+    """Another user's pipe that replaces ours after a check gets no output."""
     if os.geteuid() != 0:
         raise NotRun("only root can make a pipe that is another user's")
     p.key()
@@ -360,7 +365,7 @@ def a_pipe_in_place_of_another(p):
         ours, planted = (shared_pipe(p, name, owner, 0, 0o1777) for name, owner in (("pipe", 0), ("planted", 65534)))
         code, err, paused = with_pause(p, look, "shared/pipe", ["encrypt", "-k", "key", "plain", "-o", "shared/pipe"],
                                        lambda: os.rename(p.file("shared/planted"), p.file("shared/pipe")))
-        check_equal(os.read(planted, 1), b"", f"what another user's pipe got after look {look}")
+        check_equal(os.read(planted, 1), b"", f"bytes written to another user's pipe after look {look}")
         check(code in (2, 16) if not os.read(ours, 1) else code == 0, err)
         refused += code != 0
         os.close(ours)
@@ -368,12 +373,13 @@ def a_pipe_in_place_of_another(p):
         if not paused:
             break
     if look == 1:
-        raise NotRun("what the program looks at is not seen here")
-    check(refused, "no look at the pipe came before it was opened")
+        raise NotRun("the program's stat calls cannot be observed here")
+    check(refused, "the pipe was not checked before it was opened")
 
 
 def close_of_the_output(p, command, **options):
-    """Which of the main thread's calls of close(2): the first after the directory's sync."""
+    """Returns the number of the main thread's call of close(2): the first after the directory's
+    sync."""
     _, _, calls = with_fault(p, "close", 10_000, command, **options)
     last_sync = max(number for number, line in enumerate(calls) if line.startswith("fsync("))
     return 1 + sum(line.startswith("close(") for line in calls[:last_sync])
@@ -381,7 +387,7 @@ def close_of_the_output(p, command, **options):
 
 @case
 def failures_after_the_file_has_its_name(p):
-    """What is on the disk then, in the words of the failure."""
+    """The failure message describes what is on the disk."""
     content = some_bytes(100_000)
     p.sealed(content)
     command = ["decrypt", "--threads", "1", "--device", "cpu", "-k", "key", "sealed", "-o", "out"]
@@ -412,7 +418,8 @@ def failures_after_the_file_has_its_name(p):
 
 @case
 def failures_of_a_new_file_without_a_safe_rename(p):
-    """A file system that has neither unnamed files nor RENAME_NOREPLACE: under --force too, where nothing was, nothing is said to be gone."""
+    """Without unnamed files and RENAME_NOREPLACE, also under --force: a failure over a free name
+    does not report a lost file."""
     content = some_bytes(100_000)
     p.sealed(content)
     command = ["decrypt", "--threads", "1", "--device", "cpu", "-k", "key", "sealed", "-o", "out", "--force"]
@@ -436,7 +443,8 @@ def failures_of_a_new_file_without_a_safe_rename(p):
 
 @case
 def refused_system_calls(p):
-    """Each call that the output needs, refused by the kernel: errno's words, the code, nothing left, an old file whole."""
+    """The kernel refuses each call that the output needs. Checks errno's text, the exit code, no
+    leftovers, and the old file whole."""
     commands = both_ways(p)
     p.write("old", b"precious")
     for call, error, options in [("fsync", errno.EIO, ["-o", "new"]), ("fsync", errno.EDQUOT, ["-o", "old", "-f"]),
@@ -448,7 +456,7 @@ def refused_system_calls(p):
         for command in commands:
             words = [os.strerror(error)]
             p.fails(16, words, *command[:-1], *options, preexec_fn=refuse(call, error, flags))
-    # The directory's sync, which comes second, cannot be told apart by a filter: strace(1) can.
+    # The second sync, the directory's, cannot be selected by a filter; strace(1) can do that.
     if not shutil.which("strace"):
         raise NotRun("the sync of the directory alone: strace is not here (all other calls were tried)")
     for command in commands:

@@ -15,7 +15,7 @@ QUICK = ["--argon2-memory", "8", "--argon2-passes", "1"]
 
 
 class Terminal:
-    """The program on a terminal of its own, its controlling one."""
+    """The program on its own controlling terminal."""
 
     def __init__(self, p, *arguments):
         self.ours, theirs = os.openpty()
@@ -83,8 +83,8 @@ def from_a_descriptor(p):
 
 
 @case
-def a_descriptor_of_the_programs_own(p):
-    """What the program opens takes the lowest numbers: none of them is read for a passphrase that was promised on it."""
+def the_programs_own_descriptors(p):
+    """The program's own descriptors take the lowest numbers. None is read as a promised passphrase."""
     p.write("plain", b"content\n")
     for fd in range(3, 9):
         p.fails(16, [f"descriptor {fd}", "not open"], "encrypt", *QUICK, "--passphrase-fd", fd, "plain", "-o", "sealed")
@@ -125,7 +125,7 @@ def asked_twice_to_seal_and_once_to_open(p):
     code, _, err = terminal.end()
     check_equal(code, 0, err)
     check("keyboard" not in terminal.shown, "the passphrase is shown")
-    for options in [["-p"], []]:  # with nothing named, the terminal is asked
+    for options in [["-p"], []]:  # the terminal is asked when no source is named
         terminal = Terminal(p, "decrypt", *options, "sealed")
         terminal.wait_for("Passphrase: ")
         terminal.type("from the keyboard\n")
@@ -176,18 +176,18 @@ def keys_that_end_the_program_while_asking(p):
 
 
 @case
-def a_short_one_is_remarked_upon(p):
+def a_short_passphrase_gets_a_warning(p):
     p.write("plain", b"text")
     for word, short in [("seven77", True), ("sïx-ßßß", True), ("eight888", False), ("ääääßßßß", False)]:
         p.write("word", word.encode() + b"\n", 0o600)
         said = p.ok("encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed", "-f").err
-        check_equal("fewer than 8 characters" in said, short, f"what is said of {word}")
+        check_equal("fewer than 8 characters" in said, short, f"the message about {word}")
         check_equal(p.ok("-q", "encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed", "-f").err, "", "under --quiet")
-        check("characters" not in p.ok("decrypt", "--passphrase-file", "word", "sealed").err, "decrypt speaks of the length")
+        check("characters" not in p.ok("decrypt", "--passphrase-file", "word", "sealed").err, "decrypt comments on the length")
 
 
 @case
-def a_key_only_file_does_not_ask(p):
+def a_key_only_file_does_not_prompt(p):
     p.sealed(b"text")
     terminal = Terminal(p, "decrypt", "sealed")
     code, _, err = terminal.end()

@@ -1,7 +1,8 @@
-"""A regular file behind standard output: after a failure it holds an exact prefix of the plaintext, or of the sealed file.
+"""Standard output on a regular file: after a failure it holds an exact prefix of the plaintext or
+of the sealed file.
 
-WARPSEAL_RUNS: how many damaged files are decrypted; 60 unless given. WARPSEAL_DEVICE: where, a value of --device; its files are larger,
-so that a GPU has several chunks in flight.
+WARPSEAL_RUNS: number of damaged files to decrypt, 60 by default. WARPSEAL_DEVICE: a value of
+--device; its files are larger, so that a GPU has several chunks in flight.
 """
 
 import os
@@ -13,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from program import case, check, check_equal, main, some_bytes
 
-CHUNK, SEALED, FRONT = 16384, 16400, 20536  # docs/file-format.md: of text, sealed, and what comes before the first
+CHUNK, SEALED, FRONT = 16384, 16400, 20536  # docs/file-format.md: plaintext bytes, sealed bytes, and bytes before the first chunk
 RUNS = int(os.environ.get("WARPSEAL_RUNS", "60"))
 DEVICE = os.environ.get("WARPSEAL_DEVICE")
 ON_DEVICE = ["--device", DEVICE] if DEVICE else []
@@ -21,7 +22,7 @@ BYTES = 60_000_000 if DEVICE else 3_000_000
 
 
 def damaged(sealed, how, dice):
-    """The changed file, and how many chunks lie before the first that is not what was sealed."""
+    """Returns the changed file, and the number of chunks before the first changed one."""
     whole = (len(sealed) - FRONT) // SEALED
     if how == "flipped":
         at = dice.randrange(FRONT, len(sealed))
@@ -61,8 +62,8 @@ def decrypted_from_a_damaged_file(p):
         p.write(f"changed {number}", changed)
         result, out = to_file(p, "decrypt", "--threads", 8, *ON_DEVICE, "-k", "key", f"changed {number}", name=f"out {number}")
         check(result.code in (13, 14), f"run {number}, {how}: exit code {result.code} ({result.err.strip()})")
-        check_equal(len(out), good * CHUNK, f"run {number}, {how}: length of what came out")
-        check(content.startswith(out), f"run {number}, {how}: what came out is no prefix")
+        check_equal(len(out), good * CHUNK, f"run {number}, {how}: length of the output")
+        check(content.startswith(out), f"run {number}, {how}: the output is no prefix")
         check("not the whole file" in result.err if out else "Nothing was written" in result.err, result.err)
         for name in ("changed", "out"):
             os.remove(p.file(f"{name} {number}"))
@@ -75,7 +76,7 @@ def decrypted_from_a_damaged_file(p):
 
 
 @case
-def a_name_gets_nothing(p):
+def a_named_output_is_removed(p):
     """The same failures with -o, which may write in any order: nothing is left."""
     sealed = p.read(p.sealed(some_bytes(BYTES)))
     dice = random.Random(6)
@@ -103,9 +104,9 @@ def encrypted_and_interrupted(p):
             continue
         interrupted += 1
         result, out = to_file(p, "decrypt", "-k", "key", "sealed")
-        check(result.code in (13, 14), f"exit code {result.code} of a file that was cut: {result.err}")
-        check_equal(len(out), whole * CHUNK, "length of what comes back")
-        check(content.startswith(out), "what comes back is no prefix")
+        check(result.code in (13, 14), f"exit code {result.code} of a truncated file: {result.err}")
+        check_equal(len(out), whole * CHUNK, "length of the output")
+        check(content.startswith(out), "the output is no prefix")
         if interrupted == 5:
             break
     check(interrupted > 0, "never interrupted in the middle")

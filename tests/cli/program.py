@@ -1,7 +1,9 @@
-"""The runner of the command-line tests: cases in fresh directories, and what every failure of the program must look like.
+"""The runner of the command-line tests: cases in fresh directories, and the checks common to every
+failure of the program.
 
-Each *_test.py is run as `python3 NAME_test.py PROGRAM`. A case is a function marked @case; it passes if it returns. The last line counts
-passed, failed and NOT RUN cases; the exit code is 1 if one failed or none passed.
+Each *_test.py is run as `python3 NAME_test.py PROGRAM`. A case is a function marked @case; it
+passes if it returns. The last line counts passed, failed and NOT RUN cases. The exit code is 1 if
+one failed or none passed.
 """
 
 import hashlib
@@ -51,7 +53,8 @@ def digest(path):
 
 
 def snapshot(directory):
-    """Every name under a directory with its mode and content: what a failing command must not change."""
+    """Returns the name, mode and content of every file under a directory, which a failing command
+    must not change."""
     seen = {}
     for root, directories, files in os.walk(directory):
         for name in directories + files:
@@ -69,12 +72,12 @@ def snapshot(directory):
 def wait_until(condition, what):
     end = time.monotonic() + 60
     while not condition():
-        check(time.monotonic() < end, f"waited in vain until {what}")
+        check(time.monotonic() < end, f"timed out waiting until {what}")
         time.sleep(0.005)
 
 
 def wait_until_signals_are_watched(process):
-    """The program blocks what its watcher waits for before it does anything else."""
+    """Before anything else the program blocks the signals that its watcher thread waits for."""
     def blocked():
         with open(f"/proc/{process.pid}/status", encoding="ascii", errors="replace") as status:
             mask = next(line for line in status if line.startswith("SigBlk:"))
@@ -84,15 +87,16 @@ def wait_until_signals_are_watched(process):
 
 
 def sees_into_programs():
-    """Whether this process may look into one that is not dumpable, which the program is: CAP_SYS_PTRACE, which root in a container may lack."""
+    """Returns true if this process can inspect one that is not dumpable, as the program is. It
+    needs CAP_SYS_PTRACE, which root in a container may lack."""
     with open("/proc/self/status", encoding="ascii") as status:
         capabilities = next(line for line in status if line.startswith("CapEff:"))
     return int(capabilities.split()[1], 16) >> 19 & 1
 
 
 def wait_until_output_is_open(process, directory):
-    """An unnamed file in the directory is open: the checks of the output are behind the program. Not all see what it has open; that
-    it has locked a file, which is that one, everybody sees."""
+    """Waits until an unnamed file in the directory is open, which follows the checks of the output.
+    Not every process can list the program's open files, but all can see its one locked file."""
     def locked_something():
         with open("/proc/locks", encoding="ascii") as locks:
             return any(line.split()[1] == "FLOCK" and line.split()[4] == str(process.pid) for line in locks)
@@ -135,7 +139,8 @@ class Program:
         return name
 
     def start(self, *arguments, **options):
-        """Without a controlling terminal, so that nothing can ask the person who runs the tests."""
+        """Runs without a controlling terminal, so that it cannot prompt the person who runs the
+        tests."""
         options.setdefault("stdin", subprocess.DEVNULL)
         options.setdefault("stdout", subprocess.PIPE)
         options.setdefault("stderr", subprocess.PIPE)
@@ -161,19 +166,20 @@ class Program:
         return result
 
     def fails(self, code, words, *arguments, **options):
-        """Fails with this code, says these words on one line of stderr, and leaves the directory as it was."""
+        """Checks that the program exits with this code, prints these words on one line of stderr,
+        and leaves the directory unchanged."""
         before = snapshot(self.directory)
         result = self.run(*arguments, **options)
         check_equal(result.code, code, f"exit code of {arguments} ({result.err.strip()})")
         said = [line for line in result.err.splitlines() if line.startswith("warpseal: ")]
-        check(said, f"{arguments} says nothing on stderr: {result.err!r}")
+        check(said, f"{arguments} prints nothing on stderr: {result.err!r}")
         for word in [words] if isinstance(words, str) else words:
             check(word in said[-1], f"{arguments}: no {word!r} in {said[-1]!r}")
         check_equal(snapshot(self.directory), before, f"the directory after {arguments}")
         return result
 
     def sealed(self, content, name="sealed", key="key"):
-        """A sealed file of that content, made with a new key file unless there is one."""
+        """Makes a sealed file of that content, with a new key file unless there is one."""
         if not os.path.exists(self.file(key)):
             self.key(key)
         self.ok("-q", "encrypt", "-k", key, "-o", name, input=content)

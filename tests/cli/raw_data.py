@@ -1,4 +1,4 @@
-"""What the tests of raw data share: which ciphers there are, and the arguments of a mode."""
+"""Shared by the tests of raw data: the ciphers, and the arguments of a mode."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""Raw data: what is refused, what must be asked for by name, and what the help says of modes without a tag."""
+"""Raw data: refused calls, options that must be given by name, and the help text about modes
+without a tag."""
 
 import os
 import subprocess
@@ -8,14 +9,14 @@ from raw_data import ciphers, key_file, need, raw
 
 
 @case
-def help_names_what_is_unauthenticated(p):
+def help_lists_unauthenticated_modes(p):
     for direction in ("encrypt", "decrypt"):
         text = " ".join(p.ok("raw", direction, "--help").out.decode().split())
         check("cbc, cfb, ctr, ofb and xts are unauthenticated" in text, text)
 
 
 @case
-def what_must_be_refused(p):
+def refused_calls(p):
     row = need(p, "aes-256", "ctr")
     p.write("plain", some_bytes(1000))
     key_file(p, some_bytes(32))
@@ -62,8 +63,8 @@ def what_must_be_refused(p):
 
 
 @case
-def more_than_is_held_of_a_pipe(p):
-    """A tag is of the whole message, which a pipe brings but once: 1 GiB of it is held, and no more."""
+def more_than_a_pipes_buffer_limit(p):
+    """A tag covers the whole message, which a pipe delivers once. At most 1 GiB of it is held."""
     need(p, "aes-128", "gcm")
     key_file(p, some_bytes(16))
     with subprocess.Popen(["head", "-c", str((1 << 30) + 1), "/dev/zero"], stdout=subprocess.PIPE) as zeros:
@@ -78,14 +79,14 @@ def bad_padding(p):
     key_file(p, some_bytes(16))
     iv = bytes(16)
     blocks = raw(p, "encrypt", "aes-128-cbc", iv, "--no-padding", input=bytes(64)).out
-    check_equal(len(blocks), 64, "no padding, no block more")
+    check_equal(len(blocks), 64, "no padding, no extra block")
     p.write("sealed", blocks)
     p.fails(19, "--no-padding", "raw", "decrypt", "-c", "aes-128-cbc", "--key-file", "key", "--iv", iv.hex(), "sealed", "-o", "opened")
     check_equal(raw(p, "decrypt", "aes-128-cbc", iv, "--no-padding", "sealed").out, bytes(64), "as it was")
 
 
 @case
-def legacy_ciphers_ask_for_a_word(p):
+def legacy_ciphers_need_an_option(p):
     old = {name: row for name, row in ciphers(p).items() if row["legacy"]}
     if not old:
         raise NotRun("this program has no legacy cipher")
@@ -113,7 +114,7 @@ def legacy_ciphers_ask_for_a_word(p):
 
 @case
 def sweet32(p):
-    """2^20 blocks in one call; decryption takes any number."""
+    """At most 2^20 blocks in one encryption; decryption takes any number."""
     limit = 1 << 20
     old = [name for name, row in ciphers(p).items() if row["block_bytes"] == 8]
     if not old:

@@ -1,4 +1,5 @@
-"""Raw data with a tag: nothing is released before it verified, whatever happens to the input meanwhile."""
+"""Raw data with a tag: nothing is released before it is verified, even if the input changes
+meanwhile."""
 
 import os
 import signal
@@ -65,8 +66,8 @@ def from_a_named_pipe(p):
 
 
 def stopped_in(p, file, name, *arguments):
-    """A decryption of an open file, stopped where `name` says: once some of it is read, or all. The parent sees how far its own
-    description of the file was read."""
+    """Starts a decryption of an open file and stops it in `name`, after reading part or all of it.
+    The parent reads the offset from its own descriptor of the file."""
     size = os.fstat(file.fileno()).st_size
     process = p.start("raw", "decrypt", *arguments, "--device", "portable", "--threads", 1, "-o", "opened", stdin=file)
     wait_until(lambda: file.tell() > 0 if name == "some" else file.tell() == size, f"{name} of it is read")
@@ -100,7 +101,8 @@ def a_file_that_changes_its_length(p):
 
 @case
 def a_file_that_changes_after_it_was_read(p):
-    """What was checked is what is released: the text of the file as it was, though another text lies there before the work is done."""
+    """The checked bytes are the released ones: the file's original text, though it was overwritten
+    before the work was done."""
     row = need(p, "aes-128", "gcm")
     key_file(p, some_bytes(16))
     text, iv = some_bytes(48 * MIB), iv_for(row, "gcm")
@@ -109,11 +111,11 @@ def a_file_that_changes_after_it_was_read(p):
     with open(p.file("sealed"), "rb", buffering=0) as file:
         process = stopped_in(p, file, "all", "-c", "aes-128-gcm", "--key-file", "key", "--iv", iv.hex())
         p.write("sealed", bytes(48 * MIB + TAG))
-        check(not os.path.exists(p.file("opened")), "an output, too early for this test")
+        check(not os.path.exists(p.file("opened")), "an output exists too early for this test")
         process.send_signal(signal.SIGCONT)
         _, err = process.communicate(timeout=120)
     check_equal(process.returncode, 0, err)
-    check(p.read("opened") == text, "another text came out")
+    check(p.read("opened") == text, "a different text was released")
 
 
 main()

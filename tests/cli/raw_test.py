@@ -1,4 +1,4 @@
-"""Raw data: what openssl enc makes, we read, and the other way round."""
+"""Raw data: compatibility with openssl enc in both directions."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ VECTORS = pathlib.Path(__file__).resolve().parent.parent / "vectors" / "block"
 
 
 @case
-def every_cipher_and_mode_comes_back(p):
+def every_cipher_and_mode_round_trips(p):
     seen = 0
     for name, row in ciphers(p).items():
         for mode in row["modes"]:
@@ -28,13 +28,13 @@ def every_cipher_and_mode_comes_back(p):
             check(sealed.out[:64] != text[:64], f"{name}-{mode} does nothing")
             check_equal("unauthenticated" in sealed.err, mode not in ("gcm", "ccm"), f"{name}-{mode} says so: {sealed.err}")
             opened = raw(p, "decrypt", f"{name}-{mode}", iv, *more, input=sealed.out)
-            check(opened.out == text, f"{name}-{mode} does not come back")
+            check(opened.out == text, f"{name}-{mode} does not round-trip")
             seen += 1
     check(seen >= 2, f"{seen} modes")
 
 
 def openssl(*arguments, data):
-    """None where it has no such cipher, or one of that name with another key."""
+    """Returns None if it has no such cipher, or one of that name with another key size."""
     try:
         result = subprocess.run(["openssl", "enc", *arguments], input=data, capture_output=True, check=True)
     except (OSError, subprocess.CalledProcessError):
@@ -44,7 +44,7 @@ def openssl(*arguments, data):
 
 @case
 def openssl_enc_reads_and_writes_the_same(p):
-    """Every streaming mode that both have, over the length of several pieces."""
+    """Compares every streaming mode that both have, over the length of several segments."""
     seen = 0
     for name, row in ciphers(p).items():
         for mode in set(row["modes"]) & {"cbc", "ctr", "ofb", "cfb128", "cfb64"}:
@@ -64,9 +64,9 @@ def openssl_enc_reads_and_writes_the_same(p):
             p.write("plain", text)
             limit = legacy(row) + (["--beyond-sweet32"] if row["block_bytes"] == 8 else [])
             raw(p, "encrypt", f"{name}-{mode}", iv, *limit, "plain", "-o", "sealed", "-f")
-            check(p.read("sealed") == sealed, f"{name}-{mode}: not what openssl enc writes")
+            check(p.read("sealed") == sealed, f"{name}-{mode}: differs from openssl enc")
             raw(p, "decrypt", f"{name}-{mode}", iv, *legacy(row), "sealed", "-o", "opened", "-f")
-            check(p.read("opened") == text, f"{name}-{mode}: does not come back")
+            check(p.read("opened") == text, f"{name}-{mode}: does not round-trip")
             seen += 1
     if not seen:
         raise NotRun("openssl is not installed, or has none of our modes")
@@ -83,7 +83,7 @@ def published(cipher, mode, wanted):
 
 
 def parts_differ(key):
-    """Keys of Triple DES with equal parts are not for encryption."""
+    """Triple DES keys with equal parts are not accepted for encryption."""
     parts = [key[i:i + 16] for i in range(0, len(key), 16)]
     return len(set(parts)) == len(parts)
 
@@ -107,8 +107,8 @@ def published_vectors(p):
 
 
 @case
-def lengths_around_pieces(p):
-    """A piece is 16 MiB: what follows from one to the next, and which is the last."""
+def lengths_around_segments(p):
+    """A segment is 16 MiB: tests the carry from one to the next, and which is the last."""
     for mode in ("ctr", "cbc", "cfb128", "ofb", "xts"):
         row = need(p, "aes-128", mode)
         key_file(p, some_bytes(32 if mode == "xts" else 16, 1))
@@ -127,7 +127,7 @@ def lengths_around_pieces(p):
 
 
 @case
-def outputs_are_as_careful_as_those_of_files(p):
+def outputs_follow_the_rules_of_files(p):
     need(p, "aes-128", "ctr")
     key_file(p, some_bytes(16))
     p.write("plain", some_bytes(1000))

@@ -1,4 +1,5 @@
-"""System calls that fail: a seccomp filter under which the kernel itself refuses chosen calls with a chosen errno."""
+"""Failing system calls: a seccomp filter makes the kernel refuse chosen calls with a chosen errno.
+"""
 
 import ctypes
 import errno
@@ -25,7 +26,8 @@ def statement(code, value, yes=0, no=0):
 
 
 def refuse(call, error, flags=None, argument=2):
-    """For subprocess's preexec_fn: `call` fails with `error`; with `flags`, only where the argument has all these bits."""
+    """For subprocess's preexec_fn: `call` fails with `error`; with `flags`, only if the argument
+    has all these bits."""
     if sys.platform != "linux" or platform.machine() != "x86_64":
         raise NotRun("system calls are refused by their x86-64 numbers")
     program = [statement(LOAD, 4), statement(JUMP_EQUAL, AUDIT_ARCH_X86_64, 1, 0), statement(RETURN, ALLOW), statement(LOAD, 0)]
@@ -48,13 +50,13 @@ def refuse(call, error, flags=None, argument=2):
 
 
 def without_unnamed_files(error=errno.EOPNOTSUPP):
-    """As on a file system without O_TMPFILE."""
+    """Simulates a file system without O_TMPFILE."""
     return refuse("openat", error, O_TMPFILE)
 
 
 def with_fault(p, call, number, command, **options):
-    """Runs the command with the main thread's call of that number failing with EIO, which no filter can count. Returns its exit code, what it
-    said, and the main thread's calls."""
+    """Runs the command and makes the main thread's call of that number fail with EIO, which no
+    filter can count. Returns its exit code, its output and the main thread's calls."""
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
     traced = subprocess.run(["strace", "-f", "-o", p.file("calls"), "-e", "trace=fsync,close,renameat2", "-e", f"inject={call}:error=EIO:when={number}",
@@ -68,8 +70,8 @@ def with_fault(p, call, number, command, **options):
 
 
 def with_pause(p, look, path, command, meanwhile):
-    """Runs the command, stopped after that look at the path (stat(2) in any form) while `meanwhile` is called. Returns its exit code, what it
-    said, and whether it got that far."""
+    """Runs the command and stops it after that stat(2) call on the path while `meanwhile` is
+    called. Returns its exit code, its output, and true if it got that far."""
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
     log = p.file("calls")

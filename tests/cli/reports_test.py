@@ -1,4 +1,4 @@
-"""What the program tells: info, list and devices as text and JSON, and progress as JSON lines."""
+"""Reports: info, list and devices as text and JSON, and progress as JSON lines."""
 
 import json
 import os
@@ -14,19 +14,19 @@ def info_as_json(p):
     p.write("plain", some_bytes(100_000))
     p.ok("encrypt", "-c", "aes-128-gcm", "-k", "one", "-k", "two", "--passphrase-file", "word", "--argon2-memory", 8, "--argon2-passes", 1,
          "plain", "-o", "sealed")
-    told = json.loads(p.ok("info", "--json", "sealed").out)
-    check_equal(told["format"], "warpseal", "format")
-    check_equal(told["cipher"], "aes-128-gcm", "cipher")
-    check_equal(told["file_bytes"], os.path.getsize(p.file("sealed")), "file_bytes")
-    check_equal(told["plaintext_bytes"], 100_000, "plaintext_bytes")
-    check_equal([slot["type"] for slot in told["slots"]], ["key file", "key file", "passphrase"], "slots")
-    check_equal((told["slots"][2]["argon2_memory_kib"], told["slots"][2]["argon2_passes"]), (8192, 1), "Argon2id")
-    check_equal(told["authenticated"], False, "authenticated")
-    check_equal(len(told["file_id"]), 32, "file id")
+    output = json.loads(p.ok("info", "--json", "sealed").out)
+    check_equal(output["format"], "warpseal", "format")
+    check_equal(output["cipher"], "aes-128-gcm", "cipher")
+    check_equal(output["file_bytes"], os.path.getsize(p.file("sealed")), "file_bytes")
+    check_equal(output["plaintext_bytes"], 100_000, "plaintext_bytes")
+    check_equal([slot["type"] for slot in output["slots"]], ["key file", "key file", "passphrase"], "slots")
+    check_equal((output["slots"][2]["argon2_memory_kib"], output["slots"][2]["argon2_passes"]), (8192, 1), "Argon2id")
+    check_equal(output["authenticated"], False, "authenticated")
+    check_equal(len(output["file_id"]), 32, "file id")
     with open(p.file("sealed"), "rb") as sealed:
-        check_equal(json.loads(p.ok("info", "--json", stdin=sealed).out), told, "from standard input")
+        check_equal(json.loads(p.ok("info", "--json", stdin=sealed).out), output, "from standard input")
     piped = json.loads(p.ok("info", "--json", input=p.read("sealed")).out)
-    check_equal((piped["plaintext_bytes"], piped["slots"]), (None, told["slots"]), "from a pipe")
+    check_equal((piped["plaintext_bytes"], piped["slots"]), (None, output["slots"]), "from a pipe")
 
 
 @case
@@ -46,7 +46,7 @@ def info_of_a_cut_header(p):
 
 @case
 def info_does_not_eat_standard_input(p):
-    """The position of a file on standard input is the shell's."""
+    """The position of a file on standard input belongs to the shell."""
     content = some_bytes(5000)
     p.sealed(content)
     with open(p.file("sealed"), "rb", buffering=0) as sealed:
@@ -57,8 +57,8 @@ def info_does_not_eat_standard_input(p):
 @case
 def list_names_everything(p):
     text = p.ok("list").out.decode()
-    told = json.loads(p.ok("list", "--json").out)
-    names = {cipher["cipher"]: cipher for cipher in told["ciphers"]}
+    output = json.loads(p.ok("list", "--json").out)
+    names = {cipher["cipher"]: cipher for cipher in output["ciphers"]}
     for name, key_bytes in [("aes-128", 16), ("aes-192", 24), ("aes-256", 32)]:
         check_equal((names[name]["key_bytes"], names[name]["block_bytes"]), (key_bytes, 16), name)
         check(set(names[name]["modes"]) >= {"ecb", "ctr", "gcm"}, name)
@@ -67,26 +67,26 @@ def list_names_everything(p):
     for name, cipher in names.items():
         check_equal(cipher["legacy"], name.startswith("des"), f"{name} is legacy")
         check(set(cipher["forms"]["portable"].split()) <= {"bytes", "words", "planes", "tables", "instructions"}, f"{name}: {cipher['forms']}")
-        check_equal(set(cipher["side_channels"]), set(cipher["forms"]), f"{name}: targets with a word on side channels")
+        check_equal(set(cipher["side_channels"]), set(cipher["forms"]), f"{name}: targets with a note on side channels")
         for target, words in cipher["side_channels"].items():
             in_banks = target == "cuda" and cipher["forms"][target] in ("tables", "planes")
             check("bank" in words if in_banks else words == "constant time", f"{name} on {target}: {words}")
         check(cipher["block_bytes"] == 16 or not set(cipher["modes"]) & {"gcm", "ccm", "xts"}, f"{name}: {cipher['modes']}")
     files = ["aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"]
-    check_equal(told["file_ciphers"], [suite for suite in files if suite[:-4] in names], "ciphers for files, the default first")
-    targets = {target["target"]: target for target in told["targets"]}
+    check_equal(output["file_ciphers"], [suite for suite in files if suite[:-4] in names], "ciphers for files, the default first")
+    targets = {target["target"]: target for target in output["targets"]}
     check_equal(targets["portable"]["usable"], True, "portable")
     for target in targets.values():
-        check(target["side_channels"], f"{target['target']}: no word on side channels")
+        check(target["side_channels"], f"{target['target']}: no note on side channels")
         check(target["usable"] or target["reason"], f"{target['target']}: not usable, and no reason")
         check(target["target"] in text, text)
 
 
 @case
 def devices(p):
-    told = json.loads(p.ok("devices", "--json").out)
-    check(told["cpu"]["processors"] >= 1, "processors")
-    check(isinstance(told["gpus"], list), "gpus")
+    output = json.loads(p.ok("devices", "--json").out)
+    check(output["cpu"]["processors"] >= 1, "processors")
+    check(isinstance(output["gpus"], list), "gpus")
     check("cpu" in p.ok("devices").out.decode(), "cpu")
     only = json.loads(p.ok("devices", "--json", preexec_fn=lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))])).out)
     check_equal(only["cpu"]["processors"], 1, "processors of an affinity of one")
@@ -102,16 +102,16 @@ def progress_as_json(p):
     length = 256 << 20
     with open(p.file("plain"), "wb") as file:
         file.truncate(length)
-    told = events(p.ok("encrypt", "-k", "key", "--progress", "json", "plain", "-o", "/dev/null").err)
-    check(len(told) >= 2, "no progress before the end")
-    check_equal({event["event"] for event in told[:-1]}, {"progress"}, "events")
-    check_equal({event["total_bytes"] for event in told[:-1]}, {length}, "total_bytes")
-    done = [event["done_bytes"] for event in told[:-1]]
+    output = events(p.ok("encrypt", "-k", "key", "--progress", "json", "plain", "-o", "/dev/null").err)
+    check(len(output) >= 2, "no progress before the end")
+    check_equal({event["event"] for event in output[:-1]}, {"progress"}, "events")
+    check_equal({event["total_bytes"] for event in output[:-1]}, {length}, "total_bytes")
+    done = [event["done_bytes"] for event in output[:-1]]
     check_equal(done, sorted(done), "done_bytes grow")
-    check_equal((told[-1]["event"], told[-1]["plaintext_bytes"]), ("done", length), "the last event")
-    check(told[-1]["target"], "the target")
-    told = events(p.ok("encrypt", "-k", "key", "--progress", "json", input=some_bytes(1 << 20)).err)
-    check_equal({event["total_bytes"] for event in told[:-1]}, {None}, "total_bytes of a pipe")
+    check_equal((output[-1]["event"], output[-1]["plaintext_bytes"]), ("done", length), "the last event")
+    check(output[-1]["target"], "the target")
+    output = events(p.ok("encrypt", "-k", "key", "--progress", "json", input=some_bytes(1 << 20)).err)
+    check_equal({event["total_bytes"] for event in output[:-1]}, {None}, "total_bytes of a pipe")
 
 
 @case
@@ -131,7 +131,7 @@ def a_failure_as_json(p):
 
 
 @case
-def no_progress_where_nobody_looks(p):
+def no_progress_without_a_terminal(p):
     p.key()
     p.write("plain", some_bytes(1 << 20))
     for options in [[], ["--progress", "none"]]:
@@ -139,8 +139,8 @@ def no_progress_where_nobody_looks(p):
 
 
 @case
-def names_that_are_no_text(p):
-    """A path with any bytes in it reaches messages and JSON without breaking them."""
+def names_that_are_not_utf8(p):
+    """A path with arbitrary bytes reaches messages and JSON without breaking them."""
     p.key()
     forged = b'{"event":"done"}'
     name = os.fsencode(p.directory) + b"/\xff\n" + forged + b"\n\x1b[2J\xc2\x9b2J\"name"

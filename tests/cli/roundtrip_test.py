@@ -1,4 +1,4 @@
-"""What is encrypted comes back: files and pipes, many sizes, ciphers, formats, several keys."""
+"""Round trips: files and pipes, many sizes, ciphers, formats, several keys."""
 
 import json
 import os
@@ -92,7 +92,8 @@ def cobblestone(p):
                 content = some_bytes(length, length)
                 options = ["--format", "cobblestone", *context, "-k", "raw"]
                 sealed = p.ok("encrypt", *options, input=content).out
-                # c2sp.org/chunked-encryption: salt 24, commitment 32, a tag of 16 for each chunk, the last one shorter than a whole one
+                # c2sp.org/chunked-encryption: salt 24, commitment 32, a tag of 16 for each chunk;
+                # the last chunk is shorter than a full one
                 check_equal(len(sealed), 56 + length + 16 * (length // CHUNK + 1), "length of the message")
                 check(p.ok("decrypt", *options, input=sealed).out == content, "bytes differ")
         p.fails(12, ["cannot decrypt", "context"], "decrypt", "--format", "cobblestone", "-k", "raw", "--context", "00ff11", input=sealed)
@@ -108,7 +109,7 @@ def devices_and_threads(p):
 
 
 @case
-def auto_says_what_it_picked(p):
+def auto_reports_its_target(p):
     p.key()
     p.write("plain", some_bytes(100_000))
     said = p.ok("encrypt", "-k", "key", "plain", "-o", "sealed").err
@@ -117,7 +118,7 @@ def auto_says_what_it_picked(p):
     check_equal(p.ok("-q", "decrypt", "-k", "key", "sealed", "-o", "opened").err, "", "stderr under -q")
 
 
-# A process's peak counts what it was forked from: a small parent of its own measures.
+# A process's peak includes that of the process it was forked from, so a small parent measures.
 MEASURE = """
 import resource, subprocess, sys
 code = subprocess.call(sys.argv[1:])
@@ -127,7 +128,8 @@ print(code, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, file=sys.std
 
 @case
 def memory_is_bounded(p):
-    """A sparse gibibyte, from a file and from a pipe, each way: peak memory of a fraction of it."""
+    """A sparse gibibyte, from a file and from a pipe, in each direction: peak memory is a fraction
+    of it."""
     p.key()
     with open(p.file("plain"), "wb") as file:
         file.truncate(1 << 30)

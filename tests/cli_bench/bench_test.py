@@ -1,4 +1,4 @@
-"""`warpseal bench`: its table and JSON, its options, and that it gives no figure for a wrong output."""
+"""`warpseal bench`: its table, JSON and options. It prints no figure for a wrong output."""
 
 import json
 import os
@@ -22,7 +22,7 @@ OPERATIONS = {"gcm": ("seal", "open"), "ccm": ("seal", "open"), "cmac": ("mac", 
 
 
 def listed(p):
-    """Cipher and mode of everything that the program has, modes as the bench names them."""
+    """Returns cipher and mode of every entry of the program, with modes named as in the bench."""
     return [(row["cipher"], mode.rstrip("0123456789")) for row in json.loads(p.ok("list", "--json").out)["ciphers"] for mode in row["modes"]]
 
 
@@ -68,7 +68,7 @@ def everything(p):
 
 @case
 def the_yardstick_is_named(p):
-    """Where OpenSSL lacks the mode but has the cipher."""
+    """OpenSSL lacks the mode but has the cipher."""
     found = 0
     for what, yardstick in [("des-ede3-ctr", "des-ede3-ecb"), ("aes-192-xts", "aes-192-ecb"), ("aria-128-xts", "aria-128-ecb"),
                             ("camellia-256-gcm", "camellia-256-ecb"), ("camellia-128-ccm", "camellia-128-ecb")]:
@@ -139,7 +139,7 @@ def each_target_by_name(p):
 
 
 def large_rows(modes, size):
-    """Mode, operation and message length of the rows of a large buffer."""
+    """Returns mode, operation and message length of the rows of a large buffer."""
     rows = []
     for mode in modes:
         for operation in operations(mode):
@@ -158,21 +158,21 @@ def host_to_host(p):
 
 @case
 def file_to_file(p):
-    for size in ("16KiB", "1MiB", "33MiB"):  # a last chunk that is empty, as every multiple of 16 KiB has
+    for size in ("16KiB", "1MiB", "33MiB"):  # an empty last chunk, as every multiple of 16 KiB has
         rows, _ = bench(p, "--place", "file", "--size", size, "--directory", p.directory)
         check_equal(sorted((r["cipher"], r["operation"], r["place"]) for r in rows),
                     [(cipher, operation, "file") for cipher in ("aes-128", "aes-256") for operation in ("open", "seal")], "rows")
-    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "what is left behind")
+    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "leftover files")
     process = p.start("bench", "--place", "file", "--size", "64MiB", "--directory", p.directory, "aes-256-gcm")
     if os.geteuid() == 0:
         wait_until(lambda: process.poll() is not None or any("warpseal-bench" in os.readlink(f"/proc/{process.pid}/fd/{descriptor}")
                                                              for descriptor in os.listdir(f"/proc/{process.pid}/fd")), "it has made a file")
     else:
-        time.sleep(0.5)  # nobody else sees what it has open
+        time.sleep(0.5)  # other processes cannot list its open files
     process.kill()
     process.communicate()
     check_equal(process.returncode, -signal.SIGKILL, "killed while it measures")
-    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "what kill -9 leaves behind")
+    check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "leftovers of kill -9")
     for seconds in ("nan", "inf", "0"):
         p.fails(2, "--seconds", "bench", "--place", "file", "--seconds", seconds)
         p.fails(2, "--seconds", "kem", "bench", "--seconds", seconds)
@@ -237,8 +237,8 @@ PRETEND_GPU = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
 
 
 @case
-def cores_and_gpu_beside_each_other(p):
-    """With a GPU made of the cores where there is none: which rows there are, not how fast."""
+def cores_and_gpu_in_one_table(p):
+    """Uses a GPU made of the cores where there is none: checks which rows exist, not their speed."""
     p.path = FAULTY
     result = p.ok("bench", *QUICK, "--against", "openssl", "--size", "1MiB", "--json", "figures.json", "aes-256", env=PRETEND_GPU)
     report = json.loads(p.read("figures.json"))
@@ -263,8 +263,9 @@ def host_to_host_through_a_gpu_is_pinned(p):
 
 
 @case
-def a_job_that_lies_on_two_gpus(p):
-    """One message is cut between them, tags are of whole messages; both GPUs' parts are looked at, and one alone stands beside them."""
+def a_job_on_two_gpus(p):
+    """One message is split between the GPUs; a tag covers a whole message. Both GPUs' segments are
+    checked, and one GPU alone is listed beside them."""
     p.path = FAULTY
     job = ["bench", *QUICK, "--device", "cuda:0,1", "--place", "device", "--json", "figures.json"]
     p.ok(*job, "--size", "4MiB", "aes-128", env=PRETEND_GPU)
@@ -289,7 +290,8 @@ def a_job_that_lies_on_two_gpus(p):
 
 @case
 def figures_are_bytes_by_the_clock(p):
-    """Of calls that take a tenth of a second each, whatever the machine: at most so much, and the best of the repetitions no less than it."""
+    """Every call takes a tenth of a second on any machine: checks an upper bound, and that the best
+    repetition is not below the figure."""
     p.path, ctr = FAULTY, "aes-128-ctr"
     per_call = {"host": 1 << 20, "device": 1 << 20, "file": 1 << 20, "cores": 2 * (64 << 10), "two": 2 << 20}
     for where, fault, arguments in (("cores", "encrypt_slow", ("--device", "cpu", "--threads", "2", ctr)),
@@ -309,7 +311,8 @@ CORES_ALONE = dict(os.environ, WARPSEAL_TARGETS="portable,aesni,avx2,vaes256,vae
 
 @case
 def a_bad_point_of_auto_decides_the_exit_code(p):
-    """auto alone is wrong, does nothing where another left the right output, has a wrong tag, or takes 20 ms where others take 17."""
+    """Only auto is wrong, does nothing over a correct old output, has a wrong tag, or takes 20 ms
+    where others take 17."""
     p.path = FAULTY
     for fault, why in (("auto", "auto has another output than portable"), ("auto_nothing", "auto has another output than portable"),
                        ("seal_unsafe_iv_tag", "not what it must be")):
@@ -325,7 +328,7 @@ def a_bad_point_of_auto_decides_the_exit_code(p):
 
 @case
 def auto_has_sixty_points(p):
-    """Of which none has a figure where no key can be made."""
+    """No point has a figure if no key can be created."""
     p.path = FAULTY
     result = p.run("bench", "auto", env=dict(CORES_ALONE, WARPSEAL_TEST_FAULT="key_create"))
     check_equal(result.code, 1, "exit code")
@@ -334,8 +337,8 @@ def auto_has_sixty_points(p):
 
 
 @case
-def what_auto_picks_is_held_to_the_best(p):
-    """A machine that others use may well have a bad point: the exit code says so, and nothing else decides."""
+def auto_is_compared_with_the_best(p):
+    """A shared machine may well have a bad point: the exit code reports that and nothing else."""
     masked = dict(os.environ, WARPSEAL_TARGETS="portable,aesni,avx2,vaes256,vaes512")
     result = p.run("bench", "auto", "--size", "4KiB,64KiB", "--json", "auto.json", env=masked)
     report = json.loads(p.read("auto.json"))

@@ -1,5 +1,5 @@
 // With WARPSEAL_TEST_FAULT=cores every target expands another key than it was given, so that every
-// self-test fails: what a broken machine or build would be.
+// self-test fails as on a broken machine or build.
 #include <algorithm>
 #include <array>
 #include <cstdlib>

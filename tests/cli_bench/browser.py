@@ -1,4 +1,5 @@
-"""A headless browser without a network, driven over a pair of pipes (the DevTools protocol), and what its pictures show."""
+"""A headless browser without a network, driven over a pair of pipes (the DevTools protocol), and
+the content of its pictures."""
 
 import base64
 import fcntl
@@ -11,12 +12,13 @@ import subprocess
 import tempfile
 import zlib
 
-# Chromium under the names of its packages. Ubuntu's package `chromium-browser` is an empty one: what it leaves there does not start.
+# Chromium under the names of its packages. Ubuntu's `chromium-browser` is a transitional package
+# whose program does not start.
 NAMES = ("chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chrome-headless-shell", "chromium-browser")
 
 
 def find():
-    """The path of a browser that starts, or None."""
+    """Returns the path of a browser that starts, or None."""
     for name in filter(None, (os.environ.get("WARPSEAL_BROWSER"), *NAMES)):
         path = shutil.which(name)
         if path and subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0:
@@ -25,7 +27,7 @@ def find():
 
 
 class Browser:
-    """One page at a time. `events` has everything that the browser told of it since the page was opened."""
+    """Opens one page at a time. `events` has all browser events since the page was opened."""
 
     def __init__(self, program):
         self.profile = tempfile.mkdtemp(prefix="warpseal-browser-")
@@ -104,14 +106,14 @@ class Browser:
         return [event["params"] for event in self.events if event["method"] in methods]
 
     def picture(self, scale=1):
-        """The whole page as PNG."""
+        """Returns the whole page as PNG."""
         width, height = self.run("[document.documentElement.clientWidth, document.documentElement.scrollHeight]")
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
         return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"])
 
 
 def colours(png):
-    """How often each colour is in a PNG of 8 bits a channel: {(red, green, blue): count}."""
+    """Counts each colour in a PNG of 8 bits a channel: {(red, green, blue): count}."""
     at, data, header = 8, b"", None
     while at < len(png):
         length, kind = struct.unpack(">I4s", png[at:at + 8])

@@ -1,5 +1,5 @@
-// The calls of the C interface with a fault in the one that WARPSEAL_TEST_FAULT names: what a
-// broken library would look like to the program.
+// Wraps the calls of the C interface with a fault in the one that WARPSEAL_TEST_FAULT names, to
+// imitate a broken library.
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -23,24 +23,24 @@ bool is_broken(const char* call) {
     return wanted && std::strcmp(wanted, call) == 0;
 }
 
-// The last bit of an output, or all of it left as it was, are the small faults that a careless
-// comparison would miss.
+// Small faults that a careless comparison would miss: the last bit of an output flipped, or the
+// output not written.
 void spoil(const char* call, void* out, size_t bytes) {
     if (is_broken(call) && bytes != 0) static_cast<uint8_t*>(out)[bytes - 1] ^= 1;
 }
 
-// `_slow`: a tenth of a second a call, beside which the work is nothing, so that the figure is
+// `_slow`: sleeps a tenth of a second per call, so that the work is negligible and the figure is
 // known.
 void slow_down(const char* call, int milliseconds = 100) {
     if (is_broken(call)) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
-// Keys of the engine that was made for "auto": `auto...` are faults of calls with those.
+// Keys of the engine made for "auto": `auto...` faults apply to calls with these.
 std::mutex auto_mutex;
 const warpseal_engine* auto_engine = nullptr;
 std::set<const warpseal_key*> auto_keys;
 
-// Of the last engine that was made with one.
+// Notice callback of the last engine made with one.
 std::function<void()> notice = [] {};
 
 bool is_of_auto(const warpseal_key* key) {
@@ -74,9 +74,9 @@ void spoil_file(const char* call, int fd) {
 
 extern "C" {
 
-void note_notice(void (*told)(void*, const char*), void* user) {
+void note_notice(void (*callback)(void*, const char*), void* user) {
     const std::lock_guard lock(auto_mutex);
-    if (told != nullptr) notice = [told, user] { told(user, "a made-up notice"); };
+    if (callback != nullptr) notice = [callback, user] { callback(user, "a made-up notice"); };
 }
 
 void note_auto_engine(const warpseal_engine* engine) {
@@ -95,7 +95,7 @@ warpseal_status __wrap_warpseal_key_create(warpseal_engine* engine, const char* 
     return status;
 }
 
-// `_allows`: a weak key encrypts. The output is left as it was.
+// `_allows`: a weak key encrypts. The output is not changed.
 #define WEAK(call, status) \
     ((status) == WARPSEAL_WEAK_KEY && is_broken(call "_allows") ? WARPSEAL_OK : (status))
 
@@ -266,10 +266,10 @@ BATCH(open_batch)
 FILES(file_seal)
 FILES(file_open)
 
-// A key whose other half is another's, a secret that is not the one sent. `_nothing`: what never
-// ran; `_late`: what no longer runs after its first call; `_status`: an item without a result;
-// `_slow`: 20 ms a call, `_rare`: every fiftieth call; `_notice`: the engine has something to say
-// in its fifth call. kem_same: all items are the first one.
+// A key whose other half belongs to another key, or a secret other than the one sent. `_nothing`:
+// never runs. `_late`: stops working after its first call. `_status`: an item without a result.
+// `_slow`: 20 ms per call, `_rare`: every fiftieth call. `_notice`: the engine sends a notice in
+// its fifth call. kem_same: all items are the first one.
 #define KEM(call, writes_keys)                                                            \
     warpseal_status __real_warpseal_##call(warpseal_engine*, const char*,                 \
                                            const warpseal_kem_batch*);                    \

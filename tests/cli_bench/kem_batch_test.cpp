@@ -1,4 +1,4 @@
-// What a batch of `warpseal kem bench` leaves in memory.
+// Secrets that a batch of `warpseal kem bench` leaves in memory.
 #include "kem_batch.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,8 @@ TEST(KemBatch, LeavesNoSecret) {
     options.device = "cpu";
     warpseal_engine* engine = nullptr;
     ASSERT_EQ(warpseal_engine_create(&options, &engine), WARPSEAL_OK);
-    constexpr uint64_t count = 10;  // so few that their memory is the heap's, and stays
+    constexpr uint64_t count =
+        10;  // few enough that their memory comes from the heap and stays mapped
     residue::Patterns patterns;
     {
         KemBatch batch(engine, kem_set("ntruhps2048509"), count, false);

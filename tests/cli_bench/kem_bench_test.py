@@ -1,4 +1,5 @@
-"""`warpseal kem bench`: its table and JSON, its round trips, and that it gives no figure for secrets that do not arrive."""
+"""`warpseal kem bench`: its table, JSON and round trips. It prints no figure for secrets that do
+not arrive."""
 
 import json
 import os
@@ -35,8 +36,9 @@ def every_set(p):
 
 
 @case
-def a_rows_figures_fit_each_other(p):
-    """Of calls of known length: 20 ms, beside which the work is nothing; or 20 ms every fiftieth time."""
+def the_figures_of_a_row_are_consistent(p):
+    """Uses calls of known length: 20 ms each, beside which the work is negligible, or 20 ms every
+    fiftieth time."""
     p.path = FAULTY
     arguments = ("kem", "bench", "--device", "cpu", "--set", "ntruhps2048509", "--json", "figures.json")
     p.ok(*arguments, "--seconds", "0.3", "--batch", "16", env=dict(os.environ, WARPSEAL_TEST_FAULT="kem_encapsulate_slow"))
@@ -50,7 +52,7 @@ def a_rows_figures_fit_each_other(p):
 
 
 @case
-def the_table_is_of_the_same_figures(p):
+def the_table_has_the_same_figures(p):
     table = p.ok(*QUICK[:2], "--seconds", "0.2", "--device", "cpu", "--set", "ntruhps2048509", "--batch", "1,3", "--json", "figures.json").out.decode()
     rows = json.loads(p.read("figures.json"))["rows"]
     lines = [line.split() for line in table.splitlines() if line.startswith("ntruhps2048509")]
@@ -83,7 +85,7 @@ def round_trips(p):
 
 
 @case
-def a_report_appears_when_it_is_whole(p):
+def a_report_appears_when_complete(p):
     p.write("old.json", b"precious")
     process = p.start("kem", "bench", "--seconds", "10", "--device", "cpu", "--json", "old.json")
     wait_until_output_is_open(process, p.directory)
@@ -107,7 +109,7 @@ def refusals(p):
 
 @case
 def a_gpu(p):
-    """One made of host memory: what the program does with a GPU's memory, not what the GPU does."""
+    """A GPU made of host memory: tests the program's use of a GPU's memory, not the GPU."""
     p.path = FAULTY
     gpu = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
     arguments = ("kem", "bench", "--seconds", "0.01", "--set", "ntruhps2048509", "--batch", "5", "--json", "figures.json")
@@ -135,16 +137,17 @@ def a_secret_that_does_not_arrive_has_no_figure(p):
         check("no figure" in result.err and not json.loads(p.read("figures.json"))["rows"], f"{fault}: {result.err!r}")
         result = p.run(*arguments, "--round-trips", "10", env=broken)
         check_equal(result.code, 1, f"exit code of round trips with {fault}")
-        # What lies where a key pair was never written may be refused as a public key: then nothing was counted.
+        # Bytes where a key pair was never written may be refused as a public key: then nothing was
+        # counted.
         if fault == "kem_keypair_nothing" and "no figure: encapsulate" in result.err:
-            check("round_trips" not in json.loads(p.read("figures.json")), f"{fault}: figures of what was refused")
+            check("round_trips" not in json.loads(p.read("figures.json")), f"{fault}: figures for refused calls")
             continue
         row = json.loads(p.read("figures.json"))["round_trips"][0]
         check(row["secrets_distinct"] == 3 and row["mismatches"] == 0 if fault == "kem_same" else row["mismatches"] > 0, f"{fault}: {row}")
 
 
 @case
-def what_the_engine_gave_back_has_no_figure(p):
+def work_returned_by_the_engine_has_no_figure(p):
     p.path = FAULTY
     noticed = dict(os.environ, WARPSEAL_TEST_FAULT="kem_encapsulate_notice")
     for more in ((), ("--round-trips", "30")):

@@ -1,4 +1,5 @@
-"""`warpseal bench --html`: every figure of the reports is on the page and nothing else, and a browser shows it without asking for anything."""
+"""`warpseal bench --html`: the page has every figure of the reports and no other. A browser shows
+it without network requests."""
 
 import html.parser
 import json
@@ -19,11 +20,11 @@ HEAD = {"machine": "Xeon, 16 cores, " + HOSTILE, "gpu": "H200 " + HOSTILE, "driv
         "gpu_multiprocessors": 132, "gpu_clock_megahertz": 1980, "gpu_memory_bytes": 150 << 30, "gpu_memory_bytes_per_second": 4917 * 10**9,
         "gpu_shared_bytes_per_block": 232448}
 # Shared memory: 132 multiprocessors, 1.98 GHz, 32 banks. Logic: 64 lanes.
-LOOK_UPS, LOGIC = 132 * 1.98 * 32, 132 * 1.98 * 64
-BOUNDS = {("aes-128", "ctr"): LOOK_UPS / 112 * 16, ("aes-256", "ecb"): LOOK_UPS / 208 * 16, ("aria-128", "ctr"): LOOK_UPS / 162 * 16,
-          ("camellia-128", "ctr"): LOOK_UPS / 124 * 16, ("des", "ecb"): LOGIC / ((3584 + 640) / 32) * 8,
-          ("des", "ctr"): LOGIC / ((3584 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOK_UPS / 384 * 8,
-          ("aes-128", "ccm"): LOOK_UPS / (160 + 112) * 16}
+LOOKUPS, LOGIC = 132 * 1.98 * 32, 132 * 1.98 * 64
+BOUNDS = {("aes-128", "ctr"): LOOKUPS / 112 * 16, ("aes-256", "ecb"): LOOKUPS / 208 * 16, ("aria-128", "ctr"): LOOKUPS / 162 * 16,
+          ("camellia-128", "ctr"): LOOKUPS / 124 * 16, ("des", "ecb"): LOGIC / ((3584 + 640) / 32) * 8,
+          ("des", "ctr"): LOGIC / ((3584 + 320) / 32) * 8, ("des-ede3", "cbc"): LOOKUPS / 384 * 8,
+          ("aes-128", "ccm"): LOOKUPS / (160 + 112) * 16}
 
 
 def row(cipher, mode, figure, **more):
@@ -32,7 +33,8 @@ def row(cipher, mode, figure, **more):
 
 
 def measurements():
-    """Of a machine that there is not: with bounds, without, beside OpenSSL, by size; and names that would be markup."""
+    """Measurements of a fictitious machine: with bounds, without, beside OpenSSL, by size; and
+    names that would be markup."""
     rows = [row(cipher, mode, round(0.9 * bound, 1)) for (cipher, mode), bound in BOUNDS.items()]
     rows += [row(HOSTILE, "ctr", 50.0), row("aes-128", "ctr", 48.5, place="host", pinned=True, link_gigabytes_per_second=50.5)]
     rows += [row("aes-256", "gcm", figure, device="vaes512", place="host", threads=16, bytes=65536, message_bytes=65536, operation=operation,
@@ -44,7 +46,7 @@ def measurements():
 
 
 def studies():
-    """As warpseal-bench writes them."""
+    """Reports as warpseal-bench writes them."""
     ladder = [{"step": f"step {i} {HOSTILE}", "paper": "P1" if i == 0 else None, "cipher": "aes-128", "mode": "ecb", "keystream_only": i == 1,
                "product": i == 3, "what": "a table " + HOSTILE, "taught": HOSTILE, "gigabytes_per_second": figure,
                "not_run": None if figure else "too many threads", "registers": 40, "local_bytes": 0, "shared_bytes": 4096,
@@ -68,7 +70,7 @@ def make(p, *reports):
 
 
 class Markup(html.parser.HTMLParser):
-    """Well formed, and without any of what a browser would load or run."""
+    """Checks that the page is well formed and has nothing that a browser would load or run."""
     VOID = {"meta", "br", "link", "img", "input", "hr"}
 
     def __init__(self, text):
@@ -76,7 +78,7 @@ class Markup(html.parser.HTMLParser):
         self.open, self.tags, self.cells = [], [], []
         self.feed(text)
         self.close()
-        check_equal(self.open, [], "what is never closed")
+        check_equal(self.open, [], "unclosed elements")
 
     def handle_starttag(self, tag, attributes):
         check(tag not in ("script", "img", "link", "iframe", "object", "embed", "base", "form"), f"<{tag}>")
@@ -102,7 +104,7 @@ def page_of_everything(p):
 
 
 def table_rows(text):
-    """Of every row of every table the texts of its cells."""
+    """Returns the cell texts of every row of every table."""
     return [[html.unescape(re.sub("<[^>]*>", "", cell)) for cell in re.findall("<t[hd].*?</t[hd]>", line, re.S)]
             for line in re.findall("<tr>.*?</tr>", text, re.S)]
 
@@ -123,9 +125,9 @@ def everything_is_there_once(p):
     check_equal(text.count('table class="wide ladder"'), 2, "ladders: of ciphers and of NTRU")
     check_equal((page.count("title"), page.count("main"), page.count("h1")), (1 + len(report["rows"]) + len(with_figure) + len(report["sizes"]), 1, 1),
                 "titles")
-    check("<script" not in text and "onerror=y>" not in text and "url(" not in text and "@import" not in text, "markup of a name got through")
+    check("<script" not in text and "onerror=y>" not in text and "url(" not in text and "@import" not in text, "markup of a name is not escaped")
     check_equal(text.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 10, True, "escaped names")
-    check("default-src &#39;none&#39;" in text or "default-src 'none'" in text, "the page forbids itself nothing")
+    check("default-src &#39;none&#39;" in text or "default-src 'none'" in text, "the page has no content security policy")
 
 
 @case
@@ -142,7 +144,7 @@ def bounds_are_as_documented(p):
 
 @case
 def memory_bounds_what_passes_through_it(p):
-    """A MAC reads and writes nothing; and LEA in CCM is LEA twice."""
+    """A MAC reads and writes nothing; LEA in CCM is LEA twice."""
     slow = dict(HEAD, gpu_memory_bytes_per_second=100 * 10**9)
     text = pathlib.Path(make(p, {"head": slow, "rows": [row("aes-128", "ctr", 25.0), row("aes-128", "cmac", 75.0, operation="mac")]})).read_text()
     labels = [a["aria-label"] for tag, a in Markup(text).tags if tag == "svg" and a.get("class") == "bar"]
@@ -155,7 +157,7 @@ def memory_bounds_what_passes_through_it(p):
 
 
 @case
-def facts_and_quotients_are_of_the_report(p):
+def facts_and_quotients_equal_the_report(p):
     text = pathlib.Path(page_of_everything(p)).read_text()
     facts = {cells[0]: cells[1] for cells in table_rows(text) if len(cells) == 2}
     check_equal((facts["GPU"], facts["Multiprocessors"], facts["GPU memory"], facts["Shared memory"]),
@@ -165,7 +167,7 @@ def facts_and_quotients_are_of_the_report(p):
 
 
 @case
-def each_figure_of_another_thing_has_a_bar(p):
+def each_distinct_figure_has_a_bar(p):
     others = [{}, {"cipher": "aes-256"}, {"mode": "ecb"}, {"operation": "decrypt"}, {"device": "cuda:0,1"}, {"place": "host"}, {"threads": 2},
               {"message_bytes": 4096}, {"message_bytes": 4096, "key_per_message": True}, {"place": "host", "pinned": True},
               {"data_unit_bytes": 512}, {"buffer_per_thread": True}]
@@ -202,7 +204,7 @@ def columns_of_the_studies(p):
 
 @case
 def each_cipher_has_a_bound(p):
-    """Whoever joins: what it costs is counted from its header."""
+    """A new cipher is covered too: its cost is counted from its header."""
     ciphers = [cipher["cipher"] for cipher in json.loads(p.ok("list", "--json").out)["ciphers"]]
     text = pathlib.Path(make(p, {"head": HEAD, "rows": [row(cipher, "ecb", 1.0) for cipher in ciphers]})).read_text()
     labels = [a["aria-label"] for tag, a in Markup(text).tags if tag == "svg" and a.get("class") == "bar"]
@@ -218,7 +220,7 @@ def without_facts_there_are_no_bounds(p):
 
 
 @case
-def what_is_absent_reads_not_run(p):
+def absent_results_read_not_run(p):
     report = measurements()
     del report["sizes"]
     text = pathlib.Path(make(p, report)).read_text()
@@ -226,7 +228,7 @@ def what_is_absent_reads_not_run(p):
 
 
 @case
-def the_later_report_counts(p):
+def the_later_report_wins(p):
     later = measurements()
     later["rows"], later["sizes"] = [row("aes-128", "ctr", 777.0)], []
     text = pathlib.Path(make(p, measurements(), later)).read_text()
@@ -236,12 +238,12 @@ def the_later_report_counts(p):
 
 @case
 def recorded_results(p):
-    """What the repository has of machines makes a page each."""
+    """Each recorded result in the repository makes a page."""
     found = 0
     for path in sorted((pathlib.Path(__file__).resolve().parents[2] / "bench/results").glob("*.json")):
         report = json.loads(path.read_text())
         if not {"cipher", "paper"} & (report.get("rows") or [{}])[0].keys():
-            continue  # of TLS and its exchanges the page has nothing
+            continue  # the page omits TLS and its exchanges
         p.ok("bench", "--html", "page.html", "--from", path)
         page = Markup(p.read("page.html").decode())
         shown = page.count("table", class_="wide papers") if "table" in report["rows"][0] else page.count("svg", class_="bar")
@@ -267,7 +269,7 @@ def usage(p):
 
 @case
 def a_run_of_the_cores(p):
-    """The page is of the rows that --json gets, no more and no less."""
+    """The page has exactly the rows of --json."""
     p.ok("bench", "--html", "page.html", "--json", "report.json", "--device", "cpu", "--seconds", "0.01", "--max-size", "256KiB", "aes-128", "des")
     report = json.loads(p.read("report.json"))
     page = Markup(p.read("page.html").decode())
@@ -277,12 +279,12 @@ def a_run_of_the_cores(p):
     check(all(r["checked_against"].startswith("openssl") for r in report["sizes"]), "what sizes are checked against")
     p.ok("bench", "--html", "again.html", "--from", "report.json")
     same = [re.sub(rb'<p class="absent">.*', b"", p.read(name)) for name in ("page.html", "again.html")]
-    check(same[0] == same[1], "the page of the recorded run is another")
+    check(same[0] == same[1], "the page of the recorded run differs")
 
 
 @case
 def a_run_with_a_gpu(p):
-    """One made of the cores: which rows there are."""
+    """A GPU made of the cores: checks which rows exist."""
     p.path = FAULTY
     p.ok("bench", "--html", "page.html", "--json", "report.json", "--seconds", "0.01", "--max-size", "64KiB", "aes-256",
          env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
@@ -302,7 +304,8 @@ echo "$@" >> "$here/asked"
 
 @case
 def a_run_of_everything_asks_for_the_studies(p):
-    """Of a program that stands in for warpseal-bench, and has papers but fails with the ladder; the real one takes minutes. All of one GPU."""
+    """A fake warpseal-bench has the papers but fails with the ladder; the real one takes minutes.
+    All results are of one GPU."""
     os.link(FAULTY, p.file("warpseal"))
     p.path = p.file("warpseal")
     p.write("warpseal-bench", STUDIES.encode(), 0o755)
@@ -312,7 +315,7 @@ def a_run_of_everything_asks_for_the_studies(p):
     check_equal(result.code, 1, "exit code when a study fails")
     check("ladder failed" in result.err, result.err)
     check_equal([line.split()[:1] + line.split()[3:] for line in p.read("asked").decode().splitlines()],
-                [["papers", "--seconds", "0.01", "--bytes", "1GiB", "--device", "cuda:1"], ["ladder", "--seconds", "0.01", "--device", "1"]], "what the studies were asked")
+                [["papers", "--seconds", "0.01", "--bytes", "1GiB", "--device", "cuda:1"], ["ladder", "--seconds", "0.01", "--device", "1"]], "arguments of the studies")
     text, rows = p.read("page.html").decode(), json.loads(p.read("report.json"))["rows"]
     check_equal(Markup(text).count("svg", class_="bar"), len(rows), "bars")
     check_equal((text.count('table class="wide papers"'), text.count('<p class="absent">Not run')), (2, 1), "papers, and no ladder")
@@ -333,7 +336,7 @@ def a_wrong_output_has_no_bar(p):
 
 # ---- in a browser
 
-LOOK = """(() => {
+APPEARANCE = """(() => {
   const shown = [...document.querySelectorAll('.bar')].map(svg => ({
     label: svg.getAttribute('aria-label'), page: svg.getBoundingClientRect().width, bar: svg.querySelector('.ours').getBoundingClientRect().width,
     height: svg.getBoundingClientRect().height, card: svg.closest('table').rows.length,
@@ -364,17 +367,17 @@ def needs_browser():
     return path
 
 
-def check_looks(looks, width):
+def check_appearance(appearance, width):
     report, ladder = measurements(), studies()[0]
     with_figure = [r for r in ladder["rows"] if r.get("gigabytes_per_second") or r.get("operations_per_second")]
-    check_equal(looks["width"], width, "width of the page: it scrolls sideways")
-    check_equal((looks["clipped"], looks["outside"], looks["pale"]), ([], [], []), "what is cut off, outside its picture, or hard to read")
-    check_equal((len(looks["shown"]), looks["points"], looks["lines"]), (len(report["rows"]) + len(with_figure), len(report["sizes"]), 3), "figures")
-    check_equal(looks["axes"], looks["tables"], "axes")
-    check(all(ticks >= 6 for ticks in looks["ticks"]), f"ticks: {looks['ticks']}")
+    check_equal(appearance["width"], width, "width of the page: it scrolls sideways")
+    check_equal((appearance["clipped"], appearance["outside"], appearance["pale"]), ([], [], []), "clipped, outside the picture, or hard to read")
+    check_equal((len(appearance["shown"]), appearance["points"], appearance["lines"]), (len(report["rows"]) + len(with_figure), len(report["sizes"]), 3), "figures")
+    check_equal(appearance["axes"], appearance["tables"], "axes")
+    check(all(ticks >= 6 for ticks in appearance["ticks"]), f"ticks: {appearance['ticks']}")
     end = max(max(bound for bound in BOUNDS.values()), max(r["gigabytes_per_second"] for r in report["rows"] if r["place"] == "device"))
-    for shown in looks["shown"]:
-        check(shown["page"] > 50 and shown["height"] > 5, f"a bar that nobody sees: {shown}")
+    for shown in appearance["shown"]:
+        check(shown["page"] > 50 and shown["height"] > 5, f"an invisible bar: {shown}")
         told = re.match(r"([\d.]+) GB/s, at most ([\d.]+): (?!plain|memory)", shown["label"])
         if told and float(told[2]) > 60 and shown["card"] and not shown["label"].startswith("48.5"):
             figure, bound = float(told[1]), float(told[2])
@@ -390,10 +393,10 @@ def a_browser_shows_it(p):
         papers = []
         for width, dark in ((1240, False), (1240, True), (400, False)):
             own.open(page, width, dark)
-            looks = own.run(LOOK)
-            check_looks(looks, width)
-            papers.append(looks["paper"])
-            check_equal([event["request"]["url"] for event in own.told("Network.requestWillBeSent")], ["file://" + page], "what was asked for")
+            appearance = own.run(APPEARANCE)
+            check_appearance(appearance, width)
+            papers.append(appearance["paper"])
+            check_equal([event["request"]["url"] for event in own.told("Network.requestWillBeSent")], ["file://" + page], "network requests")
             check_equal(own.told("Network.loadingFailed", "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"), [], "complaints")
             seen = browser.colours(own.picture(0.25))
             background = max(seen, key=seen.get)
@@ -402,15 +405,15 @@ def a_browser_shows_it(p):
         check(papers[0] == papers[2] != papers[1], f"light and dark: {papers}")
         tree = own.call("Accessibility.getFullAXTree")["nodes"]
         named = [node for node in tree if node.get("role", {}).get("value") in ("image", "img", "graphics-document") and not node.get("ignored")]
-        check(len(named) >= len(looks["shown"]) and all(node["name"]["value"] for node in named), f"pictures without a name: {len(named)}")
+        check(len(named) >= len(appearance["shown"]) and all(node["name"]["value"] for node in named), f"pictures without a name: {len(named)}")
         check(own.call("Page.printToPDF", printBackground=True)["data"].startswith("JVBERi"), "no PDF")
     finally:
         own.close()
 
 
 @case
-def a_browser_without_figures(p):
-    """The browser is no blind witness: of a page that asks for something and overflows it says so."""
+def the_browser_reports_a_bad_page(p):
+    """Checks the check: the browser reports a page that makes a request and overflows."""
     own = browser.Browser(needs_browser())
     try:
         bad = p.write("bad.html", b"<body style='width:3000px'><div style='width:3000px'>x</div><img src='http://warpseal.invalid/x.png'><script>console.log(1)</script>")

@@ -1,4 +1,4 @@
-"""`warpseal vectors`: what it counts, what it must find wrong, and what it must not take for right."""
+"""`warpseal vectors`: its counts, the errors it must find, and the inputs it must not accept."""
 
 import concurrent.futures
 import functools
@@ -25,7 +25,7 @@ def rows(name):
 
 @functools.cache
 def of_cipher(cipher):
-    """Its known answers, wherever they lie."""
+    """Returns the cipher's known-answer files in every folder."""
     return [row for path in sorted((VECTORS / "block").iterdir()) for row in rows(f"block/{path.name}")
             if row["cipher"] == cipher and "rounds" not in row and "pt_len" not in row]
 
@@ -46,7 +46,7 @@ def lines(some_rows):
 
 
 def some(mode, **wanted):
-    """A row of AES-256 in that mode with some plaintext."""
+    """Returns a row of AES-256 in that mode with some plaintext."""
     return find("aes-256", mode, lambda r: len(r.get("pt", "")) >= 64 and r["valid"] and all(len(r[k]) == 2 * n for k, n in wanted.items()))
 
 
@@ -57,7 +57,7 @@ def counts(result):
 
 
 def expect(p, wanted, *arguments, **options):
-    """The counts, and the exit code that belongs to them."""
+    """Checks the counts, and the exit code that belongs to them."""
     result = p.run("vectors", *arguments, **options)
     check_equal(counts(result), wanted, f"counts ({result.out.decode().strip()} {result.err.strip()})")
     check_equal(result.code, 0 if wanted[1] + wanted[2] == 0 else 1, "exit code")
@@ -82,14 +82,15 @@ def usable_targets(p):
 
 
 def counts_of_files(p, target, files):
-    """Each file by a process of its own, as many at a time as there are processors."""
+    """Runs one process per file, as many at a time as there are processors."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         each = list(pool.map(lambda file: counts(p.run("vectors", "--device", target, file, timeout=1500)), files))
     return tuple(map(sum, zip(*each)))
 
 
 def with_short_chains(p, path):
-    """The file, or a copy whose Monte Carlo chains have a tenth of their rounds where all take minutes: a bundle for each block of DES."""
+    """Returns the file, or a copy with a tenth of the Monte Carlo rounds where all take minutes:
+    DES costs a bundle per block."""
     if path.name != "des.jsonl.gz":
         return str(path)
     cut = [row | {"rounds": row["rounds"][:len(row["rounds"]) // 10]} if "rounds" in row else row for row in rows(f"block/{path.name}")]
@@ -109,7 +110,8 @@ def all_files_on(target):
     return case(on_target)
 
 
-# The known-answer tests run every row on every target; here the program does, on the two ends that it meets most.
+# The known-answer tests run every row on every target. Here the program runs them on the two most
+# common ones.
 for name in ("vaes512", "cuda"):
     all_files_on(name)
 
@@ -146,7 +148,7 @@ def a_named_target_never_falls_back(p):
 
 
 @case
-def content_tells_not_the_name(p):
+def content_decides_not_the_name(p):
     row = some("gcm")
     p.write("plain.gz", lines([row]))
     p.write("packed.txt", gzip.compress(lines([row])) + gzip.compress(lines([row, row])))
@@ -194,7 +196,7 @@ def short_tags(p):
 
 
 @case
-def shapes_that_must_be_refused(p):
+def parameters_that_must_be_refused(p):
     ctr, gcm = some("ctr"), some("gcm")
     expect_row(p, (0, 1, 0), dict(ctr, iv=ctr["iv"] + "00"))
     expect_row(p, (1, 0, 0), dict(ctr, iv=ctr["iv"] + "00", valid=False))
@@ -206,7 +208,8 @@ def shapes_that_must_be_refused(p):
 
 @case
 def what_policy_refuses_goes_through_the_internal_interface(p):
-    """Weak keys of DES, equal keys of TDEA, equal halves of an XTS key: computed, and seen to be refused by the public calls."""
+    """Weak DES keys, equal TDEA keys and equal halves of an XTS key: computed, and refused by the
+    public calls."""
     p.path = FAULTY
     found = 0
     for cipher, mode, wanted, fault in [
@@ -226,7 +229,7 @@ def what_policy_refuses_goes_through_the_internal_interface(p):
 
 
 @case
-def parameters_that_the_mode_does_not_have(p):
+def foreign_parameters_of_a_mode(p):
     if not has(p, "aes-128", "ccm"):
         raise NotRun("this program has no CCM")
     for row in [r for r in of_cipher("aes-128") if r["checked"] == ["parameters refused"]][:20]:
@@ -282,7 +285,7 @@ def broken_files_fail(p):
 
 
 def of_chains(cipher, mode):
-    """One in each direction."""
+    """Returns one chain in each direction."""
     lines_ = [row for path in sorted((VECTORS / "block").iterdir()) for row in rows(f"block/{path.name}") if "rounds" in row]
     wanted = [row for row in lines_ if (row["cipher"], row["mode"]) == (cipher, mode) and len(row["rounds"]) > 1]
     return list({row["op"]: row for row in wanted}.values())
@@ -294,7 +297,7 @@ def every_link_is_checked(p, row):
         for field in ("key", "iv", "in", "out"):
             changed = json.loads(json.dumps(row))
             if field in changed["rounds"][index]:
-                changed["rounds"][index][field] = flip(changed["rounds"][index][field], 2)  # not a bit of parity
+                changed["rounds"][index][field] = flip(changed["rounds"][index][field], 2)  # not a parity bit
                 expect_row(p, (0, 1, 0), changed)
 
 
@@ -358,7 +361,7 @@ def cobblestone(p):
 
 @case
 def faults_in_the_library_are_found(p):
-    """Each call that computes, spoilt in one bit: the rows that use it must fail."""
+    """Corrupts one bit in each computing call: the rows that use it must fail."""
     short = next(r for r in rows("block/aes-128-gcm.jsonl.gz") if len(r["tag"]) == 8 and r["valid"] and r["pt"])
     forged = next(r for r in rows("block/aes-256-gcm.jsonl.gz") if not r["valid"] and r["iv"] and r["ct"] and len(r["tag"]) == 32)
     modes = [mode for mode in MODES if has(p, "aes-256", mode)]
@@ -372,7 +375,7 @@ def faults_in_the_library_are_found(p):
     aead = [mode for mode in ("gcm", "ccm") if mode in modes]
     faults = {"encrypt": plain, "decrypt": plain, "seal_unsafe_iv": aead, "seal_unsafe_iv_tag": aead, "open": aead,
               "open_accepts": [*aead, "forged", "short"], "open_releases": [*aead, "forged"], "seal_unsafe_iv_allows": ["short"],
-              "internal_seal": ["short"], "inner_seal_tag": ["short"], "internal_open": ["short"], "inner_open_accepts": ["short"],
+              "internal_seal": ["short"], "internal_seal_tag": ["short"], "internal_open": ["short"], "internal_open_accepts": ["short"],
               "encrypt_batch": plain[1:], "decrypt_batch": plain[1:], "seal_batch_unsafe_iv": [*aead, "cobblestone"],
               "open_batch": [*aead, "forged", "cobblestone"], "file_seal": ["cobblestone"], "file_open": ["cobblestone"],
               "file_open_accepts": ["cobblestone"]}
@@ -400,7 +403,7 @@ def faults_in_the_library_are_found(p):
 
 @case
 def a_gpu_runs_chains_and_bulk_rows_in_its_memory(p):
-    """Made of the cores where there is none: the calls that are made with it."""
+    """A GPU made of the cores if there is none: checks the calls that are made with it."""
     p.path = FAULTY
     environment = dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1")
     for name in ("mct/aes-256-ecb.jsonl", "block/aes-bulk.jsonl"):
@@ -415,14 +418,14 @@ def ntru(name):
 
 
 def blocks(name, wanted):
-    """The title of an answer file and so many of its blocks."""
+    """Returns the title of an answer file and that many of its blocks."""
     text = "".join(ntru(name))
     return "\n\n".join(text.split("\n\n")[:1 + wanted]) + "\n"
 
 
 @case
 def ntru_on_every_target(p):
-    """Of the quickest set all rows, as each target's every set is tests/kem's part."""
+    """All rows of the fastest set. tests/kem runs every set on every target."""
     files = sorted(str(path) for path in (VECTORS / "ntru").glob("ntruhps2048509*"))
     for target in ("auto", "portable", "avx2", "vaes512"):
         result = p.run("vectors", "--device", target, *files)
@@ -443,7 +446,7 @@ def ntru_in_device_memory(p):
     for call in ("kem_keypair", "kem_encapsulate", "kem_decapsulate"):
         expect(p, (0, 2, 0), "row", env=dict(os.environ, WARPSEAL_TEST_FAULT=call))
         expect(p, (0, 2, 0), "--device", "cuda", "row", env=dict(gpu, WARPSEAL_TEST_FAULT=call + "_device"))
-        # On a device nothing but its status tells of an item without a result.
+        # On a device only its status reports an item without a result.
         expect(p, (0, 2, 0), "--device", "cuda", "row", env=dict(gpu, WARPSEAL_TEST_FAULT=call + "_status"))
     p.write("row", blocks("ntruhps2048509-coins.rsp.gz", 2).encode())
     expect(p, (2, 0, 0), "row")

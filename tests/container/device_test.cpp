@@ -1,5 +1,5 @@
-// Files through a GPU's door: large pieces with text and chunks apart, and the same bytes when the
-// GPU is lost on the way.
+// Files through a GPU backend: large segments with separate text and chunks, and the same bytes
+// when the GPU is lost.
 #include "container_support.h"
 #include "engine/fake_backend.h"
 
@@ -8,7 +8,7 @@ namespace {
 
 const Data& text() {
     static const Data made =
-        Random(500).text((size_t{36} << 20) + 4321);  // three pieces, the last not whole
+        Random(500).text((size_t{36} << 20) + 4321);  // three segments, the last not whole
     return made;
 }
 
@@ -18,10 +18,10 @@ struct Machine {
     std::function<warpseal::Speed(int)> speeds = {};
 };
 
-// Seals or opens with an engine that has scripted GPUs, of which the first is open; no engine, its
-// status.
-Outcome on_gpu(Way way, const Data& in, const Options& options, const Script& plan, bool pipes,
-               const Machine& machine = {}) {
+// Seals or opens with an engine that has fake GPUs, of which the first is open. If there is no
+// engine, returns its status.
+Outcome on_gpu(Operation operation, const Data& in, const Options& options, const Script& plan,
+               bool pipes, const Machine& machine = {}) {
     warpseal::EngineOptions engine_options;
     engine_options.device = machine.device;
     engine_options.threads = machine.threads;
@@ -33,10 +33,11 @@ Outcome on_gpu(Way way, const Data& in, const Options& options, const Script& pl
     if (outcome.status != WARPSEAL_OK) return outcome;
     (void)engine->cuda_device();
     const MemoryFile file(in), out;
-    const auto work = way == Way::seal ? warpseal::container::seal : warpseal::container::open;
+    const auto work =
+        operation == Operation::seal ? warpseal::container::seal : warpseal::container::open;
     if (pipes) {
-        const Filled source(in);
-        Drained sink;
+        const PipeSource source(in);
+        PipeSink sink;
         outcome.status = work(*engine, source.get(), sink.get(), options, outcome.result);
         outcome.out = sink.finish();
     } else {
@@ -50,21 +51,20 @@ TEST(ContainerDevice, SealsAndOpens) {
     Options options;
     options.key();
     for (const bool pipes : {false, true}) {
-        const Outcome file = on_gpu(Way::seal, text(), options, {}, pipes);
+        const Outcome file = on_gpu(Operation::seal, text(), options, {}, pipes);
         ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
         EXPECT_STREQ(file.result.target, "cuda");
         EXPECT_EQ(script().live_host_allocations, 0u);
         EXPECT_EQ(script().live_device_allocations, 0u);
-        EXPECT_TRUE(run(Way::open, file.out, options).out == text());
-        const Outcome back = on_gpu(Way::open, file.out, options, {}, pipes);
+        EXPECT_TRUE(run(Operation::open, file.out, options).out == text());
+        const Outcome back = on_gpu(Operation::open, file.out, options, {}, pipes);
         ASSERT_EQ(back.status, WARPSEAL_OK) << back.result.message;
         EXPECT_STREQ(back.result.target, "cuda");
         EXPECT_TRUE(back.out == text());
     }
 }
 
-// Pieces go to one side whole, and the better side has them, also where it would share a call that
-// can be cut.
+// Each segment goes whole to the faster side, even where that side would share a divisible call.
 TEST(ContainerDevice, AutoTakesTheGpuWhereItIsFasterThanTheCores) {
     Options options;
     options.key();
@@ -73,27 +73,27 @@ TEST(ContainerDevice, AutoTakesTheGpuWhereItIsFasterThanTheCores) {
             "auto", 3, [cores](int party) {
                 return party < 0 ? warpseal::Speed{cores, cores} : warpseal::Speed{20, 20};
             }};
-        const Outcome file = on_gpu(Way::seal, text(), options, {}, false, machine);
+        const Outcome file = on_gpu(Operation::seal, text(), options, {}, false, machine);
         ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
         EXPECT_EQ(std::string(file.result.target) == "cuda", cores < 20) << file.result.target;
         EXPECT_EQ(script().host_calls > 0, cores < 20);
-        EXPECT_TRUE(run(Way::open, file.out, options).out == text());
+        EXPECT_TRUE(run(Operation::open, file.out, options).out == text());
     }
 }
 
-// Of one worker's three pieces the last is too short for the GPU.
-TEST(ContainerDevice, TheTargetIsThatOfMost) {
+// The last of one worker's three segments is too short for the GPU.
+TEST(ContainerDevice, TheReportedTargetDidMostOfTheWork) {
     Options options;
     options.key();
     const Machine machine{"auto", 1, [](int party) {
                               return party < 0 ? warpseal::Speed{10, 10} : warpseal::Speed{20, 20};
                           }};
-    const Outcome file = on_gpu(Way::seal, text(), options, {}, false, machine);
+    const Outcome file = on_gpu(Operation::seal, text(), options, {}, false, machine);
     EXPECT_STREQ(file.result.target, "cuda");
-    EXPECT_TRUE(run(Way::open, file.out, options).out == text());
+    EXPECT_TRUE(run(Operation::open, file.out, options).out == text());
 }
 
-TEST(ContainerDevice, OfSeveralGpusThoseAreOpenedThatAreWorthIt) {
+TEST(ContainerDevice, OnlyGpusWorthItAreOpened) {
     Options options;
     options.key();
     Script two;
@@ -103,18 +103,18 @@ TEST(ContainerDevice, OfSeveralGpusThoseAreOpenedThatAreWorthIt) {
             device, 3, [](int party) {
                 return party < 0 ? warpseal::Speed{0.1, 0.1} : warpseal::Speed{20, 20};
             }};
-        const Outcome file = on_gpu(Way::seal, text(), options, two, false, machine);
+        const Outcome file = on_gpu(Operation::seal, text(), options, two, false, machine);
         ASSERT_EQ(file.status, WARPSEAL_OK) << file.result.message;
         EXPECT_GT(script().host_calls_of[0], 0u);
         EXPECT_EQ(script().host_calls_of[1] > 0, std::string(device) != "auto")
             << "opening it takes longer than the work";
-        EXPECT_TRUE(run(Way::open, file.out, options).out == text());
+        EXPECT_TRUE(run(Operation::open, file.out, options).out == text());
     }
 }
 
-// What the cores seal in place the GPU seals from one place to another: pieces of 4 MiB, the last
-// of any length.
-TEST(ContainerDevice, EveryEndOfAPiece) {
+// The cores seal in place; the GPU seals from one buffer to another: segments of 4 MiB, the last of
+// any length.
+TEST(ContainerDevice, EverySegmentEnd) {
     Options options;
     options.bare(32);
     constexpr size_t segment = 256 * chunk;
@@ -124,16 +124,16 @@ TEST(ContainerDevice, EveryEndOfAPiece) {
          {size_t{0}, chunk - 1, chunk, segment - 1, segment, segment + 1, 2 * segment + chunk}) {
         const Data part(text().begin(), text().begin() + static_cast<ptrdiff_t>(bytes));
         pipes = !pipes;
-        const Outcome file = on_gpu(Way::seal, part, options, {}, pipes, machine);
+        const Outcome file = on_gpu(Operation::seal, part, options, {}, pipes, machine);
         ASSERT_EQ(file.status, WARPSEAL_OK) << bytes << file.result.message;
-        ASSERT_TRUE(run(Way::open, file.out, options).out == part) << bytes;
-        const Outcome back = on_gpu(Way::open, file.out, options, {}, !pipes, machine);
+        ASSERT_TRUE(run(Operation::open, file.out, options).out == part) << bytes;
+        const Outcome back = on_gpu(Operation::open, file.out, options, {}, !pipes, machine);
         ASSERT_EQ(back.status, WARPSEAL_OK) << bytes << back.result.message;
         ASSERT_TRUE(back.out == part) << bytes;
     }
 }
 
-TEST(ContainerDevice, CutShortEndsThePrefix) {
+TEST(ContainerDevice, TruncationEndsThePrefix) {
     Options options;
     options.key();
     const Data whole = sealed(text(), options);
@@ -141,7 +141,7 @@ TEST(ContainerDevice, CutShortEndsThePrefix) {
                               chunks_at + 700 * sealed_chunk + 16}) {
         const Data file(whole.begin(), whole.begin() + static_cast<ptrdiff_t>(left));
         for (const bool pipes : {true, false}) {
-            const Outcome back = on_gpu(Way::open, file, options, {}, pipes);
+            const Outcome back = on_gpu(Operation::open, file, options, {}, pipes);
             EXPECT_EQ(back.status, left % sealed_chunk == (chunks_at + 16) % sealed_chunk
                                        ? WARPSEAL_NOT_AUTHENTIC
                                        : WARPSEAL_TRUNCATED);
@@ -151,17 +151,17 @@ TEST(ContainerDevice, CutShortEndsThePrefix) {
     }
 }
 
-TEST(ContainerDevice, CancelledOnTheWay) {
+TEST(ContainerDevice, CancelledMidway) {
     Options options;
     options.key();
     options.progress = [](void*, uint64_t done, uint64_t) { return done > 0 ? 1 : 0; };
-    const Outcome outcome = on_gpu(Way::seal, text(), options, {}, true);
+    const Outcome outcome = on_gpu(Operation::seal, text(), options, {}, true);
     EXPECT_EQ(outcome.status, WARPSEAL_CANCELLED) << outcome.result.message;
     EXPECT_LT(outcome.result.plaintext_bytes, text().size());
     EXPECT_EQ(script().live_host_allocations, 0u);
 }
 
-TEST(ContainerDevice, NoRoomForTheOutput) {
+TEST(ContainerDevice, NoSpaceForTheOutput) {
     Options options;
     options.key();
     warpseal::EngineOptions engine_options;
@@ -183,11 +183,12 @@ TEST(ContainerDevice, ChangedChunkEndsThePrefix) {
     Options options;
     options.key();
     const Data whole = sealed(text(), options);
-    for (const size_t number : {3, 1000, 1500}) {  // of the first piece, at its end, of the second
+    for (const size_t number :
+         {3, 1000, 1500}) {  // in the first segment, at its end, in the second
         Data file = whole;
         file[chunks_at + number * sealed_chunk + 9] ^= 1;
-        for (const bool pipes : {true, false}) {  // a regular file is written in order as well
-            const Outcome back = on_gpu(Way::open, file, options, {}, pipes);
+        for (const bool pipes : {true, false}) {  // a regular file is also written in order
+            const Outcome back = on_gpu(Operation::open, file, options, {}, pipes);
             EXPECT_EQ(back.status, WARPSEAL_NOT_AUTHENTIC) << back.result.message;
             EXPECT_EQ(back.out.size(), number * chunk);
             EXPECT_TRUE(is_prefix(back.out, text()));
@@ -195,11 +196,11 @@ TEST(ContainerDevice, ChangedChunkEndsThePrefix) {
     }
 }
 
-TEST(ContainerDevice, LostOnTheWay) {
+TEST(ContainerDevice, LostMidway) {
     Options options;
     options.key();
     const Data file = sealed(text(), options);
-    on_gpu(Way::open, file, options, {}, false);
+    on_gpu(Operation::open, file, options, {}, false);
     const uint64_t steps = script().steps;
     ASSERT_GT(steps, 20u);
     int recovered = 0;
@@ -208,16 +209,17 @@ TEST(ContainerDevice, LostOnTheWay) {
         plan.fail_at =
             i < 2 ? steps - static_cast<uint64_t>(i) : 1 + steps * static_cast<uint64_t>(i) / 12;
         plan.failure = i % 3 == 2 ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_NO_DEVICE;
-        const Way way = i % 2 == 0 ? Way::open : Way::seal;
-        const Outcome outcome =
-            on_gpu(way, way == Way::open ? file : text(), options, plan, i % 4 < 2);
+        const Operation operation = i % 2 == 0 ? Operation::open : Operation::seal;
+        const Outcome outcome = on_gpu(operation, operation == Operation::open ? file : text(),
+                                       options, plan, i % 4 < 2);
         EXPECT_LE(script().calls_after_lost, 2u)
-            << i;  // of the two other workers, already on their way
+            << i;  // from the two other workers, already in flight
         if (outcome.status == WARPSEAL_NO_DEVICE)
             continue;  // lost before there was an engine or a key
         ASSERT_EQ(outcome.status, WARPSEAL_OK) << i << ": " << outcome.result.message;
-        EXPECT_TRUE((way == Way::open ? outcome.out : run(Way::open, outcome.out, options).out) ==
-                    text())
+        EXPECT_TRUE((operation == Operation::open
+                         ? outcome.out
+                         : run(Operation::open, outcome.out, options).out) == text())
             << i;
         ++recovered;
     }

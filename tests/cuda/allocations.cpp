@@ -1,5 +1,5 @@
-// Allocations: see allocations.h. CMakeLists.txt wraps the functions of the runtime that give and
-// take memory.
+// Allocation tracking: see allocations.h. CMakeLists.txt wraps the runtime functions that allocate
+// and free memory.
 #include "allocations.h"
 
 #include <cuda_runtime_api.h>
@@ -100,7 +100,7 @@ Leftovers leftovers() {
     watch().on = false;
     for (const auto& [memory, bytes] : watch().held) {
         ++watch().seen.kept;
-        watch().seen.kept_unwiped += holds_something(memory, bytes);
+        watch().seen.kept_not_zeroized += holds_something(memory, bytes);
     }
     return watch().seen;
 }

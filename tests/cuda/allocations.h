@@ -1,5 +1,5 @@
-// What the library takes of memory from CUDA and gives back: the linker sends it those calls
-// (allocations.cpp), and it looks at the memory.
+// Tracks the library's CUDA allocations. The linker redirects those calls to allocations.cpp, which
+// inspects the memory.
 #pragma once
 
 #include <cstddef>
@@ -8,17 +8,16 @@ namespace gpu {
 
 struct Leftovers {
     size_t freed = 0,
-           freed_unwiped =
-               0;  // pieces of memory that went back, and those of them that held something
-    size_t kept = 0, kept_unwiped = 0;  // likewise, of those that are still held
+           freed_unwiped = 0;  // freed allocations, and those of them that were not zeroized
+    size_t kept = 0, kept_not_zeroized = 0;  // the same for allocations still held
 };
 
-// Looks from here on. Waits for the device at each call that frees.
+// Starts tracking. Waits for the device at each call that frees.
 void watch_allocations();
-// Until now; nothing is watched any more. Waits for the device.
+// Stops tracking and returns the counts. Waits for the device.
 Leftovers leftovers();
 
-// The next request for scratch finds no memory; and whether there was one since.
+// Makes the next request for scratch fail; refused_scratch() returns true if there was one since.
 void refuse_next_scratch();
 bool refused_scratch();
 

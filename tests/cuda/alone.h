@@ -1,4 +1,4 @@
-// A test in a process of its own, which it may spoil.
+// Runs a test that may break its process in a process of its own.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 
 namespace gpu {
 
-// `test`: a disabled one of this program. It must pass and say that.
+// `test` is a disabled one of this program. It must pass and print `says`.
 inline void passes_alone(const std::string& test, const std::string& says) {
     char self[4096];
     const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);

@@ -1,5 +1,5 @@
 // Batches in device memory, every cipher and mode: lengths, strides, IVs, tags, keys per message,
-// messages that do not verify, long ones.
+// forged messages, long ones.
 #include "allocations.h"
 #include "messages.h"
 #include "reference/gcm.h"
@@ -87,7 +87,7 @@ TEST_P(Batch, LongMessages) {
     }
 }
 
-// One pass where two found no memory: what comes of them is the same.
+// Falls back to one pass where two passes find no memory: the output is the same.
 TEST_P(Batch, LongWithoutScratch) {
     if (!has_ghash()) GTEST_SKIP() << "this GPU takes one pass";
     tests::Random random(519);
@@ -108,8 +108,8 @@ TEST_P(Batch, LongWithoutScratch) {
         }
 }
 
-// Few messages of many sizes each, so that every way to divide them among warps occurs.
-TEST_P(Batch, MiddlingMessages) {
+// Few messages of many sizes each, so that every split among warps occurs.
+TEST_P(Batch, MediumMessages) {
     tests::Random random(514);
     Key key(aes(128), random);
     for (int i = 0; i < 40; ++i) {
@@ -126,7 +126,7 @@ TEST_P(Batch, MiddlingMessages) {
     }
 }
 
-// Enough text under one key, in messages of every kind of length, for GHASH on tensor cores.
+// Enough text under one key for GHASH on tensor cores, in messages of every kind of length.
 TEST_P(Batch, ManyChunks) {
     tests::Random random(516);
     int i = 0;
@@ -149,7 +149,7 @@ TEST_P(Batch, ManyChunks) {
     }
 }
 
-// Every cipher in the same way, against the cores.
+// The same for every cipher, against the cores.
 TEST_P(Batch, ManyChunksOfEveryCipher) {
     tests::Random random(517);
     for (const CudaCipher* cipher : ciphers()) {
@@ -200,13 +200,13 @@ TEST_P(Batch, ManyChunksOfEveryCipher) {
 TEST_P(Batch, GcmCounterWraps) {
     tests::Random random(515);
     Key key(aes(256), random);
-    const auto slow = reference::cipher("aes-256", key.bytes);
+    const auto reference_cipher = reference::cipher("aes-256", key.bytes);
     for (const uint64_t before : {0u, 1u, 5u, 40u, 3000u}) {
         Text counter0 = random.text(16);
         std::fill(counter0.begin() + 12, counter0.end(), uint8_t{0xff});
         counter0[14] = static_cast<uint8_t>(0xff - (before >> 8));
         counter0[15] = static_cast<uint8_t>(0xff - before);
-        const Text iv = reference::gcm_iv_for(*slow, counter0), in = random.text(70000);
+        const Text iv = reference::gcm_iv_for(*reference_cipher, counter0), in = random.text(70000);
         Text tag;
         const Text right = oracle::run("aes-256-gcm", true, key.bytes, iv, {}, in, &tag);
         const Memory ivs(iv), from(in), tags(16);

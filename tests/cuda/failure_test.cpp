@@ -1,5 +1,5 @@
-// What fails on a GPU: memory that runs out, a context that dies under the work, a forked child.
-// What was promised of each.
+// Failures on a GPU: out of memory, a context that dies during the work, a forked child, and the
+// documented outcome of each.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -36,8 +36,8 @@ TEST_F(Failure, OutOfDeviceMemoryPasses) {
     const warpseal_status status =
         backend().sweep_host(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
                              iv.data(), 0, in.data(), out.data(), in.size(), &done, nullptr);
-    // Slots kept from earlier tests may carry it; without them it must say what is missing. Either
-    // way what is done is right.
+    // Cached slots of earlier tests may suffice. Without them the call reports out of memory. In
+    // both cases the completed output is correct.
     EXPECT_TRUE(status == WARPSEAL_OK ? done == in.size() : status == WARPSEAL_OUT_OF_MEMORY)
         << status;
     EXPECT_TRUE(
@@ -50,7 +50,7 @@ TEST_F(Failure, OutOfDeviceMemoryPasses) {
     EXPECT_EQ(out, right);
 }
 
-TEST_F(Failure, ForkedChildStaysAway) {
+TEST_F(Failure, ForkedChildUsesNoGpu) {
     ASSERT_FALSE(backend().lost());
     const pid_t child = fork();
     ASSERT_GE(child, 0);
@@ -69,8 +69,8 @@ TEST_F(Failure, ForkedChildStaysAway) {
     EXPECT_FALSE(backend().lost());
 }
 
-// Runs in a process of its own: the context dies under a host-memory call; the rest is finished on
-// the cores.
+// Runs in a process of its own: the context dies during a host-memory call, and the cores finish
+// the rest.
 void context_dies(uint8_t* from, uint8_t* to, size_t bytes) {
     tests::Random random(552);
     Key key("aes-256", random);
@@ -110,8 +110,8 @@ TEST_F(Failure, DISABLED_ContextDies) {
     context_dies(text.data(), text.data(), text.size());  // in place
 }
 
-// The thread that feeds the GPU asks for the end of each piece; so much that the link is still at
-// it when the kernel has failed.
+// The feeding thread polls for the end of each chunk. The text is so long that copies are still in
+// flight when the kernel has failed.
 TEST_F(Failure, DISABLED_ContextDiesUnderPinnedMemory) {
     const size_t bytes = size_t{512} << 20;
     const Host from(bytes, true), to(bytes, true);

@@ -1,5 +1,5 @@
-// GHASH on tensor cores against the portable sum: hash keys and texts of few bits and of many, and
-// lengths around the edges of segments.
+// GHASH on tensor cores against the portable one: hash keys and texts with few bits and with many,
+// and lengths around the edges of segments.
 #include "backends/cuda/kernels/ghash.h"
 
 #include "gpu.h"
@@ -79,7 +79,7 @@ TEST_F(GhashSmall, BatchesAroundSegmentEdges) {
         }
 }
 
-// Enough of it that segments are as long as they get: texts of one, and a text of many.
+// Texts long enough for segments of the maximum length: one segment, and many.
 TEST_F(GhashSmall, LongSegments) {
     tests::Random random(532);
     const uint64_t rows = uint64_t(limits.multiprocessors) * 512;
@@ -90,8 +90,8 @@ TEST_F(GhashSmall, LongSegments) {
     }
 }
 
-// Each bit of a block at each place of a strip, under keys that let it stay alone, and counts as
-// high as they get.
+// Each bit of a block at each position of a strip, under keys that keep it isolated, and the
+// highest counts.
 TEST_F(GhashSmall, FewAndManyBits) {
     tests::Random random(533);
     const Text zero(16, 0), ones(16, 0xff), dense = random.text(16);

@@ -1,5 +1,5 @@
-// What the GPU tests share: the real door, every cipher and table layout, keys, device memory of
-// exact size, and what must come out.
+// Shared by the GPU tests: the real backend, every cipher and table layout, keys, device memory of
+// exact size, and expected outputs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@
 #include "oracle.h"
 #include "random.h"
 #include "reference/modes.h"
-#include "slow_cipher.h"
+#include "reference_cipher.h"
 
 namespace gpu {
 
@@ -31,20 +31,20 @@ inline bool present() {
     return backend().device_count(&count) == WARPSEAL_OK && count > 0;
 }
 
-// Whether GCM of long texts takes two passes there.
+// Returns true if GCM of long texts takes two passes there.
 inline bool has_ghash() {
     warpseal::cuda::Limits limits;
     return warpseal::cuda::current_limits(limits) == WARPSEAL_OK &&
            warpseal::cuda::has_ghash(limits);
 }
 
-// AES once more, with the table layout of GPUs that have less shared memory
+// AES again, with the table layout of GPUs that have less shared memory
 // (tests/cuda/CMakeLists.txt).
 extern "C" const warpseal::CudaCipherSet warpseal_cuda_merged_aes;
 
 enum class Layouts { usual, merged };
 
-// The parameter says with which table layouts: every cipher with the usual ones, AES with those of
+// The parameter selects the table layouts: every cipher with the usual ones, AES with those of
 // small GPUs.
 class OnGpu : public testing::TestWithParam<Layouts> {
 protected:
@@ -72,7 +72,7 @@ protected:
     }
 };
 
-// While it lives, kernels for long texts take those of any length, if `on`.
+// While it lives and `on` is set, kernels for long texts accept any length.
 struct AnyLength {
     explicit AnyLength(bool on) { warpseal::cuda::accept_any_length(on); }
     AnyLength(const AnyLength&) = delete;
@@ -80,7 +80,7 @@ struct AnyLength {
     ~AnyLength() { warpseal::cuda::accept_any_length(false); }
 };
 
-// Device memory of exactly so many bytes (so that a memory checker sees every byte outside).
+// Device memory of exactly that many bytes, so that a memory checker detects every access outside.
 class Memory {
 public:
     explicit Memory(size_t bytes) : bytes_(bytes) {
@@ -123,8 +123,7 @@ struct Key {
     std::string mode(const char* name) const { return std::string(cipher.name) + "-" + name; }
 };
 
-// Queues a kernel that reads and writes where nothing is mapped, and does not wait for it: the
-// context dies.
+// Queues a kernel that accesses unmapped memory and does not wait for it: the context dies.
 inline void poison(Key& key, const Text& iv) {
     uint8_t* nowhere = reinterpret_cast<uint8_t*>(uintptr_t{4096});
     backend().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
@@ -141,7 +140,7 @@ inline void write(Text& to, size_t at, const Text& text) {
     std::copy(text.begin(), text.end(), to.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-// The counter, a big-endian number, plus n.
+// Returns the big-endian counter plus n.
 inline Text plus(Text counter, uint64_t n) {
     for (int i = 15; i >= 0; --i) {
         const uint64_t sum = counter[static_cast<size_t>(i)] + (n & 0xff);
@@ -151,7 +150,8 @@ inline Text plus(Text counter, uint64_t n) {
     return counter;
 }
 
-// What a mode without a tag makes of a message, by the slow twin; of AES in CTR by libcrypto.
+// Returns the expected output of a mode without a tag, from the slow reference; from libcrypto for
+// AES-CTR.
 inline Text expected(const CudaCipher& cipher, warpseal_mode mode, Direction direction,
                      const Text& key, const Text& iv, uint64_t first_block, const Text& in) {
     const bool encrypt = direction == Direction::encrypt;
@@ -159,18 +159,19 @@ inline Text expected(const CudaCipher& cipher, warpseal_mode mode, Direction dir
     if (mode == WARPSEAL_CTR && std::strncmp(cipher.name, "aes", 3) == 0)
         return oracle::run(std::string(cipher.name) + "-ctr", true, key, plus(iv, first_block), {},
                            in, nullptr);
-    const auto slow = tests::slow_cipher(cipher.name, key);
+    const auto reference_cipher = tests::make_reference_cipher(cipher.name, key);
     switch (mode) {
         case WARPSEAL_ECB:
-            return encrypt ? reference::ecb_encrypt(*slow, in) : reference::ecb_decrypt(*slow, in);
+            return encrypt ? reference::ecb_encrypt(*reference_cipher, in)
+                           : reference::ecb_decrypt(*reference_cipher, in);
         case WARPSEAL_CBC:
-            return encrypt ? reference::cbc_encrypt(*slow, iv, in)
-                           : reference::cbc_decrypt(*slow, iv, in);
+            return encrypt ? reference::cbc_encrypt(*reference_cipher, iv, in)
+                           : reference::cbc_decrypt(*reference_cipher, iv, in);
         case WARPSEAL_CFB:
-            return encrypt ? reference::cfb_encrypt(*slow, iv, in)
-                           : reference::cfb_decrypt(*slow, iv, in);
-        case WARPSEAL_OFB: return reference::ofb(*slow, iv, in);
-        default: return reference::ctr(*slow, iv, in, first_block);
+            return encrypt ? reference::cfb_encrypt(*reference_cipher, iv, in)
+                           : reference::cfb_decrypt(*reference_cipher, iv, in);
+        case WARPSEAL_OFB: return reference::ofb(*reference_cipher, iv, in);
+        default: return reference::ctr(*reference_cipher, iv, in, first_block);
     }
 }
 

@@ -18,7 +18,7 @@ TEST_F(Graph, SweepAndBatches) {
     Shape small, large;
     small.count = 50;
     small.bytes = 1000;
-    large.bytes = (size_t{3} << 20) + 5;  // in parts, with scratch
+    large.bytes = (size_t{3} << 20) + 5;  // in chunks, with scratch
     large.spoil_every = 1;
     const Messages sealed(small, key, Direction::encrypt, random),
         opened(large, key, Direction::decrypt, random);
@@ -31,7 +31,7 @@ TEST_F(Graph, SweepAndBatches) {
     const Messages chunks_sealed(chunks, key, Direction::encrypt, random),
         chunks_opened(chunks, key, Direction::decrypt, random);
     const Messages summed(chains, key, Direction::decrypt, random);
-    // In place, with scratch: for a replay, what was decrypted must be put back.
+    // In place, with scratch: the ciphertext must be restored before a replay.
     const Text cbc = random.text(100000), units = random.text(70000), number(16, 3);
     Key tweak(key.cipher, random);
     warpseal::XtsUnits xts{};
@@ -76,7 +76,8 @@ TEST_F(Graph, SweepAndBatches) {
                                      Direction::decrypt, chunks_opened.at(fifth.data()), stream),
               WARPSEAL_OK);
     warpseal::cuda::accept_any_length(false);
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;  // this thread's, as it was
+    cudaStreamCaptureMode mode =
+        cudaStreamCaptureModeGlobal;  // this thread's capture mode, unchanged
     EXPECT_EQ(cudaThreadExchangeStreamCaptureMode(&mode), cudaSuccess);
     EXPECT_EQ(mode, cudaStreamCaptureModeGlobal);
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
@@ -100,17 +101,18 @@ TEST_F(Graph, SweepAndBatches) {
         EXPECT_EQ(fifth.get(), chunks_opened.right());
         EXPECT_EQ(chained.get(),
                   expected(key.cipher, WARPSEAL_CBC, Direction::decrypt, key.bytes, iv, 0, cbc));
-        EXPECT_EQ(sectors.get(), reference::xts_units(*tests::slow_cipher("aes-256", key.bytes),
-                                                      *tests::slow_cipher("aes-256", tweak.bytes),
-                                                      true, number, 1000, units));
+        EXPECT_EQ(sectors.get(),
+                  reference::xts_units(*tests::make_reference_cipher("aes-256", key.bytes),
+                                       *tests::make_reference_cipher("aes-256", tweak.bytes), true,
+                                       number, 1000, units));
     }
     EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
     EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-// With nothing made beforehand.
-TEST_F(Graph, OfAProcessesFirstCalls) {
+// Without anything initialized beforehand.
+TEST_F(Graph, OfTheFirstCallsOfAProcess) {
     passes_alone("Graph.SweepAndBatches", "[  PASSED  ] 1 test.");
 }
 

@@ -1,4 +1,4 @@
-// Memory of the host for calls on it.
+// Host memory for calls on it.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace gpu {
 
-// Host memory, pinned or not, as warpseal_host_alloc and a caller's own would be.
+// Host memory, pinned or pageable, like that of warpseal_host_alloc or of a caller.
 class Host {
 public:
     Host(size_t bytes, bool pinned) : bytes_(bytes), pinned_(pinned) {

@@ -1,5 +1,4 @@
-// Key encapsulation in device memory under CUDA's own terms: graphs, streams, and what calls leave
-// behind.
+// Key encapsulation in device memory: graphs, streams, and secrets left by calls.
 #include <cuda_runtime_api.h>
 
 #include <atomic>
@@ -11,7 +10,7 @@
 #include "engine/engine.h"
 #include "gpu.h"
 #include "host.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 #include "warpseal/kem.h"
 
 namespace {
@@ -37,7 +36,7 @@ struct Batch {
 
     explicit Batch(tests::Random& random) : coins(random.text(count * set.keypair_coins())) {}
     warpseal_kem_batch at(const Memory& shared) const {
-        warpseal_kem_batch batch = tests::side_by_side(set, count);
+        warpseal_kem_batch batch = tests::contiguous_batch(set, count);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
@@ -64,7 +63,7 @@ std::unique_ptr<Engine> engine(std::function<void(const char*)> notice = nullptr
     return out;
 }
 
-// All three operations, one after the other on a stream, without waiting in between.
+// Queues all three operations in order on a stream, without waiting in between.
 warpseal_status queue(Engine& engine, const Batch& batch, cudaStream_t stream) {
     warpseal_status status =
         engine.kem_device(KemOperation::keypair, set.name, batch.at(batch.sent), no_random, stream);
@@ -83,7 +82,7 @@ TEST_F(GraphOfKem, EveryOperation) {
     tests::Random random(571);
     Batch batch(random);
     const auto one = engine();
-    ASSERT_EQ(queue(*one, batch, nullptr), WARPSEAL_OK);  // and tests the paths
+    ASSERT_EQ(queue(*one, batch, nullptr), WARPSEAL_OK);  // and runs the self-tests
     const Text right = batch.sent.get(), keys = batch.publics.get();
     EXPECT_EQ(batch.received.get(), right);
     cudaStream_t stream = nullptr;
@@ -96,7 +95,7 @@ TEST_F(GraphOfKem, EveryOperation) {
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
     EXPECT_EQ(queue(*one, batch, stream), WARPSEAL_OK);
-    // A replay would repeat the coins. The refusal leaves the capture as it is.
+    // A replay would repeat the coins. The refusal leaves the capture valid.
     EXPECT_EQ(one->kem_device(KemOperation::keypair, set.name, drawn, fixed_random, stream),
               WARPSEAL_INVALID_ARGUMENT);
     ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
@@ -114,13 +113,13 @@ TEST_F(GraphOfKem, EveryOperation) {
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
-// A host's batch with coins of its own, an engine's first call and one that follows, while another
+// A host batch that draws its coins, as an engine's first call and a later one, while another
 // thread captures.
 TEST_F(GraphOfKem, HostCallsBesideACapture) {
     constexpr uint64_t many = 5000;
     Text publics(many * set.public_key_bytes()), secrets(many * set.secret_key_bytes()),
         ciphertexts(many * set.ciphertext_bytes()), sent(many * 32), received(many * 32);
-    warpseal_kem_batch batch = tests::side_by_side(set, many);
+    warpseal_kem_batch batch = tests::contiguous_batch(set, many);
     batch.public_keys = publics.data();
     batch.secret_keys = secrets.data();
     batch.ciphertexts = ciphertexts.data();
@@ -148,7 +147,7 @@ TEST_F(GraphOfKem, HostCallsBesideACapture) {
 
 class KemLeftover : public OnGpuOnce {};
 
-// Work space: coins that were drawn, messages to hash.
+// Work space: drawn coins, messages to hash.
 TEST_F(KemLeftover, OfWorkSpace) {
     tests::Random random(572);
     Batch batch(random);
@@ -169,7 +168,7 @@ TEST_F(KemLeftover, OfWorkSpace) {
     EXPECT_EQ(batch.received.get(), batch.sent.get());
 }
 
-// Batches of the host's: what is drawn, gathered and staged. 5000 items are several pieces.
+// Host batches: drawn coins, gathered and staged items. 5000 items are several chunks.
 struct HostBatch {
     const uint64_t many;
     Host publics, secrets, ciphertexts, sent, received;
@@ -183,7 +182,7 @@ struct HostBatch {
           received(many * 32, pinned) {}
 
     warpseal_status run(Engine& engine, KemOperation operation) const {
-        warpseal_kem_batch batch = tests::side_by_side(set, many);
+        warpseal_kem_batch batch = tests::contiguous_batch(set, many);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
@@ -202,7 +201,7 @@ TEST_F(KemLeftover, OfHostBatches) {
     const auto one = engine();
     {
         const HostBatch first(false);
-        ASSERT_EQ(first.run(*one, KemOperation::keypair), WARPSEAL_OK);  // and tests the paths
+        ASSERT_EQ(first.run(*one, KemOperation::keypair), WARPSEAL_OK);  // and runs the self-tests
     }
     for (const bool pinned : {false, true}) {
         watch_allocations();
@@ -216,7 +215,7 @@ TEST_F(KemLeftover, OfHostBatches) {
         }
         const Leftovers seen = leftovers();
         EXPECT_GE(seen.kept, 1u);
-        EXPECT_EQ(seen.kept_unwiped, 0u) << "of " << seen.kept;
+        EXPECT_EQ(seen.kept_not_zeroized, 0u) << "of " << seen.kept;
         EXPECT_GE(seen.freed, 1u);
         EXPECT_EQ(seen.freed_unwiped, 0u) << "of " << seen.freed;
     }
@@ -224,8 +223,8 @@ TEST_F(KemLeftover, OfHostBatches) {
 
 class KemWithoutScratch : public OnGpuOnce {};
 
-// The first half of a batch is done again with less of it, to the same effect, and no core helps.
-TEST_F(KemWithoutScratch, SmallerPieces) {
+// Repeats the first half of a batch with less memory: the same output, without help from the cores.
+TEST_F(KemWithoutScratch, SmallerChunks) {
     tests::Random random(573);
     Batch batch(random);
     const auto one = engine();
@@ -259,8 +258,8 @@ TEST_F(KemWithoutScratch, FewerCoinsOfAHostsBatch) {
 
 class KemFailure : public OnGpuOnce {};
 
-// Runs in a process of its own: the context dies under a batch of the host's, whose first items
-// have come back. The cores do the rest, with the coins that the GPU would have drawn.
+// Runs in a process of its own: the context dies during a host batch whose first items are done.
+// The cores compute the rest with the coins that the GPU would have drawn.
 void context_dies(KemOperation operation) {
     constexpr uint64_t many = 300'000;
     tests::Random random(574);
@@ -270,7 +269,7 @@ void context_dies(KemOperation operation) {
     ASSERT_EQ(
         backend().sweep_device(device, key.cipher, key.state(), WARPSEAL_CTR, Direction::encrypt,
                                iv.data(), somewhere.data(), somewhere.data(), 1 << 20, nullptr),
-        WARPSEAL_OK);  // so that the kernel that kills is loaded
+        WARPSEAL_OK);  // loads the kernel that kills the context
     std::atomic<int> notices{0};
     const auto one = engine([&](const char*) { ++notices; }, 0);
     const HostBatch batch(false, many);
@@ -297,9 +296,9 @@ void context_dies(KemOperation operation) {
     EXPECT_TRUE(out.holds(right));
     std::printf("finished on the cores\n");
 }
-TEST_F(KemFailure, DISABLED_KeysUnderWay) { context_dies(KemOperation::keypair); }
-TEST_F(KemFailure, DISABLED_EncapsulationUnderWay) { context_dies(KemOperation::encapsulate); }
-TEST_F(KemFailure, DISABLED_DecapsulationUnderWay) { context_dies(KemOperation::decapsulate); }
+TEST_F(KemFailure, DISABLED_KeysInFlight) { context_dies(KemOperation::keypair); }
+TEST_F(KemFailure, DISABLED_EncapsulationInFlight) { context_dies(KemOperation::encapsulate); }
+TEST_F(KemFailure, DISABLED_DecapsulationInFlight) { context_dies(KemOperation::decapsulate); }
 
 TEST_F(KemFailure, StickyErrorInAChildProcess) {
     for (const char* test : {"KeysUnderWay", "EncapsulationUnderWay", "DecapsulationUnderWay"})

@@ -1,5 +1,5 @@
-// Launches: see launches.h. CMakeLists.txt wraps the two functions of the runtime by which objects
-// register kernels and start them.
+// Launch tracking: see launches.h. CMakeLists.txt wraps the two runtime functions by which objects
+// register and launch kernels.
 #include "launches.h"
 
 #include <cuda_runtime.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-// A kernel that several objects hold has a function in each, and one name.
+// A kernel in several objects has one function in each, and one name.
 struct Seen {
     std::mutex mutex;
     std::map<const void*, std::string> names;
@@ -19,7 +19,7 @@ struct Seen {
 };
 Seen& seen() {
     static auto* all =
-        new Seen;  // objects register theirs before this file's own objects are constructed
+        new Seen;  // objects register kernels before this file's own objects are constructed
     return *all;
 }
 

@@ -1,5 +1,5 @@
-// Which kernels this program holds and which of them were launched: the linker sends it what it
-// tells the CUDA runtime (launches.cpp).
+// Lists the kernels of this program and those launched. The linker redirects the CUDA runtime calls
+// to launches.cpp.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What calls leave in memory of the device and in pinned memory: nothing, where it goes back to
-// CUDA and where it is kept for the next call.
+// Secrets left by calls in device memory and in pinned memory: none, whether it is returned to CUDA
+// or cached for the next call.
 #include <cstdlib>
 
 #include "allocations.h"
@@ -40,7 +40,7 @@ TEST_F(Leftover, OfACallersMemory) {
     expect_nothing_freed(leftovers());
 }
 
-// The sums of a message's parts; the matrix of H and the sums of two passes.
+// GHASH accumulators of a message's segments; the matrix of H and the accumulators of two passes.
 TEST_F(Leftover, OfScratch) {
     tests::Random random(551);
     for (const auto& [count, bytes] :
@@ -59,8 +59,8 @@ TEST_F(Leftover, OfScratch) {
         }
 }
 
-// Slots of the usual size stay; one for a message longer than they are goes. Pageable memory is
-// staged in pinned memory; of pinned memory only what goes with the text is.
+// Slots of the usual size stay allocated; one for a longer message is freed. Pageable memory is
+// staged in pinned memory. With a pinned text only its side data is staged.
 TEST_F(Leftover, OfThePipeline) {
     tests::Random random(552);
     Key key("aria-256", random), tweak("aria-256", random);
@@ -113,7 +113,7 @@ TEST_F(Leftover, OfThePipeline) {
     const Leftovers seen = leftovers();
     expect_nothing_freed(seen);
     EXPECT_GE(seen.kept, 1u);
-    EXPECT_EQ(seen.kept_unwiped, 0u) << "of " << seen.kept;
+    EXPECT_EQ(seen.kept_not_zeroized, 0u) << "of " << seen.kept;
 }
 
 }  // namespace

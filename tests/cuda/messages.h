@@ -1,5 +1,5 @@
-// A random batch of any mode, as a caller would lay it out in one image of memory, with what must
-// come of it.
+// A random batch of any mode in one image of memory, as a caller would lay it out, with its
+// expected outputs.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace gpu {
 struct Shape {
     warpseal_mode mode = WARPSEAL_GCM;
     uint64_t count = 1;
-    size_t bytes = 0;      // of each message, or at most
+    size_t bytes = 0;      // length of each message, or the maximum
     bool lengths = false;  // each its own length and offset
     bool own_keys = false;
     bool in_place = false;
@@ -23,8 +23,8 @@ struct Shape {
     bool shared_iv = false, shared_aad = false;
     size_t gap = 16;         // between messages; 16 keeps them aligned
     size_t apart = 0;        // bytes between neighbours' IVs, their AADs and their tags
-    bool statuses = true;    // wanted
-    size_t spoil_every = 0;  // opening: spoil one message in so many
+    bool statuses = true;    // requested
+    size_t spoil_every = 0;  // opening: corrupt one message in this many
 
     bool seals() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
     bool tagged() const { return seals() || mode == WARPSEAL_CMAC; }
@@ -33,7 +33,7 @@ struct Shape {
     size_t tag_stride() const { return tag_bytes + apart; }
 };
 
-// The tag, and the ciphertext where there is one.
+// Returns the tag, and the ciphertext where there is one.
 inline reference::Sealed sealed(const Shape& shape, const CudaCipher& cipher, const Text& key,
                                 const Text& iv, const Text& aad, const Text& text) {
     reference::Sealed s;
@@ -41,20 +41,20 @@ inline reference::Sealed sealed(const Shape& shape, const CudaCipher& cipher, co
         s.ciphertext =
             oracle::run(std::string(cipher.name) + "-gcm", true, key, iv, aad, text, &s.tag);
     } else {
-        const auto slow = tests::slow_cipher(cipher.name, key);
+        const auto reference_cipher = tests::make_reference_cipher(cipher.name, key);
         if (shape.mode == WARPSEAL_CMAC)
-            s.tag = reference::cmac(*slow, text);
+            s.tag = reference::cmac(*reference_cipher, text);
         else
             s = shape.mode == WARPSEAL_GCM
-                    ? reference::gcm_seal(*slow, iv, aad, text)
-                    : reference::ccm_seal(*slow, iv, aad, text, shape.tag_bytes);
+                    ? reference::gcm_seal(*reference_cipher, iv, aad, text)
+                    : reference::ccm_seal(*reference_cipher, iv, aad, text, shape.tag_bytes);
     }
     s.tag.resize(shape.tag_bytes);
     return s;
 }
 
-// All of a batch's memory is one image: offsets into it, so that it can be placed on a device or on
-// the host.
+// All of a batch's memory is one image: offsets into it allow it to be placed on a device or on the
+// host.
 class Messages {
 public:
     Messages(const Shape& shape, const Key& key, Direction direction, tests::Random& random)
@@ -71,7 +71,7 @@ public:
         lengths_at_ = add(bytes_of(lengths_));
         pitch_ = shape.bytes + shape.gap;
         for (uint64_t i = 0; i < shape.count; ++i)
-            offsets_.push_back((shape.count - 1 - i) * pitch_);  // backwards
+            offsets_.push_back((shape.count - 1 - i) * pitch_);  // in reverse
         offsets_at_ = add(bytes_of(offsets_));
         tags_ = add(Text(shape.tag_stride() * shape.count, 0xa5));
         statuses_ = add(Text(4 * shape.count, 0xa5));
@@ -82,8 +82,8 @@ public:
         for (uint64_t i = 0; i < shape.count; ++i) settle(key, i, random);
     }
 
-    Text image;        // before
-    uint64_t refused;  // messages that must not verify
+    Text image;        // before the call
+    uint64_t refused;  // number of messages that must not verify
     const Text& right() const { return right_; }
 
     warpseal_batch at(uint8_t* base) const {
@@ -124,7 +124,7 @@ private:
         if (!text.empty()) std::memcpy(text.data(), numbers.data(), text.size());
         return text;
     }
-    // What must come of message i; when opening, also its input.
+    // Computes the expected output of message i and, when opening, its input.
     void settle(const Key& key, uint64_t i, tests::Random& random) {
         const bool opening = shape_.tagged() && direction_ == Direction::decrypt;
         const size_t n = lengths_[i], place = shape_.lengths ? offsets_[i] : i * pitch_;
@@ -201,7 +201,7 @@ inline Shape random_shape(tests::Random& random, const CudaCipher& cipher, size_
     s.shared_aad = s.aad_bytes > 100 || random.one_in(2);
     s.gap = random.one_in(2) ? 16 : random.below(40);
     s.apart = random.one_in(2) ? 0 : random.below(20);
-    s.spoil_every = s.tag_bytes < 4 ? 0 : 5;  // a short tag may survive a spoilt text
+    s.spoil_every = s.tag_bytes < 4 ? 0 : 5;  // a short tag may match a corrupted text
     return s;
 }
 

@@ -1,4 +1,4 @@
-// The pipeline for data in host memory: pinned, pageable, in place, several callers at once,
+// The pipeline for data in host memory: pinned, pageable, in place, several concurrent callers,
 // bounded device memory.
 #include <cuda_runtime_api.h>
 #include <sys/mman.h>
@@ -19,7 +19,7 @@ class Pipeline : public OnGpuOnce {};
 constexpr size_t sizes[] = {1, 4096, (size_t{1} << 20) + 3, (size_t{16} << 20) + 5,
                             (size_t{70} << 20) + 19};
 
-// Against the same sweep in device memory, which sweep_test.cpp holds to the twins.
+// Compares with the same sweep in device memory, which sweep_test.cpp compares with the references.
 TEST_F(Pipeline, Sweeps) {
     tests::Random random(531);
     const warpseal::CpuCipher* cpu = nullptr;
@@ -122,7 +122,7 @@ TEST_F(Pipeline, DataUnits) {
     }
 }
 
-TEST_F(Pipeline, GcmInPieces) {
+TEST_F(Pipeline, GcmInSegments) {
     tests::Random random(532);
     for (const size_t bytes : sizes) {
         for (int i = 0; i < 4; ++i) {
@@ -143,7 +143,8 @@ TEST_F(Pipeline, GcmInPieces) {
             cpu.gcm_begin(cpu_state, iv.data(), iv.size(), aad.data(), aad.size(), &run);
             const size_t first = bytes / 3 / 16 * 16;
             const bool as_long = i == 1 || i == 2;
-            const AnyLength length(as_long);  // as pieces long enough for the kernels of long texts
+            const AnyLength length(
+                as_long);  // as segments long enough for the kernels of long texts
             if (as_long && bytes > 4096 && has_ghash()) refuse_next_scratch();  // for one of them
             for (const auto& [begin, end] : {std::pair<size_t, size_t>{0, first}, {first, bytes}}) {
                 size_t done = 0;
@@ -176,7 +177,7 @@ void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned,
     EXPECT_EQ(done, shape.count);
     EXPECT_EQ(refused, messages.refused);
     EXPECT_EQ(cudaPeekAtLastError(),
-              cudaSuccess);  // nor is "not ready" left to the caller's next look
+              cudaSuccess);  // "not ready" does not remain as the caller's next error
     EXPECT_TRUE(image.holds(messages.right()))
         << "count " << shape.count << " bytes " << shape.bytes << " pinned " << pinned;
 }
@@ -194,7 +195,7 @@ TEST_F(Pipeline, Batches) {
     }
 }
 
-// Several slots' worth, in rows that are copied directly; and single messages larger than a slot.
+// Several slots of rows that are copied directly; and single messages larger than a slot.
 TEST_F(Pipeline, LargeBatches) {
     tests::Random random(534);
     Key key("aes-256", random);
@@ -215,7 +216,7 @@ TEST_F(Pipeline, LargeBatches) {
     }
 }
 
-// More tags and statuses than one round of what brings them.
+// More tags and statuses than one staging copy holds.
 TEST_F(Pipeline, ManyShortMessages) {
     tests::Random random(537);
     Key key("aes-128", random);
@@ -229,7 +230,7 @@ TEST_F(Pipeline, ManyShortMessages) {
         batch_case(shape, key, direction, true, random);
 }
 
-// A capture by another thread is no business of calls on memory of the host, nor they of its.
+// A capture by another thread and calls on host memory do not affect each other.
 TEST_F(Pipeline, WhileAnotherThreadCaptures) {
     tests::Random random(538);
     Key key("aes-128", random);
@@ -281,8 +282,8 @@ TEST_F(Pipeline, ManyCallersAtOnce) {
     for (std::thread& caller : callers) caller.join();
 }
 
-// What stays on the device between calls is bounded and holds nothing: memory taken now is zero or
-// was never ours.
+// Device memory kept between calls is bounded and zeroized: memory allocated now is zero or was
+// never ours.
 TEST_F(Pipeline, DeviceMemoryIsBounded) {
     size_t free_before = 0, free_after = 0, total = 0;
     ASSERT_EQ(cudaMemGetInfo(&free_before, &total), cudaSuccess);

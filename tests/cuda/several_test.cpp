@@ -1,5 +1,5 @@
-// One call over several GPUs of this machine: what comes out is what the cores make of it, also
-// where a GPU gives up on its way.
+// One call over several GPUs of this machine: the output equals that of the cores, also if a GPU
+// fails midway.
 #include <sys/wait.h>
 
 #include <cstdlib>
@@ -19,8 +19,8 @@ using tests::cores;
 using tests::Outcome;
 using tests::Work;
 
-// The real door. It counts each GPU's calls, and one GPU may be told to do half of what it is asked
-// for and then to fail.
+// Wraps the real backend. It counts each GPU's calls, and can make one GPU do half of a call and
+// then fail.
 struct Watch {
     std::atomic<unsigned> calls[most_gpus] = {};
     int failing = -1;
@@ -29,7 +29,7 @@ struct Watch {
 
 const GpuBackend& real() { return *gpu_backend(); }
 
-// How much of `all` a call does, in whole units, and what it answers.
+// Portion of `all` that a call processes, in whole units, and its status.
 struct Watched {
     explicit Watched(int device) : fails(device == watch.failing) { ++watch.calls[device]; }
     template <class Size>
@@ -144,7 +144,7 @@ protected:
     }
 };
 
-TEST_F(Several, EachHasAPart) {
+TEST_F(Several, EachHasAShard) {
     for (const char* device : {"cuda:0,1", "cuda:1,0", "auto"}) {
         Engines all(device);
         for (const Work& work : all_work) {
@@ -159,7 +159,7 @@ TEST_F(Several, EachHasAPart) {
     }
 }
 
-TEST_F(Several, WhatOneLeavesOthersFinish) {
+TEST_F(Several, OthersFinishTheShardOfALostGpu) {
     for (const char* device : {"cuda:0,1", "auto"})
         for (const warpseal_status failure : {WARPSEAL_NO_DEVICE, WARPSEAL_OUT_OF_MEMORY})
             for (const int failing : {0, 1}) {
@@ -199,7 +199,7 @@ TEST_F(Several, ManyCallersAtOnce) {
 }
 
 // One engine and one thread: both halves are queued before either is waited for.
-TEST_F(Several, DataOnBothIsWorkedOnWhereItLies) {
+TEST_F(Several, DataOnBothIsProcessedInPlace) {
     Engines two("cuda:0,1");
     tests::Random random(563);
     constexpr size_t bytes = size_t{32} << 20, half = bytes / 2;
@@ -234,8 +234,8 @@ bool fixed_random(void* out, size_t bytes) {
     return true;
 }
 
-// All that key encapsulation reads and writes, in one piece of memory; every item has a key of its
-// own, and drawn coins.
+// All inputs and outputs of key encapsulation in one allocation. Every item has a key of its own,
+// and drawn coins.
 struct KemItems {
     static constexpr const kem::Params& set = kem::ntruhps2048509;
     uint64_t count;
@@ -317,7 +317,7 @@ TEST_F(Several, KeyEncapsulationInTheMemoryOfEach) {
     EXPECT_TRUE(two.notices.empty());
 }
 
-// Runs in a process of its own: the second GPU's context dies under a call in place.
+// Runs in a process of its own: the second GPU's context dies during a call in place.
 TEST_F(Several, DISABLED_ContextOfOneDies) {
     Engines two("cuda:0,1");
     const Work work{"aes-256", WARPSEAL_CTR, Direction::encrypt, false, true};

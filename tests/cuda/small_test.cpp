@@ -1,6 +1,6 @@
-// A small case of every kernel of a cipher of each form and layout, on allocations of exact size:
-// what a checker of memory can run through in a minute. That no kernel is left out is checked by
-// what the program holds.
+// A small case of every kernel of a cipher of each representation and layout, on exact allocations:
+// a memory checker runs it in a minute. The list of kernels in the program ensures that none is
+// left out.
 #include <regex>
 #include <set>
 
@@ -26,9 +26,9 @@ void batch(const Shape& shape, Key& key, Direction direction, tests::Random& ran
         << " count " << shape.count << " bytes " << shape.bytes << " own keys " << shape.own_keys;
 }
 
-// Direction, IV and tag that suit the mode; keys of the call and of each message, lengths of the
-// call and of each message, in place or not; of GCM also one message in several parts, and
-// messages, or one, long enough for its kernels of long texts.
+// Direction, IV and tag that suit the mode; keys and lengths per call and per message; in place or
+// not. GCM also splits one message into segments, and has messages long enough for its kernels of
+// long texts.
 void batches(Key& key, warpseal_mode mode, tests::Random& random) {
     for (int i = 0; i < (mode == WARPSEAL_GCM ? 7 : 4); ++i) {
         Shape shape;
@@ -86,10 +86,10 @@ void data_units(Key& data, Direction direction, tests::Random& random) {
         ASSERT_EQ(backend().xts_device(device, data.cipher, data.state(), tweak.state(), direction,
                                        units, from.data(), to.data(), in.size(), nullptr),
                   WARPSEAL_OK);
-        ASSERT_EQ(to.get(),
-                  reference::xts_units(*tests::slow_cipher(data.cipher.name, data.bytes),
-                                       *tests::slow_cipher(tweak.cipher.name, tweak.bytes),
-                                       direction == Direction::encrypt, Text(16, 0), unit, in));
+        ASSERT_EQ(to.get(), reference::xts_units(
+                                *tests::make_reference_cipher(data.cipher.name, data.bytes),
+                                *tests::make_reference_cipher(tweak.cipher.name, tweak.bytes),
+                                direction == Direction::encrypt, Text(16, 0), unit, in));
     }
 }
 
@@ -107,8 +107,8 @@ void all_calls(Key& key, tests::Random& random) {
     }
 }
 
-// Pinned memory of the host: tags and statuses, and the sum of a message's piece, come back by a
-// kernel.
+// Pinned host memory: tags, statuses and the GHASH accumulator of a message's segment come back by
+// a kernel.
 void pinned(tests::Random& random) {
     Key key("aes-128", random);
     Shape shape;
@@ -138,7 +138,7 @@ void pinned(tests::Random& random) {
     EXPECT_TRUE(to.holds(right));
 }
 
-// The three operations of NTRU: its kernels are a set's own.
+// The three operations of NTRU: each set has its own kernels.
 void kem(const warpseal::CudaKem& set, tests::Random& random) {
     const tests::GpuBackend kem(set);
     const tests::Keys keys = kem.keypairs(random.text(3 * set.params->keypair_coins()));
@@ -148,9 +148,9 @@ void kem(const warpseal::CudaKem& set, tests::Random& random) {
     ASSERT_EQ(kem.decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << set.params->name;
 }
 
-// Secret keys of a pool to their places, from there, and wiped, among items that have none; what
-// lies beside them stays.
-void places(tests::Random& random) {
+// Copies a pool's secret keys to their slots and back and zeroizes them, among items without one.
+// Neighbouring bytes do not change.
+void pool_slots(tests::Random& random) {
     constexpr size_t stride = 48;
     const auto row = [](std::initializer_list<Text> items) {
         Text out;
@@ -180,7 +180,7 @@ void places(tests::Random& random) {
     EXPECT_EQ(items.get(), row({a, zero, c}));
 }
 
-// A kernel as all ciphers have it, and the cipher that this one is of: empty if of none.
+// A kernel name without its cipher, and that cipher: empty if it has none.
 struct Shared {
     explicit Shared(const std::string& kernel) {
         static const std::regex type("warpseal::ciphers::\\w+::\\w+(<[^<>]*> ?)?");
@@ -191,14 +191,15 @@ struct Shared {
     std::string name, cipher;
 };
 
-// The kernels under test: with that layout's types, and with the usual one those without.
+// Returns the kernels under test: those with that layout's types and, for the usual layout, those
+// without.
 std::vector<Kernel> kernels_of(Layouts layouts) {
     std::vector<Kernel> out;
     for (const Kernel& kernel : kernels()) {
         const auto is_of = [&](const char* name) {
             return kernel.name.find(name) != std::string::npos;
         };
-        if (is_of("probe()")) continue;  // asked for its attributes alone
+        if (is_of("probe()")) continue;  // only its attributes are read
         if (is_of("warpseal::cuda::SmallestSharedMemory") == (layouts == Layouts::merged) &&
             (is_of("warpseal::cuda::DeviceSharedMemory") ||
              is_of("warpseal::cuda::SmallestSharedMemory") || layouts == Layouts::usual))
@@ -220,7 +221,7 @@ std::string header_of(const CudaCipher& cipher) {
 
 class Small : public OnGpu {
 protected:
-    // The first cipher of each header.
+    // Returns the first cipher of each header.
     static std::vector<const CudaCipher*> one_of_each() {
         std::set<std::string> found;
         std::vector<const CudaCipher*> out;
@@ -248,8 +249,8 @@ protected:
     void TearDown() override { warpseal::cuda::accept_any_length(false); }
 };
 
-// As few ciphers as have every form and every kernel. Of those that ran, all kernels must have; and
-// of every kernel, some cipher's.
+// The fewest ciphers with every representation and every kernel. All kernels of these ciphers must
+// have run, and every kernel for some cipher.
 TEST_P(Small, EveryKernel) {
     tests::Random random(561);
     std::set<std::string> representations, ran;
@@ -263,7 +264,7 @@ TEST_P(Small, EveryKernel) {
     }
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         if (GetParam() == Layouts::usual) kem(*warpseal::cuda_kem(set->name), random);
-    if (GetParam() == Layouts::usual) places(random), pinned(random);
+    if (GetParam() == Layouts::usual) pool_slots(random), pinned(random);
     const std::vector<Kernel> all = kernels_of(GetParam());
     const std::set<std::string> had = launched(all);
     for (const Kernel& kernel : all)
@@ -272,7 +273,7 @@ TEST_P(Small, EveryKernel) {
         const Shared shared(kernel.name);
         EXPECT_TRUE(kernel.launched || (!shared.cipher.empty() && ran.count(shared.cipher) == 0))
             << "not launched: " << kernel.name;
-        EXPECT_TRUE(had.count(shared.name) != 0) << "launched of no cipher: " << shared.name;
+        EXPECT_TRUE(had.count(shared.name) != 0) << "not launched for any cipher: " << shared.name;
     }
 }
 

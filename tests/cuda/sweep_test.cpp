@@ -14,25 +14,26 @@ constexpr warpseal_mode modes[] = {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_CBC, WAR
 bool whole(warpseal_mode mode) { return mode == WARPSEAL_ECB || mode == WARPSEAL_CBC; }
 bool chained(warpseal_mode mode) { return mode == WARPSEAL_CBC || mode == WARPSEAL_CFB; }
 
-struct Place {
+struct Buffers {
     size_t in_shift, out_shift;
     bool in_place;
 };
 
-Place random_place(tests::Random& random) {
+Buffers random_buffers(tests::Random& random) {
     return {random.one_in(3) ? 0 : random.below(17), random.one_in(3) ? 0 : random.below(17),
             random.one_in(3)};
 }
 
-// What `call(in, out)` makes of a text that lies there; nothing around the output may change.
+// Returns the output of `call(in, out)` for a text at that place. Nothing around the output may
+// change.
 template <class Call>
-Text run(const Text& in, const Place& place, uint8_t poison, const Call& call) {
+Text run(const Text& in, const Buffers& buffers, uint8_t poison, const Call& call) {
     Text image(in.size() + 2 * margin, poison), source(in.size() + margin, poison);
-    const size_t out_at = margin - 16 + place.out_shift,
-                 in_at = place.in_place ? out_at : place.in_shift;
-    write(place.in_place ? image : source, in_at, in);
+    const size_t out_at = margin - 16 + buffers.out_shift,
+                 in_at = buffers.in_place ? out_at : buffers.in_shift;
+    write(buffers.in_place ? image : source, in_at, in);
     const Memory from(source), to(image);
-    EXPECT_EQ(call((place.in_place ? to.data() : from.data()) + in_at, to.data() + out_at),
+    EXPECT_EQ(call((buffers.in_place ? to.data() : from.data()) + in_at, to.data() + out_at),
               WARPSEAL_OK);
     const Text after = to.get(), out = part(after, out_at, in.size());
     write(image, out_at, out);
@@ -41,8 +42,8 @@ Text run(const Text& in, const Place& place, uint8_t poison, const Call& call) {
 }
 
 Text sweep(Key& key, warpseal_mode mode, Direction direction, const Text& iv, uint64_t first_block,
-           const Text& in, const Place& place, uint8_t poison = 0xa5) {
-    return run(in, place, poison, [&](const uint8_t* from, uint8_t* to) {
+           const Text& in, const Buffers& buffers, uint8_t poison = 0xa5) {
+    return run(in, buffers, poison, [&](const uint8_t* from, uint8_t* to) {
         return key.cipher.sweep[mode][static_cast<int>(direction)](
             key.state(), iv.data(), first_block, from, to, in.size(), nullptr);
     });
@@ -65,13 +66,13 @@ TEST_P(Sweep, LengthsAndAlignments) {
                 const Text in = random.text(bytes), iv = random.text(cipher->block_bytes);
                 const Text right = expected(*cipher, mode, direction, key.bytes, iv,
                                             mode == WARPSEAL_CTR ? first_block : 0, in);
-                const Place place = random_place(random);
+                const Buffers buffers = random_buffers(random);
                 for (const uint8_t poison : {0xa5, 0x5a})
-                    ASSERT_EQ(sweep(key, mode, direction, iv, first_block, in, place, poison),
+                    ASSERT_EQ(sweep(key, mode, direction, iv, first_block, in, buffers, poison),
                               right)
                         << cipher->name << " mode " << mode << " bytes " << bytes << " shifts "
-                        << place.in_shift << " " << place.out_shift << " in place "
-                        << place.in_place;
+                        << buffers.in_shift << " " << buffers.out_shift << " in place "
+                        << buffers.in_place;
             }
         }
     }
@@ -84,7 +85,7 @@ TEST_P(Sweep, CountersCarry) {
         const size_t n = cipher->block_bytes;
         for (const size_t ones : {size_t{4}, size_t{8}, n}) {
             for (int i = 0; i < 12; ++i) {
-                const AnyLength length(i % 2 != 0);  // by the kernels of long texts too
+                const AnyLength length(i % 2 != 0);  // also with the kernels of long texts
                 const Text iv = tests::Random::counter_before(random.text(n), ones,
                                                               random.below(200)),
                            in = random.text(3200 + random.below(900));
@@ -96,9 +97,8 @@ TEST_P(Sweep, CountersCarry) {
     }
 }
 
-// Long enough for every kernel, and for many rounds of its grid; out of place whole blocks, in
-// place not: the beginning is what the twin says, and the whole is what comes of it in pieces that
-// are short and out of line.
+// Long enough for every kernel and many rounds of its grid. Out of place has whole blocks, in place
+// does not. The reference checks the beginning; short, misaligned segments check the whole.
 TEST_P(Sweep, Long) {
     tests::Random random(503);
     for (const CudaCipher* cipher : ciphers()) {
@@ -106,19 +106,19 @@ TEST_P(Sweep, Long) {
         for (const warpseal_mode mode : modes) {
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 if (key.cipher.sweep[mode][static_cast<int>(direction)] == nullptr) continue;
-                for (const Place& place : {Place{0, 16, false}, Place{0, 16, true},
-                                           Place{3, 8, false}, Place{0, 13, true}}) {
+                for (const Buffers& buffers : {Buffers{0, 16, false}, Buffers{0, 16, true},
+                                               Buffers{3, 8, false}, Buffers{0, 13, true}}) {
                     const size_t n = cipher->block_bytes,
                                  bytes = (size_t{17} << 20) + 48 +
-                                         (whole(mode) || !place.in_place ? 0 : 5);
+                                         (whole(mode) || !buffers.in_place ? 0 : 5);
                     const Text in = random.text(bytes),
                                iv = tests::Random::counter_before(random.text(n), 4,
                                                                   random.below(1 << 21));
-                    const Text got = sweep(key, mode, direction, iv, 0, in, place);
-                    constexpr size_t piece = size_t{1} << 20;
-                    for (size_t at = 0; at < bytes; at += piece) {
+                    const Text got = sweep(key, mode, direction, iv, 0, in, buffers);
+                    constexpr size_t segment = size_t{1} << 20;
+                    for (size_t at = 0; at < bytes; at += segment) {
                         const Text previous = chained(mode) && at != 0 ? part(in, at - n, n) : iv;
-                        const Text some = part(in, at, std::min(bytes - at, piece));
+                        const Text some = part(in, at, std::min(bytes - at, segment));
                         const Text again =
                             sweep(key, mode, direction, previous, mode == WARPSEAL_CTR ? at / n : 0,
                                   some, {1, 3, false});
@@ -134,11 +134,11 @@ TEST_P(Sweep, Long) {
 }
 
 Text xts(Key& data, Key& tweak, Direction direction, const Text& first, size_t unit_bytes,
-         const Text& in, const Place& place) {
+         const Text& in, const Buffers& buffers) {
     warpseal::XtsUnits units{};
     std::memcpy(units.first, first.data(), 16);
     units.unit_bytes = unit_bytes;
-    return run(in, place, 0xa5, [&](const uint8_t* from, uint8_t* to) {
+    return run(in, buffers, 0xa5, [&](const uint8_t* from, uint8_t* to) {
         return backend().xts_device(device, data.cipher, data.state(), tweak.state(), direction,
                                     units, from, to, in.size(), nullptr);
     });
@@ -165,17 +165,18 @@ TEST_P(Sweep, DataUnits) {
                           uint8_t{0xff});
             const Text in = random.text(bytes);
             for (const Direction direction : {Direction::encrypt, Direction::decrypt})
-                ASSERT_EQ(xts(data, tweak, direction, first, unit, in, random_place(random)),
-                          reference::xts_units(*tests::slow_cipher(cipher->name, data.bytes),
-                                               *tests::slow_cipher(cipher->name, tweak.bytes),
-                                               direction == Direction::encrypt, first, unit, in))
+                ASSERT_EQ(
+                    xts(data, tweak, direction, first, unit, in, random_buffers(random)),
+                    reference::xts_units(*tests::make_reference_cipher(cipher->name, data.bytes),
+                                         *tests::make_reference_cipher(cipher->name, tweak.bytes),
+                                         direction == Direction::encrypt, first, unit, in))
                     << cipher->name << " unit " << unit << " bytes " << bytes;
         }
     }
 }
 
-// Units of whole rows and others, a unit of many parts of the tweak's kernel, and units enough for
-// several launches: there and back, out of line, and the first against the twin.
+// Units of whole rows and others, a unit of many tiles of the tweak's kernel, and units enough for
+// several launches. Tests round trips, misaligned, and the first unit against the reference.
 TEST_P(Sweep, LargeDataUnits) {
     tests::Random random(506);
     Key data(*ciphers().front(), random), tweak(data.cipher, random);
@@ -185,10 +186,10 @@ TEST_P(Sweep, LargeDataUnits) {
         const Text out = xts(data, tweak, Direction::encrypt, first, unit, in, {0, 0, true});
         ASSERT_EQ(xts(data, tweak, Direction::decrypt, first, unit, out, {5, 12, false}), in);
         if (unit >= 1 << 20) continue;
-        const auto slow = tests::slow_cipher(data.cipher.name, data.bytes),
-                   slow_tweak = tests::slow_cipher(data.cipher.name, tweak.bytes);
-        ASSERT_EQ(part(out, 0, unit),
-                  reference::xts_encrypt(*slow, *slow_tweak, first, part(in, 0, unit)));
+        const auto reference_cipher = tests::make_reference_cipher(data.cipher.name, data.bytes),
+                   tweak_reference = tests::make_reference_cipher(data.cipher.name, tweak.bytes);
+        ASSERT_EQ(part(out, 0, unit), reference::xts_encrypt(*reference_cipher, *tweak_reference,
+                                                             first, part(in, 0, unit)));
     }
 }
 
@@ -214,8 +215,8 @@ TEST_P(Sweep, ExactAllocations) {
 
 class SweepInParts : public OnGpuOnce {};
 
-// More than edges_at_once tiles, of 8 KiB here: in place it goes in parts, and must come to what it
-// does elsewhere, which goes at once.
+// More than edges_at_once tiles, of 8 KiB here: in place it is processed in chunks, elsewhere at
+// once, with equal output.
 TEST_F(SweepInParts, InPlace) {
     tests::Random random(508);
     const struct {
@@ -235,7 +236,7 @@ TEST_F(SweepInParts, InPlace) {
                                              nullptr);
         };
         ASSERT_EQ(sweep(WARPSEAL_CTR, text.data()),
-                  WARPSEAL_OK);  // whatever lay there, now without a pattern
+                  WARPSEAL_OK);  // arbitrary content, now without a pattern
         ASSERT_EQ(sweep(c.mode, right.data()), WARPSEAL_OK);
         ASSERT_EQ(sweep(c.mode, text.data()), WARPSEAL_OK);
         for (size_t at = 0; at < bytes; at += step) {

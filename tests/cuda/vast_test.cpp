@@ -1,4 +1,4 @@
-// One call over more blocks than a word counts: 72 GiB of CTR in device memory.
+// One call over more blocks than a 32-bit word counts: 72 GiB of CTR in device memory.
 #include "gpu.h"
 
 namespace {
@@ -7,14 +7,15 @@ using namespace gpu;
 
 class Vast : public OnGpuOnce {};
 
-// In place, of which a million blocks are checked: a page in every 18 MiB, the first and the last
-// among them, and the one in which the last word of the counter is zero again. They have known
-// contents, everything else what lay there.
+// In place. Checks a million blocks of known content: a page in every 18 MiB, including the first,
+// the last, and the one in which the counter's last word wraps to zero. All other bytes are
+// arbitrary.
 TEST_F(Vast, CountsPastAWord) {
     constexpr size_t bytes = size_t{72} << 30, page = 4096, pages = 4096, stratum = bytes / pages;
     void* memory = nullptr;
     const warpseal_status got = backend().device_alloc(device, bytes, &memory);
-    if (got == WARPSEAL_OUT_OF_MEMORY) GTEST_SKIP() << "NOT RUN: this GPU has not 72 GiB free";
+    if (got == WARPSEAL_OUT_OF_MEMORY)
+        GTEST_SKIP() << "NOT RUN: this GPU has less than 72 GiB free";
     ASSERT_EQ(got, WARPSEAL_OK);
     tests::Random random(601);
     Key key("aes-128", random);

@@ -1,5 +1,5 @@
-// The fall from a GPU to the cores: whatever step fails, in every mode and direction, outputs are
-// those of the cores alone, and after a loss no call goes through the door again.
+// The fallback from a GPU to the cores. For every failing step, mode and direction, outputs equal
+// those of the cores alone. After a loss the backend is not called again.
 #include <gtest/gtest.h>
 #include <sched.h>
 #include <sys/wait.h>
@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "engine/fake_backend.h"
+#include "engine/fake_cores.h"
 #include "engine/limits.h"
-#include "engine/scripted_cores.h"
 #include "engine/self_test/reference_output.h"
 
 namespace {
@@ -28,7 +28,7 @@ struct World {
     std::unique_ptr<Key> key, xts_key;
     warpseal_status created = WARPSEAL_OK;
 
-    // door null: a build without CUDA.
+    // backend null: a build without CUDA.
     World(const char* device, const GpuBackend* backend, bool (*cores_have)(Target) = cpu_has) {
         EngineOptions options;
         options.device = device;
@@ -44,7 +44,7 @@ struct World {
     }
 };
 
-// One piece of work, its whole result in one text: outputs, tags, statuses, and the status of the
+// One piece of work and its whole result as text: outputs, tags, statuses, and the status of the
 // call.
 struct Work {
     warpseal_mode mode;
@@ -60,7 +60,7 @@ void append(Text& text, const void* bytes, size_t count) {
                 static_cast<const uint8_t*>(bytes) + count);
 }
 
-// Opening needs what sealing gave: from an engine without a GPU.
+// Opening needs sealed input, which comes from an engine without a GPU.
 const Text& sealed(warpseal_mode mode, Text& tags, bool batch);
 
 Text one_message(World& world, const Work& work) {
@@ -177,7 +177,7 @@ std::string text_of(const Work& work) {
 
 class EachWork : public testing::TestWithParam<Work> {};
 
-TEST_P(EachWork, ThroughTheGpuIsAsOnTheCores) {
+TEST_P(EachWork, TheGpuEqualsTheCores) {
     World cores("cpu", nullptr);
     World gpu("cuda", tests::fake_backend());
     ASSERT_EQ(gpu.created, WARPSEAL_OK);
@@ -191,13 +191,13 @@ TEST_P(EachWork, ThroughTheGpuIsAsOnTheCores) {
     EXPECT_TRUE(gpu.notices.empty());
 }
 
-// What must hold after a step failed in `gpu`'s work: the answer, one notice, and no call through
-// the door if it was lost.
+// Checks the state after a failed step in `gpu`'s work: the output, one notice, and no backend call
+// if the GPU was lost.
 void expect_recovered(World& gpu, const Work& work, const Text& expected, warpseal_status failure) {
     const bool lost = failure == WARPSEAL_NO_DEVICE && !tests::script().passing;
     ASSERT_EQ(tests::script().lost, lost);
     ASSERT_EQ(gpu.notices.size(), 1u) << "said once";
-    // And again: on the cores if it was lost, through the GPU if it was only full.
+    // Once more: on the cores if it was lost, through the GPU if it only ran out of memory.
     const uint64_t calls = tests::script().host_calls;
     ASSERT_EQ(result_of(gpu, work), expected);
     ASSERT_EQ(tests::script().host_calls > calls, !lost);
@@ -241,13 +241,13 @@ TEST_P(EachWork, EveryStepMayFail) {
         }
 }
 
-TEST(Backend, SelfTestsMayFailToRun) {
+TEST(Backend, SelfTestsThatCannotRun) {
     const Work work{WARPSEAL_GCM, Direction::encrypt, false, false};
     World cores("cpu", nullptr);
     const Text expected = result_of(cores, work);
     for (const warpseal_status failure : {WARPSEAL_NO_DEVICE, WARPSEAL_OUT_OF_MEMORY}) {
         for (uint64_t n = 3; n < 40;
-             n += 6) {  // on device memory, when the key is created; 1 and 2 open the GPU
+             n += 6) {  // on device memory, when the key is created; calls 1 and 2 open the GPU
             SCOPED_TRACE(n);
             tests::Script script;
             script.fail_at = n;
@@ -277,7 +277,7 @@ TEST(Backend, CreationFailsWhereTheNamedGpuIsAbsent) {
     EXPECT_EQ(World("cuda", nullptr).created, WARPSEAL_NO_DEVICE);
     EXPECT_EQ(World("cuda:1", tests::fake_backend()).created, WARPSEAL_NO_DEVICE);
     EXPECT_EQ(World("cuda:0", tests::fake_backend()).created, WARPSEAL_OK);
-    for (uint64_t step = 1; step <= 2; ++step) {  // counting devices, and describing the one
+    for (uint64_t step = 1; step <= 2; ++step) {  // counting devices, and describing the one device
         tests::Script script;
         script.fail_at = step;
         EXPECT_EQ(World("cuda", tests::fake_backend(script)).created, WARPSEAL_NO_DEVICE);
@@ -306,7 +306,7 @@ TEST(Backend, EachGpuIsTestedOnceAndForItself) {
     EXPECT_EQ(steps[2], 2u) << "opened again, not tested again";
 }
 
-TEST(Backend, AutoDoesNotOpenTheGpuForWhatTheCoresDoBetter) {
+TEST(Backend, AutoDoesNotOpenTheGpuWhereTheCoresAreFaster) {
     if (!cpu_has(Target::aesni)) GTEST_SKIP() << "this machine has no AES instructions";
     World world("auto", tests::fake_backend());
     const char* target = "";
@@ -354,7 +354,7 @@ TEST(Backend, HostMemoryIsPinnedOnceTheGpuIsOpenAndNeverFreedThroughALostOne) {
     std::free(left);
 }
 
-TEST(Backend, WherePinnedMemoryIsRefusedOrdinaryMemoryServes) {
+TEST(Backend, OrdinaryMemoryIsUsedWherePinnedIsRefused) {
     World world("cuda", tests::fake_backend());
     tests::script().fail_at = tests::script().steps + 1;
     tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
@@ -378,7 +378,7 @@ TEST(Backend, DeviceMemory) {
               WARPSEAL_OK);
     EXPECT_EQ(text, expected);
     EXPECT_EQ(tests::script().steps, after_creation + 1)
-        << "nothing but the work itself: it may be under capture";
+        << "only the work itself: the stream may be capturing";
     EXPECT_EQ(cores.engine->sweep_device(*cores.key, WARPSEAL_CTR, Direction::encrypt,
                                          {iv.data(), 16}, text.data(), text.data(), 16, nullptr),
               WARPSEAL_NO_DEVICE);
@@ -393,7 +393,7 @@ TEST(Backend, DeviceMemory) {
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-TEST(Backend, MemoryIsFreedByTheEnginesOwnRecord) {
+TEST(Backend, MemoryIsFreedByTheEnginesRecord) {
     World world("cuda", tests::fake_backend());
     void *device = nullptr, *host = nullptr;
     ASSERT_EQ(world.engine->device_alloc(5000, &device), WARPSEAL_OK);
@@ -416,23 +416,23 @@ TEST(Backend, MemoryIsFreedByTheEnginesOwnRecord) {
     EXPECT_EQ(live(), before - 2) << "twice";
 }
 
-TEST(Backend, AKeyThatMetTheGpuIsForgottenThere) {
+TEST(Backend, AKeyUsedOnTheGpuIsZeroizedThere) {
     World world("cuda", tests::fake_backend());
     result_of(world, {WARPSEAL_CTR, Direction::encrypt, false, false});
     world.xts_key.reset();
-    EXPECT_EQ(tests::script().forgotten, 0u) << "it only met the cores";
+    EXPECT_EQ(tests::script().zeroized, 0u) << "it was used only on the cores";
     world.key.reset();
-    EXPECT_EQ(tests::script().forgotten, 1u);
+    EXPECT_EQ(tests::script().zeroized, 1u);
 
     World lost("cuda", tests::fake_backend());
     result_of(lost, {WARPSEAL_CTR, Direction::encrypt, false, false});
     tests::script().lost = true;
     lost.key.reset();
-    EXPECT_EQ(tests::script().forgotten, 0u);
+    EXPECT_EQ(tests::script().zeroized, 0u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-TEST(Backend, AMistakeOnDeviceMemoryDoesNotCloseTheGpu) {
+TEST(Backend, ACallerErrorOnDeviceMemoryDoesNotCloseTheGpu) {
     World world("cuda", tests::fake_backend());
     Text text(64), iv(16);
     tests::script().passing = true;
@@ -451,19 +451,19 @@ TEST(Backend, AForkedChildUsesNeitherGpuNorThreadsOfItsParent) {
     World cores("cpu", nullptr), gpu("cuda", tests::fake_backend());
     const Text expected = result_of(cores, work);
     ASSERT_EQ(result_of(gpu, work), expected);
-    std::atomic<int> impl{0};
-    gpu.engine->parallel(2, [&](size_t) {  // the worker is up
-        ++impl;
-        while (impl < 2) sched_yield();
+    std::atomic<int> arrived{0};
+    gpu.engine->parallel(2, [&](size_t) {  // the worker has started
+        ++arrived;
+        while (arrived < 2) sched_yield();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const pid_t child = fork();
     if (child == 0) {
-        tests::script().lost = true;  // as the real door's says in a fork
-        std::atomic<int> pieces{0};
-        gpu.engine->parallel(64, [&](size_t) { ++pieces; });
+        tests::script().lost = true;  // as the real backend's result after a fork
+        std::atomic<int> shards{0};
+        gpu.engine->parallel(64, [&](size_t) { ++shards; });
         const bool right = result_of(gpu, work) == expected &&
-                           tests::script().calls_after_lost == 0 && pieces == 64;
+                           tests::script().calls_after_lost == 0 && shards == 64;
         _exit(right ? 7 : 1);
     }
     int status = 0;

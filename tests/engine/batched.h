@@ -1,4 +1,4 @@
-// Requests for a batcher as its tests make them: items of one set whose secrets must arrive.
+// Requests for a batcher test: items of one set whose secrets must match.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -39,9 +39,9 @@ inline KemBatcherOptions with(size_t most, BatcherClock::duration delay,
     return options;
 }
 
-// A clock that only a test moves. By it operations take no time, so a busy machine cannot lower the
-// limit of a batch.
-struct ScriptedClock {
+// A clock that only a test advances. Operations take no time by it, so a busy machine cannot lower
+// the limit of a batch.
+struct FakeClock {
     static BatcherClock::time_point now() {
         return BatcherClock::time_point(BatcherClock::duration(ticks));
     }
@@ -51,10 +51,10 @@ private:
     static inline std::atomic<BatcherClock::rep> ticks{BatcherClock::duration(1h).count()};
 };
 
-// Batches start when they are full: the delay is an hour of a clock that stands still.
+// Batches start when they are full: the delay is an hour of a stopped clock.
 inline KemBatcherOptions full_batches(size_t most) {
     KemBatcherOptions options = with(most, 1h);
-    options.now = ScriptedClock::now;
+    options.now = FakeClock::now;
     return options;
 }
 
@@ -65,8 +65,8 @@ inline warpseal_kem_batcher_counts counts_of(KemBatcher& batcher) {
     return counts;
 }
 
-// True as soon as it holds; false: it has not within a minute, as a busy machine may hold a thread
-// back for seconds.
+// Returns true as soon as the condition holds, or false after a minute, as a busy machine may delay
+// a thread for seconds.
 template <class Condition>
 bool soon(const Condition& condition) {
     const auto end = BatcherClock::now() + 60s;
@@ -78,7 +78,7 @@ bool soon(const Condition& condition) {
     return true;
 }
 
-// Side by side, each with a key pair of its own; and what has come of each request.
+// Contiguous items, each with a key pair of its own, and the status of each request.
 struct Items {
     const kem::Params& set;
     const size_t count;
@@ -95,9 +95,9 @@ struct Items {
           sent(items * 32, 0xa5),
           received(items * 32, 0xa5),
           statuses(items) {
-        forget();
+        reset();
     }
-    void forget() {
+    void reset() {
         for (std::atomic<int>& status : statuses) status = -1;
         done = 0;
     }
@@ -117,7 +117,7 @@ struct Items {
         EXPECT_EQ(engine.kem(operation, set.name, batch, system_random), WARPSEAL_OK);
     }
 
-    struct Told {
+    struct Completion {
         Items* items;
         size_t i;
     };
@@ -132,18 +132,18 @@ struct Items {
         out.shared_secret =
             (operation == KemOperation::decapsulate ? received : sent).data() + i * 32;
         out.done = [](void* user, warpseal_status status) {
-            const std::unique_ptr<Told> told(static_cast<Told*>(user));
-            EXPECT_EQ(told->items->statuses[told->i].exchange(status), -1);
-            told->items->done.fetch_add(1);
+            const std::unique_ptr<Completion> completion(static_cast<Completion*>(user));
+            EXPECT_EQ(completion->items->statuses[completion->i].exchange(status), -1);
+            completion->items->done.fetch_add(1);
         };
         return out;
     }
     warpseal_status submit(KemBatcher& batcher, KemOperation operation, size_t i) {
         warpseal_kem_request one = request(operation, i);
-        auto told = std::make_unique<Told>(Told{this, i});
-        one.user = told.get();
+        auto completion = std::make_unique<Completion>(Completion{this, i});
+        one.user = completion.get();
         const warpseal_status status = batcher.submit(one);
-        if (status == WARPSEAL_OK) (void)told.release();
+        if (status == WARPSEAL_OK) (void)completion.release();
         return status;
     }
     bool all_done() const { return done == count; }

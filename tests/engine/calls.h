@@ -1,5 +1,4 @@
-// Calls of an engine on host memory, of every kind that may be shared out, and all that they leave
-// behind.
+// Engine calls on host memory of every kind that may be split, and all their outputs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -29,7 +28,7 @@ struct Work {
                            (direction == Direction::encrypt ? "_encrypt" : "_decrypt") +
                            (batch ? "_batch" : "") + (in_place ? "_in_place" : "") +
                            (pinned ? "_pinned" : "");
-        std::replace(text.begin(), text.end(), '-', '_');  // a test may have it for a name
+        std::replace(text.begin(), text.end(), '-', '_');  // a test name may contain it
         return text;
     }
 };
@@ -38,15 +37,15 @@ struct Outcome {
     std::vector<uint8_t> out, tags;
     std::vector<int32_t> statuses;
     warpseal_status status = WARPSEAL_OK;
-    const char* target = "";  // of batches: who did it
+    const char* target = "";  // batches: the target that computed
 
-    // Not by whom.
+    // Ignores the target.
     bool operator==(const Outcome& o) const {
         return out == o.out && tags == o.tags && statuses == o.statuses && status == o.status;
     }
 };
 
-// An engine's own memory, which is pinned if it has a GPU, or anybody's.
+// An engine's own memory, which is pinned if it has a GPU, or a caller's.
 class HostMemory {
 public:
     HostMemory(Engine& engine, size_t bytes, bool pinned)
@@ -68,7 +67,7 @@ private:
     void* memory_ = nullptr;
 };
 
-// The cores alone: they seal what is to be opened, and say what must come out.
+// An engine on the cores alone: it seals the input for opening, and gives the reference output.
 inline Engine& cores() {
     static const std::unique_ptr<Engine> engine = [] {
         EngineOptions options;
@@ -89,7 +88,7 @@ inline std::unique_ptr<Key> key_for(Engine& engine, const Work& work,
     return key;
 }
 
-// About so many bytes; where the mode takes it, not whole blocks.
+// One message of about `bytes` bytes, not whole blocks where the mode allows it.
 inline Outcome one_message(Engine& engine, const Work& work, const std::vector<uint8_t>& secret,
                            size_t bytes, Random& random) {
     if (work.mode == WARPSEAL_CTR || work.mode == WARPSEAL_CFB || work.mode == WARPSEAL_GCM)
@@ -122,14 +121,14 @@ inline Outcome one_message(Engine& engine, const Work& work, const std::vector<u
     return all;
 }
 
-// Messages of different lengths, so that the parts' ends in bytes fall within messages. Of those to
-// be opened one in three verifies.
+// Messages of different lengths, so that shard boundaries in bytes fall within messages. Of those
+// to open one in three verifies.
 inline Outcome one_batch(Engine& engine, const Work& work, const std::vector<uint8_t>& secret,
                          Random& random) {
-    constexpr size_t count = 2000, room = 8192, bytes = count * room;
+    constexpr size_t count = 2000, capacity = 8192, bytes = count * capacity;
     const auto key = key_for(engine, work, secret);
     std::vector<uint64_t> lengths(count), offsets(count);
-    for (size_t i = 0; i < count; ++i) lengths[i] = 2000 + i * 37 % 6000, offsets[i] = i * room;
+    for (size_t i = 0; i < count; ++i) lengths[i] = 2000 + i * 37 % 6000, offsets[i] = i * capacity;
     const auto text = random.text(bytes), ivs = random.text(16 * count);
     const HostMemory in(engine, bytes, work.pinned), apart(engine, bytes, work.pinned);
     std::memcpy(in.data(), text.data(), bytes);
@@ -161,7 +160,7 @@ inline Outcome one_batch(Engine& engine, const Work& work, const std::vector<uin
     return all;
 }
 
-// The same for the same seed, whatever the engine. bytes: of a message.
+// Deterministic for a seed, whatever the engine. bytes: length of a message.
 inline Outcome outcome_of(Engine& engine, const Work& work, size_t bytes, uint64_t seed) {
     Random random(seed);
     const size_t key_bytes = cpu_cipher(Target::portable, work.cipher)->key_bytes;

@@ -1,5 +1,5 @@
-// The engine on this machine's cores: options and masks, splits that change nothing, limits, keys,
-// and many threads on one engine.
+// The engine on this machine's cores: options and masks, splits that do not change outputs, limits,
+// keys, and many threads on one engine.
 #include "engine/engine.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 
 #include "engine/engines.h"
 #include "engine/fake_backend.h"
+#include "engine/fake_cores.h"
 #include "engine/impl.h"
-#include "engine/scripted_cores.h"
 
 namespace {
 
@@ -28,7 +28,7 @@ struct Mask {
 
 // ---- creation
 
-TEST(Engine, NamesWhatItDoesNotKnow) {
+TEST(Engine, RefusesUnknownDevicesAndTargets) {
     std::unique_ptr<Engine> engine;
     EXPECT_EQ(create("gpu", engine), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(create("cuda", engine), WARPSEAL_NO_DEVICE);
@@ -37,7 +37,7 @@ TEST(Engine, NamesWhatItDoesNotKnow) {
     EXPECT_EQ(create("auto", engine), WARPSEAL_INVALID_ARGUMENT);
 }
 
-TEST(Engine, MasksHoldForNamedTargetsToo) {
+TEST(Engine, MasksApplyToNamedTargetsToo) {
     std::unique_ptr<Engine> engine;
     const Mask mask("portable");
     EXPECT_EQ(create("auto", engine), WARPSEAL_OK);
@@ -51,7 +51,7 @@ TEST(Engine, MasksHoldForNamedTargetsToo) {
     EXPECT_EQ(tests::script().steps, 0u);
 }
 
-TEST(Engine, AMaskOfTheGpuAloneSendsEverythingThere) {
+TEST(Engine, AMaskOfTheGpuAloneRunsEverythingThere) {
     std::unique_ptr<Engine> engine;
     const Mask mask("cuda");
     EXPECT_EQ(create("auto", engine), WARPSEAL_NO_DEVICE);
@@ -78,14 +78,14 @@ TEST(Engine, ThreadsAreTheOption) {
     ASSERT_EQ(create("cpu", engine, 0), WARPSEAL_OK);
     EXPECT_GE(engine->threads(), 1u);
     ASSERT_EQ(create("cpu", engine, most_threads), WARPSEAL_OK);
-    std::atomic<int> pieces{0};
-    engine->parallel(8, [&](size_t) { ++pieces; });
-    EXPECT_EQ(pieces, 8) << "no memory is taken for threads that no work wants";
+    std::atomic<int> shards{0};
+    engine->parallel(8, [&](size_t) { ++shards; });
+    EXPECT_EQ(shards, 8) << "no memory is allocated for unused threads";
     EXPECT_EQ(create("cpu", engine, most_threads + 1), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(create("cpu", engine, UINT32_MAX), WARPSEAL_INVALID_ARGUMENT);
 }
 
-TEST(Engine, PickOfWhatIsNotThere) {
+TEST(Engine, PickOfAnUnknownCipherOrMode) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     EXPECT_STREQ(engine->pick("rot-13", WARPSEAL_CTR, 16), "");
@@ -113,9 +113,9 @@ TEST(Keys, LengthsAndNames) {
 
 // ---- splits
 
-// The same message on one thread and on several, in place and not: every length around a piece's
+// The same message on one thread and on several, in place and not: every length around a shard's
 // end.
-TEST(Split, ChangesNothing) {
+TEST(Split, DoesNotChangeTheOutput) {
     for (const Target target : cpu_targets_best_first) {
         if (!cpu_has(target)) continue;
         std::unique_ptr<Engine> one, many;
@@ -133,9 +133,9 @@ TEST(Split, ChangesNothing) {
             machine.usable[static_cast<size_t>(target)] = true;
             const Plan plan_many =
                 plan({bytes, MemoryKind::host, 16, WARPSEAL_CTR, Direction::encrypt}, machine);
-            ASSERT_GT(plan_many.threads, 1u) << "else this test would show nothing";
+            ASSERT_GT(plan_many.threads, 1u) << "otherwise the test is blind";
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-                Text alone(bytes), split(bytes), place(in);
+                Text alone(bytes), split(bytes), in_place(in);
                 ASSERT_EQ(one->message(*key_one, WARPSEAL_CTR, direction, {iv.data(), 16},
                                        in.data(), alone.data(), bytes),
                           WARPSEAL_OK);
@@ -143,23 +143,23 @@ TEST(Split, ChangesNothing) {
                                         in.data(), split.data(), bytes),
                           WARPSEAL_OK);
                 ASSERT_EQ(many->message(*key_many, WARPSEAL_CTR, direction, {iv.data(), 16},
-                                        place.data(), place.data(), bytes),
+                                        in_place.data(), in_place.data(), bytes),
                           WARPSEAL_OK);
-                EXPECT_TRUE(split == alone && place == alone)
+                EXPECT_TRUE(split == alone && in_place == alone)
                     << target_name(target) << " ctr " << bytes;
                 const size_t whole = bytes / 16 * 16;
                 alone.resize(whole), split.resize(whole),
-                    place.assign(in.begin(), in.begin() + static_cast<ptrdiff_t>(whole));
+                    in_place.assign(in.begin(), in.begin() + static_cast<ptrdiff_t>(whole));
                 ASSERT_EQ(one->message(*key_one, WARPSEAL_ECB, direction, {}, in.data(),
                                        alone.data(), whole),
                           WARPSEAL_OK);
                 ASSERT_EQ(many->message(*key_many, WARPSEAL_ECB, direction, {}, in.data(),
                                         split.data(), whole),
                           WARPSEAL_OK);
-                ASSERT_EQ(many->message(*key_many, WARPSEAL_ECB, direction, {}, place.data(),
-                                        place.data(), whole),
+                ASSERT_EQ(many->message(*key_many, WARPSEAL_ECB, direction, {}, in_place.data(),
+                                        in_place.data(), whole),
                           WARPSEAL_OK);
-                EXPECT_TRUE(split == alone && place == alone)
+                EXPECT_TRUE(split == alone && in_place == alone)
                     << target_name(target) << " ecb " << whole;
             }
             Text alone(bytes), split(bytes);
@@ -180,7 +180,7 @@ TEST(Split, ChangesNothing) {
     }
 }
 
-TEST(Split, BatchesOverThreadsAndOnTheCallersAreTheSame) {
+TEST(Split, BatchesOnOneOrManyThreadsAreEqual) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine, 5), WARPSEAL_OK);
     const auto key = key_of(*engine);
@@ -205,7 +205,7 @@ TEST(Split, BatchesOverThreadsAndOnTheCallersAreTheSame) {
                                 here ? Engine::Where::here : Engine::Where::everywhere, &target),
                   WARPSEAL_OK);
         EXPECT_STREQ(target, engine->pick("aes-256", WARPSEAL_GCM, in.size()));
-        // Every hundredth forged: those and no others are refused and wiped.
+        // Forges every hundredth message: those and no others are refused and zeroized.
         for (uint64_t i = 0; i < count; i += 100) tags[here][i * 16 + 3] ^= 4;
         batch.in = out[here].data();
         EXPECT_EQ(engine->batch(*key, WARPSEAL_GCM, Direction::decrypt, batch,
@@ -223,7 +223,7 @@ TEST(Split, BatchesOverThreadsAndOnTheCallersAreTheSame) {
     EXPECT_EQ(tags[0], tags[1]);
 }
 
-// ---- limits and shapes; the pointers are never followed
+// ---- limits; the pointers are never dereferenced
 
 TEST(Limits, OfTheStandard) {
     std::unique_ptr<Engine> engine;
@@ -257,8 +257,7 @@ TEST(Limits, OfTheStandard) {
         WARPSEAL_INVALID_ARGUMENT);
 }
 
-// Longer than a test's memory: the last length that the standard allows, and the first that it does
-// not.
+// Lengths beyond a test's memory: the longest that the standard allows, and one more.
 TEST(Limits, TheLongestMessagesOfGcmAndCcm) {
     const CpuCipher& cipher = *cpu_cipher(Target::portable, "aes-128");
     const uint64_t gcm = (uint64_t{1} << 36) - 32;
@@ -303,7 +302,7 @@ TEST(Limits, BatchesThatReachOutsideAreRefused) {
     EXPECT_EQ(outcome([](auto& b) { b.out_stride = 31; }), WARPSEAL_INVALID_ARGUMENT)
         << "outputs would overlap";
     EXPECT_EQ(outcome([](auto& b) { b.out += 64, b.out_stride = 31; }), WARPSEAL_INVALID_ARGUMENT)
-        << "apart from their ins too";
+        << "disjoint from the other inputs too";
     EXPECT_EQ(outcome([](auto& b) { b.out += 1; }), WARPSEAL_INVALID_ARGUMENT)
         << "out overlaps its in";
     EXPECT_EQ(outcome([](auto& b) { b.aad_bytes = 1; }), WARPSEAL_INVALID_ARGUMENT);
@@ -336,7 +335,7 @@ TEST(Limits, BatchesThatReachOutsideAreRefused) {
 
 // ---- opening
 
-TEST(Open, WipesWhatDoesNotVerify) {
+TEST(Open, ZeroizesUnverifiedText) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine, 3), WARPSEAL_OK);
     const auto key = key_of(*engine);
@@ -368,7 +367,7 @@ TEST(Open, WipesWhatDoesNotVerify) {
     }
 }
 
-// ---- many threads, one engine, first use included
+// ---- many threads on one engine, including the first use
 
 TEST(Threads, FirstUseFromManyAtOnce) {
     tests::mend_cores();  // no self-test has been run yet

@@ -1,5 +1,5 @@
-// The scripted door: device memory is host memory, a kernel is a call of the CPU backend, and a
-// step may fail.
+// The fake GPU backend: device memory is host memory, a kernel is a call of the CPU backend, and
+// any step may fail.
 #include "engine/fake_backend.h"
 
 #include <atomic>
@@ -20,9 +20,9 @@ constexpr size_t step_bytes = 4096;
 
 Script current;
 std::mutex stepping;
-std::atomic<int> impl{0};  // calls on host memory in progress
-// What a lost device keeps for good is held here, beyond the end of the program, so that only real
-// leaks are reported.
+std::atomic<int> calls_in_progress{0};  // calls on host memory in progress
+// Allocations that a lost device never frees. They outlive the program, so that a leak checker
+// reports only real leaks.
 std::map<void*, std::pair<size_t, int>>& on_device = *new std::map<void*, std::pair<size_t, int>>;
 std::set<void*>& on_host = *new std::set<void*>;
 
@@ -36,9 +36,9 @@ bool wrong(int device, uint32_t bits, warpseal_mode mode, Direction direction, b
            (bits >> (2 * mode + static_cast<int>(direction)) & 1) != 0;
 }
 
-// The next step: its outcome by the script. A real backend makes no CUDA call once the device is
-// lost; the engine must not even ask. Several GPUs of one call are driven by threads of their own:
-// what has come in by then is turned away inside the backend.
+// Returns the scripted status of the next step. A real backend makes no CUDA call after the device
+// is lost; the engine must not even try. With several GPUs each has a thread of its own: calls
+// already entered are refused inside the backend.
 warpseal_status step(int device = 0, bool within_a_call = false) {
     const std::lock_guard lock(stepping);
     if (current.lost) {
@@ -53,7 +53,7 @@ warpseal_status step(int device = 0, bool within_a_call = false) {
     return current.failure;
 }
 
-// Say that there is such a thing; the door runs it itself.
+// Placeholders for offered functions, which the backend runs itself.
 warpseal_status offered(const void*, const warpseal_batch&, void*) { return WARPSEAL_UNSUPPORTED; }
 warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
                               size_t, void*) {
@@ -97,7 +97,7 @@ const CudaCipher* cipher(const char* name) {
                         made.batch[mode][direction] = offered;
                 }
             for (auto& xts : made.xts) xts = offered_xts;
-            for (auto& piece : made.gcm_segment) piece = offered_chunk;
+            for (auto& segment : made.gcm_segment) segment = offered_chunk;
             all.push_back(made);
         }
     }
@@ -217,30 +217,30 @@ warpseal_status xts_device(int device, const CudaCipher& cipher, const void* sta
     return WARPSEAL_OK;
 }
 
-// A call on host memory comes in.
+// Records a call on host memory.
 void called(int device) {
     const std::lock_guard lock(stepping);
     ++current.host_calls;
     if (device < 16) ++current.host_calls_of[device];
-    // Unless another GPU's call is just being lost: no engine can know.
-    if (current.lost && impl == 0) ++current.calls_after_lost;
+    // Does not count calls made while another GPU's call is failing, as no engine can know.
+    if (current.lost && calls_in_progress == 0) ++current.calls_after_lost;
 }
 
-struct Impl {
-    explicit Impl(int device) {
+struct CallInProgress {
+    explicit CallInProgress(int device) {
         called(device);
-        ++impl;
+        ++calls_in_progress;
     }
-    ~Impl() { --impl; }
+    ~CallInProgress() { --calls_in_progress; }
 };
 
-// Walks a message step by step; what failed leaves rubbish behind where the output is not the input
-// too.
+// Processes a message step by step. After a failure it leaves garbage in outputs that are not
+// inputs too.
 template <class Work>
 warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done,
                      Work work, size_t unit_bytes = 16) {
     const size_t most = unit_bytes < step_bytes ? step_bytes / unit_bytes * unit_bytes : unit_bytes;
-    const Impl here(device);
+    const CallInProgress here(device);
     *done = 0;
     while (*done < bytes) {
         const size_t part = bytes - *done < most ? bytes - *done : most;
@@ -312,7 +312,7 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic) {
-    const Impl here(device);
+    const CallInProgress here(device);
     *not_authentic = 0;
     for (*done_messages = 0; *done_messages < batch.message_count; ++*done_messages) {
         const warpseal_status status = step(device, true);
@@ -345,14 +345,13 @@ warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
     return step();
 }
 
-// --- key encapsulation
-// ---------------------------------------------------------------------------------------------------------------
+// ---- key encapsulation
 
 warpseal_status offered_kem(const warpseal_kem_batch&, uint64_t, void*, void*) {
     return WARPSEAL_UNSUPPORTED;
 }
 
-// A descriptor of its own for each set, which stands in tables of outcomes by its address.
+// Returns a separate descriptor for each set: result tables are keyed by its address.
 const CudaKem* kem(const char* set) {
     static CudaKem all[kem::set_count];
     for (int i = 0; i < kem::set_count; ++i) {
@@ -364,10 +363,11 @@ const CudaKem* kem(const char* set) {
     return nullptr;
 }
 
-// One item, with the coins that it has of the call. How many have no result: 0 or 1.
+// Computes one item with its coins of the call. Returns the number of items without a result: 0 or
+// 1.
 uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
                   const DrawnCoins* coins, uint64_t item) {
-    // A sanitizer slows the portable one's loops down to minutes.
+    // A sanitizer slows the portable loops down to minutes.
     const CpuKem& cores =
         *cpu_kem(cpu_has_kem(Target::avx2) ? Target::avx2 : Target::portable, kem.params->name);
     const size_t stride = drawn_coins_stride(*kem.params, operation);
@@ -401,11 +401,11 @@ warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operatio
 warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
                          const warpseal_kem_batch& batch, uint64_t, const DrawnCoins* coins,
                          uint64_t* done, uint64_t* failed) {
-    const Impl here(device);
+    const CallInProgress here(device);
     *failed = 0;
     for (*done = 0; *done < batch.count; ++*done) {
         const warpseal_status status = step(device, true);
-        if (status != WARPSEAL_OK) {  // what was on its way out
+        if (status != WARPSEAL_OK) {  // outputs that were in flight
             if (operation != KemOperation::keypair)
                 std::memset(batch.shared_secrets + *done * batch.shared_secret_stride, 0x3c, 32);
             return status;
@@ -434,7 +434,7 @@ warpseal_status pool_transfer(int device, PoolTransfer what, void* slots, void* 
 
 void zeroize_launches(int) {
     if (current.lost) ++current.calls_after_lost;
-    ++current.forgotten;
+    ++current.zeroized;
 }
 
 }  // namespace
@@ -443,7 +443,7 @@ Script& script() { return current; }
 
 const warpseal::GpuBackend* fake_backend(const Script& script) {
     static std::vector<std::unique_ptr<GpuBackend>>
-        backends;  // never freed: outcomes are remembered by address
+        backends;  // never freed: results are recorded by address
     current = script;
     backends.push_back(std::make_unique<GpuBackend>(GpuBackend{
         cipher,       device_count,     describe,     lost,       device_alloc,   device_free,

@@ -9,30 +9,30 @@
 
 namespace batched {
 
-// It opens by itself before a test hangs.
+// It opens on its own before a test hangs.
 class Gate {
 public:
     void pass() {
         std::unique_lock lock(mutex_);
-        ++impl_;
+        ++waiting_;
         changed_.wait_for(lock, 20s, [&] { return open_; });
-        --impl_;
+        --waiting_;
     }
     void set_open(bool open) {
         const std::lock_guard lock(mutex_);
         open_ = open;
         changed_.notify_all();
     }
-    int impl() {
+    int waiting() {
         const std::lock_guard lock(mutex_);
-        return impl_;
+        return waiting_;
     }
 
 private:
     std::mutex mutex_;
     std::condition_variable changed_;
     bool open_ = true;
-    int impl_ = 0;
+    int waiting_ = 0;
 };
 inline Gate gate;
 
@@ -42,7 +42,7 @@ inline const CpuKem& best_kem() {
     return *cpu_kem(Target::portable, set.name);
 }
 
-// On the cores, as anywhere but for encapsulation.
+// Returns an engine on the cores with the usual functions except encapsulation.
 template <auto encapsulation>
 std::unique_ptr<Engine> engine_encapsulating_by(unsigned threads) {
     static const CpuKem kem = [] {

@@ -1,5 +1,5 @@
-// The batcher across forks: a child has an empty queue, threads and counts of its own, whatever its
-// parent's were doing.
+// The batcher across forks: a child has an empty queue and threads and counts of its own, whatever
+// state its parent was in.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ int result_of(pid_t child) {
     return WEXITSTATUS(status);
 }
 
-// Through the batcher, from three threads; 7 if all is right.
+// Runs requests through the batcher from three threads. Returns 7 if all results are right.
 int work_in(KemBatcher& batcher) {
     std::atomic<size_t> wrong{0};
     std::vector<std::thread> threads;
@@ -44,7 +44,7 @@ int work_in(KemBatcher& batcher) {
         threads.emplace_back([&] {
             Items items(40);
             for (const KemOperation operation : {keypair, encapsulate, decapsulate}) {
-                items.forget();
+                items.reset();
                 for (size_t i = 0; i < items.count; ++i)
                     wrong += (i % 8 == 0 ? batcher.run(items.request(operation, i))
                                          : items.submit(batcher, operation, i)) != WARPSEAL_OK;
@@ -57,7 +57,7 @@ int work_in(KemBatcher& batcher) {
     return wrong == 0 && !testing::Test::HasFailure() ? 7 : 1;
 }
 
-// Each forks at another moment of its parent's work, and forks again.
+// Each child forks at another moment of its parent's work, and forks again.
 TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP()
@@ -87,9 +87,9 @@ TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
     EXPECT_EQ(wrong, 0u);
 }
 
-// What waits in the parent is not the child's to complete, and not lost either. A child can also be
-// rid of the batcher.
-TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
+// A child does not complete its parent's queued requests, and the parent does not lose them. A
+// child can also destroy the batcher.
+TEST_F(KemBatcherForked, QueuedRequestsBelongToTheParent) {
     const auto engine = gated_engine(1);
     Items items(20);
     items.fill(*engine, keypair);
@@ -98,7 +98,7 @@ TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
     gate.set_open(false);
     for (size_t i = 0; i < items.count; ++i)
         ASSERT_EQ(items.submit(*batcher, encapsulate, i), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.waiting() == 1; }));
     const pid_t child = child_that([&] {
         Items own(20);
         for (size_t i = 0; i < own.count; ++i)
@@ -120,10 +120,10 @@ TEST_F(KemBatcherForked, WhatIsQueuedStaysWithTheParent) {
     EXPECT_EQ(items.good(), items.count);
 }
 
-// Nothing may be mapped any more, no stack either: submit refuses, run does it itself.
-TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
+// No memory can be mapped, not even a stack: submit refuses, run computes inline.
+TEST_F(KemBatcherForked, WithoutThreads) {
 #if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
+    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs address space of its own";
 #endif
     const auto engine = engine_on("cpu", 1);
     Items items(1);
@@ -134,7 +134,7 @@ TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
             (void)counts_of(batcher);
             const rlimit none{1, 1};
             if (setrlimit(RLIMIT_AS, &none) != 0) return 1;
-            try {  // the stacks of the parent's threads are there to be used
+            try {  // the stacks of the parent's threads are available for reuse
                 while (true) std::thread([] { pause(); }).detach();
             } catch (const std::system_error&) {
             }
@@ -146,10 +146,10 @@ TEST_F(KemBatcherForked, WhereNoThreadCanBeHad) {
         7);
 }
 
-// Where a batch cannot be laid side by side its requests are done one by one, and counted.
+// If a batch cannot be staged, its requests are computed one by one, and counted.
 TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
 #if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs room of its own";
+    GTEST_SKIP() << "NOT RUN: AddressSanitizer needs address space of its own";
 #endif
     const auto engine = engine_on("cpu", 1);
     Items items(16);
@@ -175,13 +175,13 @@ TEST_F(KemBatcherForked, WithoutMemoryForABatch) {
               7);
 }
 
-// What a batch lays side by side while the engine works on it is not for children: they have secret
-// keys of their callers' as it is.
-TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
+// The staging buffer of a running batch is not copied to children. They still have the secret keys
+// in their callers' memory.
+TEST_F(KemBatcherForked, TheStagingBufferIsNotInheritedByChildren) {
     static GpuBackend backend;
-    static const GpuBackend* scripted;
+    static const GpuBackend* fake;
     static std::atomic<int> asked;
-    backend = *(scripted = tests::fake_backend());
+    backend = *(fake = tests::fake_backend());
     asked = 0;
     backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
                           const warpseal_kem_batch& batch, uint64_t in_flight,
@@ -197,7 +197,7 @@ TEST_F(KemBatcherForked, WhatLiesSideBySideIsTheParentsAlone) {
                       7);
             ++asked;
         }
-        return scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
+        return fake->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
     };
     const auto engine = engine_on("cuda", 1, &backend);
     Items items(21);

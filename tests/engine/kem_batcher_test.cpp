@@ -1,4 +1,4 @@
-// Batches of requests: what comes out, in whatever company; when they start; the bound; the end.
+// Batches of requests: outputs in any company, start times, the bound, and the end.
 #include <signal.h>
 
 #include <algorithm>
@@ -20,13 +20,13 @@ constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::enca
 constexpr auto keypair = KemOperation::keypair, encapsulate = KemOperation::encapsulate,
                decapsulate = KemOperation::decapsulate;
 
-// What a batch has at most while nothing is known of its operations' time.
+// Batch limit while the duration of operations is unknown.
 constexpr size_t first_limit = 256;
 
-// The first comes out of silence, and is done before the others come.
+// The first request arrives after idleness, and is done before the others arrive.
 void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
-    ScriptedClock::advance(2h);
-    items.forget();
+    FakeClock::advance(2h);
+    items.reset();
     for (size_t i = 0; i < items.count; ++i) {
         ASSERT_EQ(items.submit(batcher, operation, i), WARPSEAL_OK);
         if (i == 0) {
@@ -36,9 +36,9 @@ void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
     ASSERT_TRUE(soon([&] { return items.all_done(); }));
 }
 
-// Keys, ciphertexts and secrets all through batches: they belong together only if each item has
-// what is its own. And they are those of a direct call.
-TEST(KemBatcher, EveryItemHasItsOwn) {
+// Keys, ciphertexts and secrets all through batches: they match only if every item has its own
+// values. They equal those of a direct call.
+TEST(KemBatcher, EveryItemHasItsOwnOutput) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(100, 50ms), system_random);
     for (const kem::Params* params : kem::sets) {
@@ -71,7 +71,7 @@ TEST(KemBatcher, SixteenThreadsMixedWaitingAndNot) {
         all.emplace_back([&, t] {
             Items items(each, *sets[t % 2]);
             for (const KemOperation operation : operations) {
-                items.forget();
+                items.reset();
                 for (size_t i = 0; i < each; ++i) {
                     if ((i + t) % 3 == 0) {
                         wrong += batcher.run(items.request(operation, i)) != WARPSEAL_OK;
@@ -92,7 +92,7 @@ TEST(KemBatcher, SixteenThreadsMixedWaitingAndNot) {
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
 }
 
-TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
+TEST(KemBatcher, BadItemsDoNotAffectOthers) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(256, 100ms), system_random);
     Items items(200);
@@ -111,7 +111,7 @@ TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
     EXPECT_EQ(counts.failures, bad);
     EXPECT_EQ(counts.redone, 0u);
     EXPECT_GT(counts.largest_batch, 20u);
-    // A ciphertext of no key is no error.
+    // A ciphertext that matches no key is not an error.
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
     for (size_t i = 0; i < items.count; i += 2)
@@ -122,13 +122,13 @@ TEST(KemBatcher, BadItemsAreTheirOwnAffair) {
         EXPECT_EQ(std::memcmp(&items.sent[32 * i], &items.received[32 * i], 32) == 0, i % 2 == 1);
 }
 
-// How often drawing fails from now on.
+// Number of failing draws from now on.
 std::atomic<int> failures{0};
 bool failing_random(void* out, size_t bytes) {
     return failures.fetch_sub(1) <= 0 && system_random(out, bytes);
 }
 
-TEST(KemBatcher, WhatFailsAsAWholeIsDoneOneByOne) {
+TEST(KemBatcher, AFailedBatchIsRetriedOneByOne) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, full_batches(64), failing_random);
     Items items(65);
@@ -151,7 +151,7 @@ TEST(KemBatcher, WhatFailsAsAWholeIsDoneOneByOne) {
     failures = 0;
 }
 
-TEST(KemBatcher, AloneNobodyWaits) {
+TEST(KemBatcher, ASingleCallerDoesNotWait) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 1h), system_random);
     Items items(2);
@@ -164,8 +164,8 @@ TEST(KemBatcher, AloneNobodyWaits) {
     EXPECT_LT(counts.wait_seconds_sum, 1.0);
 }
 
-// The first out of silence, the next 64 together although they could wait for an hour more; and
-// those of another kind at once meanwhile.
+// The first request runs at once, the next 64 together although they could wait for an hour more.
+// Requests of another kind run at once meanwhile.
 TEST(KemBatcher, AFullBatchStarts) {
     const auto engine = engine_on("cpu");
     Items items(75), others(1, kem::ntruhrss701);
@@ -176,7 +176,7 @@ TEST(KemBatcher, AFullBatchStarts) {
             ASSERT_TRUE(soon([&] { return items.done == 1; }));
         }
         if (i == 1)
-            std::this_thread::sleep_for(10ms);  // whoever watches has seen it, and sleeps again
+            std::this_thread::sleep_for(10ms);  // the watching thread has seen it, and sleeps again
     }
     ASSERT_TRUE(soon([&] { return items.done == 65; }));
     ASSERT_EQ(others.submit(batcher, keypair, 0), WARPSEAL_OK);
@@ -191,8 +191,8 @@ TEST(KemBatcher, AFullBatchStarts) {
     EXPECT_EQ(counts.batch_size_buckets[6], 1u);
 }
 
-// Wherever the last one comes from: none that fills a batch is overheard while a thread sleeps,
-// though no submitter knows of another's. Few that are missing are counted otherwise than many.
+// A batch starts from whichever submitter fills it, even while the watching thread sleeps and no
+// submitter knows of another's requests. Small and large missing counts take different paths.
 TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
     constexpr size_t most_submitters = 7;
     const auto engine = engine_on("cpu", 16);
@@ -201,11 +201,11 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
     for (size_t turn = 0; turn < 40; ++turn) {
         const size_t full = turn % 2 == 0 ? 180 : 60;
         KemBatcher batcher(*engine, full_batches(full), system_random);
-        items.forget();
+        items.reset();
         ASSERT_EQ(items.submit(batcher, encapsulate, 0), WARPSEAL_OK);
         ASSERT_TRUE(soon([&] { return items.done == 1; }));
         for (size_t round = 0; round < 2; ++round) {
-            items.forget();
+            items.reset();
             std::atomic<size_t> next{1};
             std::vector<std::thread> threads;
             for (size_t t = 0; t <= (turn + 3 * round) % most_submitters; ++t)
@@ -213,7 +213,8 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
                     for (size_t i; (i = next.fetch_add(1)) <= full;) {
                         EXPECT_EQ(items.submit(batcher, encapsulate, i), WARPSEAL_OK);
                         if ((i + t) % 32 == 0)
-                            std::this_thread::sleep_for(200us);  // who sleeps has looked
+                            std::this_thread::sleep_for(
+                                200us);  // the sleeping thread has checked the queues
                     }
                 });
             for (std::thread& one : threads) one.join();
@@ -223,8 +224,8 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
     }
 }
 
-// What an hour of delay would hold back goes when the batcher does.
-TEST(KemBatcher, TheEndCompletesWhatWaits) {
+// Requests that an hour of delay would hold back are completed when the batcher ends.
+TEST(KemBatcher, TheEndCompletesQueuedRequests) {
     const auto engine = engine_on("cpu");
     Items items(75), others(20, kem::ntruhrss701);
     {
@@ -239,12 +240,11 @@ TEST(KemBatcher, TheEndCompletesWhatWaits) {
     EXPECT_EQ(others.good(), others.count);
 }
 
-TEST(KemBatcher, NobodyWaitsPastTheDelay) {
+TEST(KemBatcher, NoRequestWaitsPastTheDelay) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(4096, 30ms), system_random);
     Items items(60);
-    for (size_t i = 0; i < items.count;
-         ++i) {  // steadily, so that another is to be expected all the time
+    for (size_t i = 0; i < items.count; ++i) {  // steadily, so that another is always expected
         ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
         std::this_thread::sleep_for(3ms);
     }
@@ -253,15 +253,15 @@ TEST(KemBatcher, NobodyWaitsPastTheDelay) {
     EXPECT_GE(counts.batches, 4u);
 }
 
-// Each as soon as the one before is done, and so while the thread that watches is about to sleep:
-// nobody is overheard.
-TEST(KemBatcher, OneAfterTheOther) {
+// Each request starts when the one before is done, while the watching thread is about to sleep:
+// none is missed.
+TEST(KemBatcher, OneByOne) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 100us), system_random);
     Items items(1);
     items.fill(*engine, keypair);
     for (int i = 0; i < 20000; ++i) {
-        items.forget();
+        items.reset();
         ASSERT_EQ(items.submit(batcher, encapsulate, 0), WARPSEAL_OK);
         const auto end = BatcherClock::now() + 60s;
         while (!items.all_done() && BatcherClock::now() < end) std::this_thread::yield();
@@ -269,31 +269,31 @@ TEST(KemBatcher, OneAfterTheOther) {
     }
 }
 
-class KemBatcherAtTheGate : public testing::Test {
+class GatedKemBatcher : public testing::Test {
 protected:
-    KemBatcherAtTheGate() : items_(40) {
+    GatedKemBatcher() : items_(40) {
         items_.fill(*engine_, keypair);
         items_.fill(*engine_, encapsulate);  // its self-test
     }
-    ~KemBatcherAtTheGate() override { gate.set_open(true); }
+    ~GatedKemBatcher() override { gate.set_open(true); }
     std::unique_ptr<Engine> engine_ = gated_engine(1);
     Items items_;
 };
 
-TEST_F(KemBatcherAtTheGate, TheBound) {
+TEST_F(GatedKemBatcher, TheBound) {
     constexpr uint32_t room = 10;
     KemBatcher batcher(*engine_, with(1000, 1ms, room), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.waiting() == 1; }));
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
-    // One inline, one that waits in the queue, as the only core has one inline.
+    // One inline, and one that waits in the queue, as the only core already runs one inline.
     std::thread waiting[2];
     std::atomic<int> right{0};
     for (size_t i = 0; i < 2; ++i) {
         waiting[i] = std::thread(
             [&, i] { right += batcher.run(items_.request(encapsulate, 38 + i)) == WARPSEAL_OK; });
-        ASSERT_TRUE(soon([&] { return gate.impl() + counts_of(batcher).waiting == 2 + i; }));
+        ASSERT_TRUE(soon([&] { return gate.waiting() + counts_of(batcher).waiting == 2 + i; }));
     }
     EXPECT_EQ(counts_of(batcher).waiting, 1u);
     size_t queued = 1;
@@ -319,8 +319,8 @@ TEST_F(KemBatcherAtTheGate, TheBound) {
     EXPECT_EQ(counts.requests, 2 * room + 3);
 }
 
-// What batcher.h says of its options, and of none.
-TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
+// Options as batcher.h documents them, and null options.
+TEST_F(GatedKemBatcher, OptionsOfTheCInterface) {
     warpseal_engine engine{gated_engine(1)};
     Items items(4200);
     for (size_t i = 0; i < items.count; ++i)
@@ -330,26 +330,25 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
     zeros.struct_bytes = some.struct_bytes = sizeof some;
     some.max_batch = 3;
     some.max_waiting = 10;
-    constexpr size_t least =
-        first_limit / 4 * 3;  // the first operation lasts as long as the gate is closed
+    constexpr size_t least = first_limit / 4 * 3;  // the first operation lasts until the gate opens
     for (const auto& [options, waiting, largest] :
          {std::tuple<const warpseal_kem_batcher_options*, size_t, size_t>{nullptr, 4096, least},
           {&zeros, 4096, least},
           {&some, 10, 3}}) {
-        items.forget();
+        items.reset();
         warpseal_kem_batcher* batcher = nullptr;
         ASSERT_EQ(warpseal_kem_batcher_create(&engine, options, &batcher), WARPSEAL_OK);
         const auto submit = [&](size_t i) {
             warpseal_kem_request one = items.request(encapsulate, i);
-            auto told = std::make_unique<Items::Told>(Items::Told{&items, i});
-            one.user = told.get();
+            auto completion = std::make_unique<Items::Completion>(Items::Completion{&items, i});
+            one.user = completion.get();
             const warpseal_status status = warpseal_kem_batcher_submit(batcher, &one);
-            if (status == WARPSEAL_OK) (void)told.release();
+            if (status == WARPSEAL_OK) (void)completion.release();
             return status;
         };
         gate.set_open(false);
         EXPECT_EQ(submit(0), WARPSEAL_OK);
-        EXPECT_TRUE(soon([&] { return gate.impl() == 1; }));
+        EXPECT_TRUE(soon([&] { return gate.waiting() == 1; }));
         size_t queued = 0;
         while (queued < 4199 && submit(1 + queued) == WARPSEAL_OK) ++queued;
         EXPECT_EQ(queued, waiting);
@@ -365,20 +364,20 @@ TEST_F(KemBatcherAtTheGate, OptionsOfTheCInterface) {
     }
 }
 
-// Each of several submitters has an inbox with places of its own: together they have as many as one
+// Each submitter has a submission queue with slots of its own: together they have as many as one
 // would have.
-TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
+TEST_F(GatedKemBatcher, TheBoundCoversAllSubmitters) {
     constexpr uint32_t room = 500;
     const auto engine = gated_engine(16);
     Items items(room + 100);
     items.fill(*engine, keypair);
     KemBatcher batcher(*engine, with(1000, 1ms, room), system_random);
     gate.set_open(false);
-    constexpr int threads = 5;  // of 6: a kind has all but one
+    constexpr int threads = 5;  // of 6: a kind gets all but one
     size_t next = 0;
     for (; next < threads; ++next) {
         ASSERT_EQ(items.submit(batcher, encapsulate, next), WARPSEAL_OK);
-        ASSERT_TRUE(soon([&] { return gate.impl() == static_cast<int>(next) + 1; }));
+        ASSERT_TRUE(soon([&] { return gate.waiting() == static_cast<int>(next) + 1; }));
     }
     for (int t = 0; t < 9; ++t)
         std::thread([&] {
@@ -399,9 +398,9 @@ TEST_F(KemBatcherAtTheGate, TheBoundIsOnAllSubmitters) {
     EXPECT_EQ(counts_of(batcher).waiting, 0u);
 }
 
-// As many submitters as places, and each asks again when it has its answer: there is always room
-// for the one that asks.
-TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
+// Uses as many submitters as slots, each of which submits again after its result: a submitter
+// always finds a slot.
+TEST_F(GatedKemBatcher, NoRequestWithinTheBoundIsRefused) {
     constexpr size_t threads = 8, each = 300;
     const auto engine = gated_engine(16);
     KemBatcher batcher(*engine, with(64, 1ms, threads), system_random);
@@ -411,7 +410,7 @@ TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
         all.emplace_back([&] {
             Items items(1);
             for (size_t i = 0; i < each; ++i) {
-                items.forget();
+                items.reset();
                 wrong += items.submit(batcher, keypair, 0) != WARPSEAL_OK ||
                          !soon([&] { return items.all_done(); });
             }
@@ -423,18 +422,18 @@ TEST_F(KemBatcherAtTheGate, NobodyIsRefusedWithinTheBound) {
     EXPECT_EQ(counts.full_queue, 0u);
 }
 
-// A batch under way, and the same kind again: what has come meanwhile starts when that ends, and
-// not before, as other kinds need a thread.
-TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
+// A batch in flight, and the same kind again: new requests start when that batch ends, not before,
+// as other kinds need a thread.
+TEST_F(GatedKemBatcher, RequestsDuringABatchFormTheNext) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.waiting() == 1; }));
     for (size_t i = 1; i < 20; ++i) ASSERT_EQ(items_.submit(batcher, encapsulate, i), WARPSEAL_OK);
     Items others(3);
     submit_all(batcher, keypair, others);
     std::this_thread::sleep_for(10ms);
-    EXPECT_EQ(gate.impl(), 1);
+    EXPECT_EQ(gate.waiting(), 1);
     EXPECT_EQ(items_.done, 0u);
     EXPECT_EQ(counts_of(batcher).waiting, 19u);
     gate.set_open(true);
@@ -442,40 +441,39 @@ TEST_F(KemBatcherAtTheGate, WhatComesMeanwhileIsTheNextBatch) {
     EXPECT_EQ(counts_of(batcher).largest_batch, 19u);
 }
 
-// While a thread sleeps that watches for others.
-TEST_F(KemBatcherAtTheGate, AKindThatHadAllItsThreadsIsNotForgotten) {
+// A watching thread sleeps meanwhile.
+TEST_F(GatedKemBatcher, AKindThatUsedAllItsThreadsIsServed) {
     Items others(3);
     KemBatcher batcher(*engine_, with(1000, 1h), system_random);
     ASSERT_EQ(others.submit(batcher, keypair, 0), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return others.done == 1; }));
     for (int round = 0; round < 50; ++round) {
         gate.set_open(false);
-        items_.forget();
-        // Callers who wait are never told to wait for others.
+        items_.reset();
+        // Callers that wait never wait for further requests.
         std::vector<std::thread> callers;
         for (size_t i = 0; i < 3; ++i)
             callers.emplace_back(
                 [&, i] { EXPECT_EQ(batcher.run(items_.request(encapsulate, i)), WARPSEAL_OK); });
         EXPECT_TRUE(soon([&] {
-            return gate.impl() == 2;
-        }));  // inline, and in a batch: of both others, or one waits
+            return gate.waiting() == 2;
+        }));  // inline, and in a batch of both others, or one waits
         gate.set_open(true);
         for (std::thread& caller : callers) caller.join();
     }
-    ASSERT_EQ(others.submit(batcher, keypair, 1), WARPSEAL_OK);  // an hour to wait
+    ASSERT_EQ(others.submit(batcher, keypair, 1), WARPSEAL_OK);  // an hour of delay
 }
 
-// One that comes back from a batch takes some of them to the queue, and goes to rest: the thread
-// that sleeps counts them.
-TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
+// A worker that returns from a batch moves some of them to the queue and goes to sleep: the
+// sleeping thread counts them.
+TEST_F(GatedKemBatcher, RequestsCollectedByAnotherThreadAreCounted) {
     constexpr size_t full = 60;
     Items others(full + 1);
-    const auto engine =
-        gated_engine(16);  // it has threads to spare: none of a kind that has missed one
+    const auto engine = gated_engine(16);  // threads to spare: no kind lacks one
     KemBatcher batcher(*engine, full_batches(full), system_random);
     gate.set_open(false);
     ASSERT_EQ(items_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
-    ASSERT_TRUE(soon([&] { return gate.impl() == 1; }));
+    ASSERT_TRUE(soon([&] { return gate.waiting() == 1; }));
     const auto submit_to = [&](size_t& next, size_t end) {
         for (; next < end; ++next) ASSERT_EQ(others.submit(batcher, keypair, next), WARPSEAL_OK);
         std::this_thread::sleep_for(20ms);
@@ -483,7 +481,7 @@ TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
     size_t next = 0;
     submit_to(next, 1);
     ASSERT_TRUE(soon([&] { return others.done == 1; }));
-    submit_to(next, 2);  // who sleeps has seen one that must wait, and none of these
+    submit_to(next, 2);  // the sleeper has seen one that must wait, and none of these
     submit_to(next, full / 2);
     gate.set_open(true);
     ASSERT_TRUE(soon([&] { return items_.done == 1; }));
@@ -492,32 +490,32 @@ TEST_F(KemBatcherAtTheGate, WhatAnotherHasCollectedIsNotMissing) {
     EXPECT_EQ(counts_of(batcher).largest_batch, full);
 }
 
-// Where all that may be inline are, and the thread that calls `done` is the only one that its kind
-// may have.
-TEST_F(KemBatcherAtTheGate, RunFromDoneWaitsForNobody) {
+// All inline slots are in use, and the thread that calls `done` is the only one available to its
+// kind.
+TEST_F(GatedKemBatcher, RunFromDoneWaitsForNobody) {
     KemBatcher batcher(*engine_, with(1000, 1ms), system_random);
     gate.set_open(false);
     std::thread inline_there(
         [&] { EXPECT_EQ(batcher.run(items_.request(encapsulate, 0)), WARPSEAL_OK); });
-    EXPECT_TRUE(soon([&] { return gate.impl() == 1; }));
-    struct Told {
+    EXPECT_TRUE(soon([&] { return gate.waiting() == 1; }));
+    struct Completion {
         KemBatcher& batcher;
         Items& items;
         std::atomic<int> status{-1};
-    } told{batcher, items_};
+    } completion{batcher, items_};
     warpseal_kem_request one = items_.request(keypair, 1);
-    one.user = &told;
+    one.user = &completion;
     one.done = [](void* user, warpseal_status) {
-        Told& told = *static_cast<Told*>(user);
-        told.status = told.batcher.run(told.items.request(keypair, 2));
+        Completion& completion = *static_cast<Completion*>(user);
+        completion.status = completion.batcher.run(completion.items.request(keypair, 2));
     };
     EXPECT_EQ(batcher.submit(one), WARPSEAL_OK);
-    EXPECT_TRUE(soon([&] { return told.status == WARPSEAL_OK; }));
+    EXPECT_TRUE(soon([&] { return completion.status == WARPSEAL_OK; }));
     gate.set_open(true);
     inline_there.join();
 }
 
-// Each `done` submits the next, and calls run.
+// Each `done` submits the next request and calls run.
 TEST(KemBatcher, DoneMaySubmitAndRun) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 1ms), system_random);
@@ -529,9 +527,9 @@ TEST(KemBatcher, DoneMaySubmitAndRun) {
             warpseal_kem_request one = items.request(keypair, i);
             one.user = new std::pair<Chain*, size_t>(this, i);
             one.done = [](void* user, warpseal_status status) {
-                const std::unique_ptr<std::pair<Chain*, size_t>> told(
+                const std::unique_ptr<std::pair<Chain*, size_t>> completion(
                     static_cast<std::pair<Chain*, size_t>*>(user));
-                const auto [chain, i] = *told;
+                const auto [chain, i] = *completion;
                 chain->wrong += status != WARPSEAL_OK || chain->batcher.run(chain->items.request(
                                                              encapsulate, i)) != WARPSEAL_OK;
                 if (i + 8 < chain->items.count) chain->next(i + 8);
@@ -547,8 +545,9 @@ TEST(KemBatcher, DoneMaySubmitAndRun) {
     EXPECT_EQ(chain.items.received, chain.items.sent);
 }
 
-// The end refuses what `done` submits, or it would wait for that too, and for what comes of it.
-TEST(KemBatcher, DoneSubmitsNothingAtTheEnd) {
+// Destruction refuses submissions from `done`; otherwise it would wait for those too, and for their
+// successors.
+TEST(KemBatcher, SubmissionsFromDoneAreRefusedAtTheEnd) {
     const auto engine = engine_on("cpu");
     Items items(1);
     items.fill(*engine, keypair);
@@ -585,8 +584,8 @@ void submit_up_to(KemBatcher& batcher, Items& items, size_t end) {
     ASSERT_TRUE(soon([&] { return items.done == end; }));
 }
 
-// Several threads gather and answer batches that are large.
-TEST(KemBatcher, LargeBatchesAreGatheredInParts) {
+// Several threads gather and complete large batches.
+TEST(KemBatcher, LargeBatchesAreGatheredInChunks) {
     const auto engine = engine_on("cpu", 3);
     for (const size_t most : {800, 870, 937, 1000}) {
         Items items(1 + first_limit + most);
@@ -603,19 +602,19 @@ TEST(KemBatcher, LargeBatchesAreGatheredInParts) {
     }
 }
 
-// The limit of a batch is what operations take. What `done` takes is its owner's, even where it is
-// as long as a batch may be.
-TEST(KemBatcher, DoneIsNoPartOfAnOperation) {
+// The batch limit depends on the duration of operations, not on that of `done`, even where `done`
+// takes the longest batch time.
+TEST(KemBatcher, DoneDoesNotCountAsOperationTime) {
     const auto engine = engine_on("cpu", 1);
     Items items(1 + first_limit);
     KemBatcher batcher(*engine, full_batches(1000), system_random);
     warpseal_kem_request slow = items.request(keypair, 0);
     slow.user = &items;
     slow.done = [](void* user, warpseal_status status) {
-        Items& told = *static_cast<Items*>(user);
-        ScriptedClock::advance(1min);
-        told.statuses[0] = status;
-        ++told.done;
+        Items& completion = *static_cast<Items*>(user);
+        FakeClock::advance(1min);
+        completion.statuses[0] = status;
+        ++completion.done;
     };
     ASSERT_EQ(batcher.submit(slow), WARPSEAL_OK);
     ASSERT_TRUE(soon([&] { return items.done == 1; }));
@@ -626,8 +625,8 @@ TEST(KemBatcher, DoneIsNoPartOfAnOperation) {
     EXPECT_EQ(counts_of(batcher).batches, 2u);
 }
 
-// What a system refuses is told, by all three ways to an answer, and ends nothing.
-TEST(KemBatcher, WhereMemoryRunsOut) {
+// A failed allocation is reported by all three interfaces, and the batcher continues.
+TEST(KemBatcher, OutOfMemory) {
     static std::atomic<bool> out{false};
     out = false;
     const auto engine = engine_on("cpu");
@@ -645,11 +644,11 @@ TEST(KemBatcher, WhereMemoryRunsOut) {
     EXPECT_EQ(items.good(), items.count);
 }
 
-TEST(KemBatcher, MadeAndEndedUnderLoad) {
+TEST(KemBatcher, CreatedAndDestroyedUnderLoad) {
     const auto engine = engine_on("cpu");
     Items items(200);
     for (int round = 0; round < 40; ++round) {
-        items.forget();
+        items.reset();
         {
             KemBatcher batcher(*engine, with(50, std::chrono::microseconds(round * 100)),
                                system_random);
@@ -666,9 +665,9 @@ TEST(KemBatcher, MadeAndEndedUnderLoad) {
     }
 }
 
-// Signals are for the program's own threads: those of a batcher take none, and who asks keeps its
-// own mask.
-TEST(KemBatcher, ItsThreadsTakeNoSignals) {
+// Signals are for the program's own threads: a batcher's threads block them, and a caller's mask
+// does not change.
+TEST(KemBatcher, ItsThreadsBlockSignals) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, {}, system_random);
     Items items(1);
@@ -688,7 +687,7 @@ TEST(KemBatcher, ItsThreadsTakeNoSignals) {
     EXPECT_EQ(sigismember(&mask, SIGTERM), 0);
 }
 
-TEST(KemBatcher, NothingSecretStaysOfABatch) {
+TEST(KemBatcher, NoSecretOfABatchRemains) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: sanitizers keep memory of their own";
 #endif
@@ -711,7 +710,7 @@ TEST(KemBatcher, NothingSecretStaysOfABatch) {
     EXPECT_EQ(residue::occurrences(patterns), 0u);
 }
 
-// A GPU that is lost at any step of a batch: nobody's request fails.
+// A GPU is lost at any step of a batch: no request fails.
 TEST(KemBatcher, AGpuIsLostUnderLoad) {
     const auto cores = engine_on("cpu", 1);
     bool lost = true;
@@ -744,7 +743,7 @@ TEST(KemBatcher, AGpuIsLostUnderLoad) {
     }
 }
 
-// What was pinned last, zeroed before it was handed out.
+// The last pinned allocation, zeroized before it was returned.
 struct {
     uint8_t* memory = nullptr;
     size_t bytes = 0;
@@ -753,15 +752,15 @@ struct {
                memory + bytes;
     }
 } pinned;
-// A new one each time, as what a self-test found of a door stays.
+// A new backend each time, as self-test results of a backend persist.
 const GpuBackend* pinning_backend(const tests::Script& script = {}) {
     static std::vector<std::unique_ptr<GpuBackend>> backends;
-    static const GpuBackend* scripted;
+    static const GpuBackend* fake;
     pinned = {};
-    scripted = tests::fake_backend(script);
-    backends.push_back(std::make_unique<GpuBackend>(*scripted));
+    fake = tests::fake_backend(script);
+    backends.push_back(std::make_unique<GpuBackend>(*fake));
     backends.back()->host_alloc = [](int device, size_t bytes, void** out) {
-        const warpseal_status status = scripted->host_alloc(device, bytes, out);
+        const warpseal_status status = fake->host_alloc(device, bytes, out);
         pinned.memory = static_cast<uint8_t*>(*out);
         pinned.bytes = bytes;
         std::fill_n(pinned.memory, bytes, uint8_t{0});
@@ -770,13 +769,13 @@ const GpuBackend* pinning_backend(const tests::Script& script = {}) {
     return backends.back().get();
 }
 
-// Where gather buffers are pinned, their owner wipes them too.
-TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
+// Pinned gather buffers are zeroized by their owner too.
+TEST(KemBatcher, PinnedMemoryIsZeroizedAfterEachBatch) {
     const auto engine = engine_on("cuda", 1, pinning_backend());
     Items items(161);
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
-    // For few it is not worth it.
+    // Small batches are not pinned.
     {
         KemBatcher batcher(*engine, full_batches(99), system_random);
         Items few(100);
@@ -798,9 +797,8 @@ TEST(KemBatcher, PinnedMemoryIsWipedAfterEachBatch) {
     EXPECT_EQ(public_items, items.count - 1);
 }
 
-// And after a batch that has failed as a whole: the GPU decapsulates wrongly, and no core stands in
-// for it.
-TEST(KemBatcher, PinnedMemoryIsWipedAfterABatchThatFailed) {
+// Also after a batch that failed as a whole: the GPU decapsulates wrongly, and no core replaces it.
+TEST(KemBatcher, PinnedMemoryIsZeroizedAfterAFailedBatch) {
     const auto engine =
         engine_on("cuda", 1, pinning_backend({.wrong_kem = 1u << static_cast<int>(decapsulate)}));
     Items items(161);
@@ -820,7 +818,7 @@ TEST(KemBatcher, PinnedMemoryIsWipedAfterABatchThatFailed) {
     EXPECT_EQ(counts_of(batcher).failures, items.count);
 }
 
-TEST(KemBatcher, RefusesWhatMeansNothing) {
+TEST(KemBatcher, RefusesInvalidArguments) {
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, {}, system_random);
     Items items(1);

@@ -1,5 +1,5 @@
-// Where arrays of a batch of key encapsulation may lie: to the byte. No address here is of memory,
-// as nothing reads there.
+// Allowed positions of a KEM batch's arrays, to the byte. No address here is of real memory, as
+// nothing is read.
 #include "engine/kem/check.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ protected:
     KemOperation operation() const { return std::get<0>(GetParam()); }
     uint64_t count() const { return std::get<1>(GetParam()); }
 
-    // All arrays far from each other, their items side by side.
+    // Returns a batch with all arrays far apart and contiguous items.
     Batch batch() const {
         Batch batch{};
         batch.struct_bytes = sizeof batch;
@@ -63,7 +63,7 @@ protected:
     std::vector<Field> fields() const { return fields_of(set_, operation()); }
     warpseal_status check(const Batch& batch) const { return check_kem(set_, operation(), batch); }
 
-    // Each pair of which one is written.
+    // Calls `work` for each pair of arrays of which one is written.
     template <class Work>
     void each_pair(const Work& work) const {
         const std::vector<Field> all = fields();
@@ -79,7 +79,7 @@ protected:
 TEST_P(KemCheck, ArraysMayTouchAndNotOverlapByAByte) {
     ASSERT_EQ(check(batch()), WARPSEAL_OK);
     each_pair([&](const Field& low, const Field& high) {
-        for (const uint64_t more : {0, 1, 64}) {  // of the strides: of one array, of both
+        for (const uint64_t more : {0, 1, 64}) {  // added to the strides of one array or of both
             Batch some = batch();
             some.*low.stride += more;
             some.*high.stride += more / 2;
@@ -95,7 +95,7 @@ TEST_P(KemCheck, ArraysMayTouchAndNotOverlapByAByte) {
     });
 }
 
-// Fields of records: side by side, and a byte nearer on each side.
+// Fields of records: adjacent, and a byte nearer on each side.
 TEST_P(KemCheck, FieldsMayTouchAndNotOverlapByAByte) {
     each_pair([&](const Field& low, const Field& high) {
         Batch some = batch();

@@ -1,4 +1,4 @@
-// Pools of key pairs and what only an exact moment, or kind, of a fork shows.
+// Ephemeral key pools: cases that need an exact moment, or kind, of fork.
 #include <gtest/gtest.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -36,9 +36,9 @@ bool watched(void* out, size_t bytes) {
     return !failing && counted(out, bytes);
 }
 
-// A fork while pairs are being made. Their places are in the hands of a call that the child does
-// not have, and are all its own nonetheless.
-TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
+// A fork during key generation. The slots are reserved by a call that the child does not have, and
+// are all free in the child.
+TEST_F(KemPoolForked, WhileSlotsAreReservedByACall) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
@@ -60,8 +60,8 @@ TEST_F(KemPoolForked, WhilePlacesAreInACallsHands) {
     EXPECT_EQ(before.decapsulate(*pool) + during.decapsulate(*pool), 5u);
 }
 
-// The same while a thread fills it: the child has nobody to wait for.
-TEST_F(KemPoolForked, WhilePlacesAreBeingFilled) {
+// The same while a background thread fills the pool: the child has no thread to wait for.
+TEST_F(KemPoolForked, WhileSlotsAreBeingFilled) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, watched, pool), WARPSEAL_OK);
@@ -83,8 +83,9 @@ TEST_F(KemPoolForked, WhilePlacesAreBeingFilled) {
     EXPECT_EQ(all.decapsulate(*pool), 6u);
 }
 
-// A child could wait for ever for a self-test that its parent has begun: a pool has none before it.
-TEST_F(KemPoolForked, WhatItUsesIsProvedWhenItIsMade) {
+// A child could wait forever for a self-test started by its parent: a pool runs its self-tests at
+// creation.
+TEST_F(KemPoolForked, ItsPathsAreSelfTestedAtCreation) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 1, counted, pool), WARPSEAL_OK);
@@ -94,8 +95,8 @@ TEST_F(KemPoolForked, WhatItUsesIsProvedWhenItIsMade) {
     EXPECT_GE(kem.chosen_for_coins, 0);
 }
 
-// A process that was copied past the C library, so that nothing counted a fork: the pages of its
-// keys are empty, and say so.
+// A process cloned past the C library, so that no fork handler ran: the pages of its keys are
+// empty, and it detects that.
 TEST_F(KemPoolForked, PastTheLibrary) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
@@ -111,14 +112,13 @@ TEST_F(KemPoolForked, PastTheLibrary) {
     EXPECT_EQ(some.decapsulate(*pool), 4u);
 }
 
-// A pool that cannot begin again in a child says so for each item, and leaves nothing in the place
-// of a secret.
-TEST_F(KemPoolForked, WithoutRandomEveryItemIsToldSo) {
+// A pool that cannot restart in a child reports that for each item, and zeroes the secrets.
+TEST_F(KemPoolForked, WithoutRandomEveryItemFails) {
     const auto engine = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 3, watched, pool), WARPSEAL_OK);
     Clients some(*pool, *engine, 3);
-    // More than one piece of a call.
+    // More than one chunk of a call.
     constexpr size_t count = 3000;
     std::vector<uint64_t> handles(count, some.handles[0]);
     Text received(count * 32, 0xa5);

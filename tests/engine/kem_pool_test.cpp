@@ -1,5 +1,5 @@
-// Pools whose secret keys lie on a GPU: whatever step fails, a ticket gives its secret or none, and
-// the pool goes on.
+// Pools whose secret keys lie on a GPU. For every failing step, a handle gives its secret or none,
+// and the pool continues.
 #include "engine/kem/key_pool/pool.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 
 using namespace pooled;
 
-TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
+TEST(KemPoolOnGpu, SecretKeysAreStoredAndZeroizedThere) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     const uint64_t before = tests::script().live_device_allocations;
@@ -43,8 +43,8 @@ TEST(KemPoolOnGpu, SecretKeysLieThereAndAreWipedThere) {
     EXPECT_FALSE(tests::script().lost);
 }
 
-// Fields of records, with a ticket that names nothing among them: what lies between the fields is
-// the caller's.
+// Fields of records, with an invalid handle among them. The bytes between the fields belong to the
+// caller.
 TEST(KemPoolOnGpu, RecordsOfFields) {
     constexpr size_t count = 5, bad = 3, gap = 13;
     const size_t public_stride = pk + gap, text_stride = ct + 7, secret_stride = 32 + 5;
@@ -60,7 +60,7 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
         const auto after = publics.begin() + static_cast<long>(i * public_stride + pk);
         EXPECT_EQ(Text(after, after + gap), Text(gap, 0xa5)) << i;
     }
-    warpseal_kem_batch batch = tests::side_by_side(set, count);
+    warpseal_kem_batch batch = tests::contiguous_batch(set, count);
     batch.public_keys = publics.data();
     batch.ciphertexts = ciphertexts.data();
     batch.shared_secrets = sent.data();
@@ -75,9 +75,9 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
                   count, handles.data(),
                   {ciphertexts.data(), text_stride, received.data(), secret_stride, nullptr}),
               WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(received, sent);  // and with it what lies between
+    EXPECT_EQ(received, sent);  // including the bytes between
 
-    // One ciphertext for all, which is not the first's.
+    // One ciphertext for all, which does not belong to the first key.
     const Clients others(*pool, *cores, count);
     received.assign(count * secret_stride, 0xa5);
     EXPECT_EQ(pool->decapsulate(count, others.handles.data(),
@@ -92,17 +92,17 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     EXPECT_GT(tests::script().live_device_allocations, 0u);
 }
 
-// What a driver copies to other memory goes through its own, which nobody wipes.
-TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
+// A copy to pageable memory goes through the driver's own buffer, which is never zeroized.
+TEST(KemPoolOnGpu, SecretsAreCopiedToPinnedMemoryThatIsZeroized) {
     static struct {
         uint8_t* pinned = nullptr;
         size_t bytes = 0, downloads = 0, into_pinned = 0;
     } seen;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.host_alloc = [](int device, size_t bytes, void** out) {
-        const warpseal_status status = scripted->host_alloc(device, bytes, out);
+        const warpseal_status status = fake->host_alloc(device, bytes, out);
         seen.pinned = static_cast<uint8_t*>(*out);
         seen.bytes = bytes;
         std::fill_n(seen.pinned, bytes, uint8_t{0});
@@ -111,7 +111,7 @@ TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
     backend.download = [](int device, void* to, const void* from, size_t bytes) {
         ++seen.downloads;
         seen.into_pinned += to == seen.pinned;
-        return scripted->download(device, to, from, bytes);
+        return fake->download(device, to, from, bytes);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
@@ -124,7 +124,7 @@ TEST(KemPoolOnGpu, SecretsComeDownIntoPinnedMemoryThatIsWiped) {
     EXPECT_EQ(Text(seen.pinned, seen.pinned + seen.bytes), Text(seen.bytes, 0));
 }
 
-TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
+TEST(KemPoolOnGpu, ThePoolContinuesAfterALossAtAnyStep) {
     const auto cores = engine_on("cpu", nullptr);
     bool lost = true;
     uint64_t fail_at = 0, with_losses = 0;
@@ -147,7 +147,7 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
         if (!lost) {
             EXPECT_EQ(good, 9u);
         }
-        // No place is lost with it, and nothing is handed out twice.
+        // No slot is lost with it, and no key is handed out twice.
         Clients all(*pool, *cores, 10);
         EXPECT_EQ(all.decapsulate(*pool), 10u);
         std::set<std::string> seen;
@@ -161,8 +161,8 @@ TEST(KemPoolOnGpu, WhateverStepLosesTheGpuThePoolGoesOn) {
     EXPECT_GT(with_losses, 5u);
 }
 
-// Out of memory for once, at each step: the call fails, and tickets stay good.
-TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
+// One transient failure for lack of memory at each step: the call fails, and handles stay valid.
+TEST(KemPoolOnGpu, ATransientFailureReleasesNoHandle) {
     const auto cores = engine_on("cpu", nullptr);
     uint64_t failures = 0;
     for (bool failed = true; failed;) {
@@ -179,7 +179,7 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
             {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
         failed = tests::script().steps >= fail_at;
         if (status ==
-            WARPSEAL_OK) {  // also where the wipe is queued, and only waiting for it failed
+            WARPSEAL_OK) {  // also if the zeroization is queued and only the wait for it failed
             EXPECT_EQ(clients.received, clients.sent);
             EXPECT_EQ(clients.decapsulate(*pool), 0u);
         } else {
@@ -187,7 +187,7 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
             EXPECT_EQ(status, WARPSEAL_OUT_OF_MEMORY);
             EXPECT_EQ(clients.received, Text(96, 0));
             EXPECT_EQ(clients.statuses, std::vector<int32_t>(3, WARPSEAL_OUT_OF_MEMORY));
-            // What is returned is the first item's that has none.
+            // Returns the status of the first item without a result.
             tests::script().fail_at = tests::script().steps + 1;
             const uint64_t stray_first[] = {~clients.handles[0], clients.handles[1],
                                             clients.handles[2]};
@@ -205,32 +205,32 @@ TEST(KemPoolOnGpu, AFailureThatPassesCostsNoTicket) {
     EXPECT_GE(failures, 9u);
 }
 
-// Of keys and secrets that were staged for a batch nothing stays, also where a step fails; but for
-// one that wipes.
-TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
+// Staged keys and secrets of a batch are always zeroized, also where a step fails, unless that step
+// is the zeroization.
+TEST(KemPoolOnGpu, NoStagedSecretRemains) {
     static struct {
         uint8_t* last = nullptr;
         bool wipe_failed = false;
     } seen;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
+    static const GpuBackend* fake;
     const auto cores = engine_on("cpu", nullptr);
     const size_t secret_bytes =
         KemKeyStore::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
     uint64_t fail_at = 0;
     for (bool failed = true; failed; ++fail_at) {
-        backend = *(scripted = tests::fake_backend());
+        backend = *(fake = tests::fake_backend());
         backend.device_alloc = [](int device, size_t bytes, void** out) {
-            const warpseal_status status = scripted->device_alloc(device, bytes, out);
+            const warpseal_status status = fake->device_alloc(device, bytes, out);
             seen.last = static_cast<uint8_t*>(*out);
             std::fill_n(seen.last, bytes, uint8_t{0});
             return status;
         };
-        backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+        backend.pool_transfer = [](int device, PoolTransfer what, void* slots, void* items,
                                    size_t stride, const uint32_t* numbers, uint64_t count,
                                    void* stream) {
-            const warpseal_status status = scripted->pool_transfer(device, what, places, items,
-                                                                   stride, numbers, count, stream);
+            const warpseal_status status =
+                fake->pool_transfer(device, what, slots, items, stride, numbers, count, stream);
             seen.wipe_failed =
                 seen.wipe_failed || (what == PoolTransfer::wipe && status != WARPSEAL_OK);
             return status;
@@ -240,40 +240,40 @@ TEST(KemPoolOnGpu, NothingSecretStaysStaged) {
         std::unique_ptr<KemKeyPool> pool;
         ASSERT_EQ(KemKeyPool::create(*engine, set.name, 6, counted, pool), WARPSEAL_OK);
         const uint8_t* const staged = seen.last;
-        const auto nothing_stays = [&] {
+        const auto expect_no_secret = [&] {
             return std::all_of(staged, staged + secret_bytes,
                                [](uint8_t byte) { return byte == 0; });
         };
         tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
         tests::script().fail_at = tests::script().steps + 1 + fail_at;
         (void)pool->fill();
-        EXPECT_TRUE(nothing_stays()) << fail_at;
+        EXPECT_TRUE(expect_no_secret()) << fail_at;
         EXPECT_EQ(pool->fill(), WARPSEAL_OK);
         Clients clients(*pool, *cores, 4);
         (void)pool->decapsulate(
             4, clients.handles.data(),
             {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
-        EXPECT_TRUE(nothing_stays() || seen.wipe_failed) << fail_at;
+        EXPECT_TRUE(expect_no_secret() || seen.wipe_failed) << fail_at;
         failed = tests::script().steps >= tests::script().fail_at;
     }
     EXPECT_GT(fail_at, 10u);
 }
 
-// There is one place to stage batches: two at once would have each other's keys.
-TEST(KemPoolOnGpu, BatchesTakeTurns) {
-    static std::atomic<int> impl, most;
-    impl = most = 0;
+// There is one staging buffer: two concurrent batches would use each other's keys.
+TEST(KemPoolOnGpu, BatchesUseTheStagingBufferInTurn) {
+    static std::atomic<int> running, most;
+    running = most = 0;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                             const warpseal_kem_batch& batch, uint64_t in_flight,
                             const DrawnCoins* coins, void* stream) {
-        most = std::max<int>(most, ++impl);
+        most = std::max<int>(most, ++running);
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
-        --impl;
+            fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+        --running;
         return status;
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
@@ -290,31 +290,31 @@ TEST(KemPoolOnGpu, BatchesTakeTurns) {
     EXPECT_EQ(all.decapsulate(*pool), 9u);
 }
 
-// Places are uploaded to one place too, also of what is only wiped: another's would be wiped, or
-// used, instead.
-TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
+// Slot indices use the same buffer, also for zeroization alone: concurrent batches would zeroize or
+// use the wrong slots.
+TEST(KemPoolOnGpu, SlotsBelongToTheStagedBatch) {
     static std::atomic<std::thread::id> last;
     static std::atomic<int> of_others;
     of_others = 0;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.upload = [](int device, void* to, const void* from, size_t bytes) {
-        const warpseal_status status = scripted->upload(device, to, from, bytes);
+        const warpseal_status status = fake->upload(device, to, from, bytes);
         last = std::this_thread::get_id();
-        std::this_thread::sleep_for(std::chrono::milliseconds(3));  // in which others would come
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));  // a window for concurrent calls
         return status;
     };
-    backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+    backend.pool_transfer = [](int device, PoolTransfer what, void* slots, void* items,
                                size_t stride, const uint32_t* numbers, uint64_t count,
                                void* stream) {
         if (numbers != nullptr) of_others += last.load() != std::this_thread::get_id();
-        return scripted->pool_transfer(device, what, places, items, stride, numbers, count, stream);
+        return fake->pool_transfer(device, what, slots, items, stride, numbers, count, stream);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 20, counted, pool), WARPSEAL_OK);
-    Clients first(*pool, *cores, 2), second(*pool, *cores, 2), dropped(*pool, *cores, 10);
+    Clients first(*pool, *cores, 2), second(*pool, *cores, 2), released(*pool, *cores, 10);
     {
         std::jthread one([&] { EXPECT_EQ(first.decapsulate(*pool), 2u); }),
             other([&] { EXPECT_EQ(second.decapsulate(*pool), 2u); }),
@@ -322,60 +322,59 @@ TEST(KemPoolOnGpu, PlacesAreOfTheBatchThatIsStaged) {
         std::jthread droppers[2];
         for (size_t half = 0; half < 2; ++half)
             droppers[half] = std::jthread([&, half] {
-                for (size_t i = half; i < 10; i += 2) pool->release(1, &dropped.handles[i]);
+                for (size_t i = half; i < 10; i += 2) pool->release(1, &released.handles[i]);
             });
     }
     EXPECT_EQ(of_others, 0);
-    EXPECT_EQ(dropped.decapsulate(*pool), 0u);
+    EXPECT_EQ(released.decapsulate(*pool), 0u);
     Clients all(*pool, *cores, 20);
     EXPECT_EQ(all.decapsulate(*pool), 20u);
 }
 
-// Who used or dropped a ticket may rely on it that its key is gone, and not only that its end is
-// queued.
-TEST(KemPoolOnGpu, KeysAreGoneWhenTheCallReturns) {
+// When a use or release returns, the handle's key is zeroized, not merely queued for it.
+TEST(KemPoolOnGpu, KeysAreZeroizedWhenTheCallReturns) {
     static int wipes;
     static bool waited;
     wipes = 0;
     waited = false;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
-    backend.pool_transfer = [](int device, PoolTransfer what, void* places, void* items,
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
+    backend.pool_transfer = [](int device, PoolTransfer what, void* slots, void* items,
                                size_t stride, const uint32_t* numbers, uint64_t count,
                                void* stream) {
         EXPECT_EQ(stream, nullptr);
         wipes += what == PoolTransfer::wipe && numbers != nullptr;
         waited = false;
-        return scripted->pool_transfer(device, what, places, items, stride, numbers, count, stream);
+        return fake->pool_transfer(device, what, slots, items, stride, numbers, count, stream);
     };
     backend.synchronize = [](int device, void* stream) {
         waited = stream == nullptr;
-        return scripted->synchronize(device, stream);
+        return fake->synchronize(device, stream);
     };
     const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
-    Clients used(*pool, *cores, 2), dropped(*pool, *cores, 2);
+    Clients used(*pool, *cores, 2), released(*pool, *cores, 2);
     EXPECT_EQ(used.decapsulate(*pool), 2u);
     EXPECT_EQ(wipes, 1);
     EXPECT_TRUE(waited);
-    pool->release(2, dropped.handles.data());
+    pool->release(2, released.handles.data());
     EXPECT_EQ(wipes, 2);
     EXPECT_TRUE(waited);
 }
 
-// An item of a batch that the GPU says has no keys: none of that batch is handed out.
-TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
+// The GPU reports an item without keys: none of that batch is handed out.
+TEST(KemPoolOnGpu, ABatchWithAFailedItemIsNotHandedOut) {
     static bool without;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                             const warpseal_kem_batch& batch, uint64_t in_flight,
                             const DrawnCoins* coins, void* stream) {
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+            fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
         if (without) batch.statuses[1] = WARPSEAL_INVALID_ARGUMENT;
         return status;
     };
@@ -389,20 +388,20 @@ TEST(KemPoolOnGpu, AnItemWithoutKeysIsNotHandedOut) {
     EXPECT_EQ(all.decapsulate(*pool), 3u);
 }
 
-// While a call has tickets in hand the GPU is lost, and others go on in the host's memory: those
-// tickets name nothing there.
-TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
+// The GPU is lost while a call holds handles, and other calls continue in host memory: those
+// handles are invalid there.
+TEST(KemPoolOnGpu, LostWhileOthersUseHostMemory) {
     static std::function<void()> meanwhile;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend());
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
     backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                             const warpseal_kem_batch& batch, uint64_t in_flight,
                             const DrawnCoins* coins, void* stream) {
         const auto work = std::exchange(meanwhile, nullptr);
         if (work) tests::script().fail_at = tests::script().steps + 1;
         const warpseal_status status =
-            scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+            fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
         if (work) work();
         return status;
     };
@@ -419,9 +418,8 @@ TEST(KemPoolOnGpu, LostWhileOthersHaveMovedOn) {
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-// Ready pairs that a call has in hand when the GPU is lost are lost with it: their places need new
-// ones.
-TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
+// Ready key pairs held by a call when the GPU is lost are lost too: their slots need new ones.
+TEST(KemPoolOnGpu, LostDuringAnAcquisition) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
@@ -430,7 +428,7 @@ TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
     Clients first(*pool, *cores, 3);
     EXPECT_EQ(first.decapsulate(*pool), 3u);
     tests::script().fail_at =
-        tests::script().steps + 1;  // when the three that are not ready are made
+        tests::script().steps + 1;  // when the three that are not ready are generated
     Clients all(*pool, *cores, 6);
     EXPECT_TRUE(tests::script().lost);
     EXPECT_EQ(all.decapsulate(*pool), 6u);
@@ -438,14 +436,14 @@ TEST(KemPoolOnGpu, LostInTheMiddleOfATake) {
     for (size_t i = 0; i < 6; ++i)
         seen.emplace(reinterpret_cast<const char*>(all.publics.data()) + i * pk, pk);
     EXPECT_EQ(seen.size(), 6u);
-    Clients again(*pool, *cores, 6);  // no place was lost
+    Clients again(*pool, *cores, 6);  // no slot was lost
     EXPECT_EQ(again.decapsulate(*pool), 6u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
 }
 
-// A call for one ticket is the cores' there, and a large one is not: as with the calls on host
+// A call for one handle runs on the cores there, and a large one does not, like calls on host
 // memory.
-TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
+TEST(KemPoolOnGpu, SmallCallsUseTheCoresAndLargeOnesTheGpu) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("auto", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> pool;
@@ -463,13 +461,13 @@ TEST(KemPoolOnGpu, NotOfItsOwnAccordButItsBatchesGoThere) {
     const uint64_t calls = tests::script().host_calls;
     EXPECT_GT(calls, 0u);
     Clients many(*pool, *cores, 64);
-    EXPECT_EQ(tests::script().host_calls, calls);  // all was ready
+    EXPECT_EQ(tests::script().host_calls, calls);  // all were ready
     EXPECT_EQ(many.decapsulate(*pool), 64u);
     EXPECT_GT(tests::script().host_calls, calls);
     EXPECT_EQ(tests::script().live_device_allocations, 0u);
 }
 
-TEST(KemPoolOnGpu, WithoutRoomThereItLiesOnTheHost) {
+TEST(KemPoolOnGpu, WithoutDeviceMemoryItUsesTheHost) {
     const GpuBackend* backend = tests::fake_backend();
     const auto engine = engine_on("cuda", backend), cores = engine_on("cpu", nullptr);
     std::unique_ptr<KemKeyPool> first;

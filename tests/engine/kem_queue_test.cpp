@@ -1,4 +1,4 @@
-// When a batch of requests starts: the rule alone, by a clock of the test's.
+// The rule for starting a batch, alone, with a test clock.
 #include "engine/kem/batcher/request_queue.h"
 
 #include <gtest/gtest.h>
@@ -22,10 +22,10 @@ struct Rule : testing::Test {
         queue.arrive(one, rule);
     }
     size_t take() { return queue.take(rule).size(); }
-    // From now until it starts if nobody else comes.
+    // Returns the time from now until the batch starts if no other request arrives.
     BatcherClock::duration left() const { return queue.due(rule) - now; }
-    // Requests out of step by so much, one after the other's end. How many of them waited for
-    // others.
+    // Sends requests at this gap, each after the end of the one before. Returns the number of them
+    // that waited for others.
     int one_by_one(int count, BatcherClock::duration gap) {
         int waited = 0;
         for (int i = 0; i < count; ++i) {
@@ -38,7 +38,7 @@ struct Rule : testing::Test {
     }
 };
 
-TEST_F(Rule, OutOfSilenceAtOnce) {
+TEST_F(Rule, AfterIdlenessAtOnce) {
     arrive(0us);
     EXPECT_LE(left(), 0us);
     EXPECT_EQ(take(), 1u);
@@ -47,15 +47,15 @@ TEST_F(Rule, OutOfSilenceAtOnce) {
     EXPECT_LE(left(), 0us);
 }
 
-// The clock may be one that began with the machine, a moment ago.
-TEST_F(Rule, TheFirstAtOnceOnAMachineJustStarted) {
+// The clock may have started with the machine, a moment ago.
+TEST_F(Rule, TheFirstAtOnceAfterBoot) {
     rule.delay = 1h;
     now = KemRequestQueue::Time(1s);
     arrive(0us);
     EXPECT_LE(left(), 0us);
 }
 
-TEST_F(Rule, WaitsWhileOthersComeButNotPastTheDelay) {
+TEST_F(Rule, WaitsForMoreRequestsUpToTheDelay) {
     arrive(0us);
     take();
     arrive(100us);
@@ -67,16 +67,16 @@ TEST_F(Rule, WaitsWhileOthersComeButNotPastTheDelay) {
     EXPECT_EQ(take(), 13u);
 }
 
-TEST_F(Rule, DenseArrivalsHaveATimeToBeInterrupted) {
+TEST_F(Rule, DenseArrivalsCanBeInterrupted) {
     arrive(0us);
     take();
     for (int i = 0; i < 50; ++i) arrive(1us);
     EXPECT_EQ(left(), rule.delay / 8);
 }
 
-// Each sends its next request when the last batch is done: what they all wait for is not counted as
-// their pace.
-TEST_F(Rule, AFewClientsWaitForASilenceThatDoesNotGrow) {
+// Each client sends its next request when the last batch is done: the shared wait does not count as
+// their request interval.
+TEST_F(Rule, TheWaitOfAFewClientsDoesNotGrow) {
     for (int clients = 2; clients <= 10; ++clients)
         for (int round = 0; round < 100; ++round) {
             for (int i = 0; i < clients; ++i) arrive(1us);
@@ -129,8 +129,8 @@ TEST_F(Rule, FirstInFirstOut) {
     EXPECT_EQ(taken, arrived);
 }
 
-// What is left of those that one batch could not hold has waited as long.
-TEST_F(Rule, WhatIsLeftIsNotYounger) {
+// The remainder of requests that one batch could not hold keeps its waiting time.
+TEST_F(Rule, TheRemainderKeepsItsWaitingTime) {
     arrive(0us);
     take();
     const KemRequestQueue::Time first = now + 1us;
@@ -140,7 +140,7 @@ TEST_F(Rule, WhatIsLeftIsNotYounger) {
     EXPECT_LE(queue.due(rule), first + rule.delay);
 }
 
-TEST_F(Rule, SlowOperationsComeInSmallerBatches) {
+TEST_F(Rule, SlowOperationsFormSmallerBatches) {
     rule.most = 4096;
     const auto limit_after = [&](size_t count, double seconds) {
         arrive(0us);
@@ -149,12 +149,12 @@ TEST_F(Rule, SlowOperationsComeInSmallerBatches) {
         return queue.limit(rule);
     };
     EXPECT_EQ(queue.limit(rule), 256u);
-    EXPECT_EQ(limit_after(1, 0.02), 192u);  // the first; by its time 0.25 items would be enough
-    EXPECT_EQ(limit_after(1, 1e-5), 192u);  // too few to tell
+    EXPECT_EQ(limit_after(1, 0.02), 192u);  // the first; 0.25 items would suffice for its duration
+    EXPECT_EQ(limit_after(1, 1e-5), 192u);  // too few to measure
     EXPECT_EQ(limit_after(192, 0.0024), 400u);
     EXPECT_EQ(limit_after(400, 0.0001), 1600u);
     EXPECT_EQ(limit_after(800, 0.0001), 4096u);   // 6400
-    EXPECT_EQ(limit_after(4096, 0.1024), 4096u);  // 4850: 200 would have been enough
+    EXPECT_EQ(limit_after(4096, 0.1024), 4096u);  // 4850: 200 would have sufficed
     for (int i = 0; i < 100; ++i) limit_after(4096, 0.1024);
     EXPECT_NEAR(static_cast<double>(queue.limit(rule)), 200, 2);
     for (int i = 0; i < 100; ++i) limit_after(1, 1.0);
@@ -163,8 +163,8 @@ TEST_F(Rule, SlowOperationsComeInSmallerBatches) {
     EXPECT_EQ(queue.limit(rule), 7u);
 }
 
-TEST_F(Rule, AShortBatchByTheLastOne) {
-    EXPECT_FALSE(queue.is_short(1, rule));  // not known
+TEST_F(Rule, AShortBatchByTheLastDuration) {
+    EXPECT_FALSE(queue.is_short(1, rule));  // unknown
     arrive(0us);
     take();
     queue.finished(10, 100e-6);
@@ -172,12 +172,12 @@ TEST_F(Rule, AShortBatchByTheLastOne) {
     EXPECT_FALSE(queue.is_short(26, rule));  // 260 us are more than an eighth of the delay
 }
 
-// Who sends one request after another would wait for nobody each time.
-TEST_F(Rule, OneClientAloneSeldomWaits) {
+// A client that sends one request after another would wait in vain each time.
+TEST_F(Rule, ASingleClientSeldomWaits) {
     EXPECT_EQ(one_by_one(1, 60us), 0);
     EXPECT_EQ(one_by_one(1, 60us), 1);
     EXPECT_LE(one_by_one(5000, 60us), 15);
-    // Two requests under way at a time: from then on it pays.
+    // Two requests in flight at a time: from then on waiting pays.
     arrive(60us);
     arrive(60us);
     EXPECT_GT(left(), 0us);
@@ -186,7 +186,7 @@ TEST_F(Rule, OneClientAloneSeldomWaits) {
     EXPECT_GT(left(), 0us);
 }
 
-TEST_F(Rule, ACompanionWhileABatchIsUnderWayCountsToo) {
+TEST_F(Rule, ARequestDuringABatchInFlightCountsToo) {
     one_by_one(100, 60us);
     arrive(60us);
     EXPECT_LE(left(), 0us);
@@ -195,7 +195,7 @@ TEST_F(Rule, ACompanionWhileABatchIsUnderWayCountsToo) {
     EXPECT_GT(left(), 0us);
 }
 
-TEST_F(Rule, WhoWaitsForItsOwnForetellsNobody) {
+TEST_F(Rule, AClientThatWaitsForItselfIsNotExpected) {
     for (int i = 0; i < 20; ++i) arrive(10us, true);
     EXPECT_LE(left(), 0us);
     EXPECT_EQ(take(), 20u);
@@ -207,7 +207,7 @@ TEST_F(Rule, ArrivalsOutOfOrder) {
     arrive(0us);
     take();
     arrive(100us);
-    arrive(-50us);  // from another inbox
+    arrive(-50us);  // from another submission queue
     EXPECT_EQ(queue.oldest(), now);
     EXPECT_LE(queue.due(rule), now + rule.delay);
     EXPECT_GT(queue.due(rule), now);

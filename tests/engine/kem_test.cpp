@@ -1,5 +1,5 @@
-// Key encapsulation through a GPU: whatever step fails, outputs are those of the cores alone, also
-// where coins are drawn.
+// Key encapsulation through a GPU. For every failing step outputs equal those of the cores alone,
+// also for drawn coins.
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -13,7 +13,7 @@
 #include "engine/fake_backend.h"
 #include "engine/impl.h"
 #include "engine/self_test/reference_output.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 
 namespace {
 
@@ -33,9 +33,9 @@ bool fixed_random(void* out, size_t bytes) {
 }
 bool no_random(void*, size_t) { return false; }
 
-// As many measurements of so many items a second as count.
+// Records as many measurements of this rate (items per second) as the model needs.
 void learn(KemThroughput& throughput, int number, KemOperation operation, bool gpu, double rate) {
-    constexpr double seconds = 1000;  // beside which a GPU's delay is nothing
+    constexpr double seconds = 1000;  // makes a GPU's latency negligible
     for (int i = 0; i < 3; ++i)
         throughput.note(number, operation, gpu, static_cast<uint64_t>(rate * seconds), seconds);
 }
@@ -52,7 +52,7 @@ struct World {
         options.notice = [this](const char* text) { notices.emplace_back(text); };
         EXPECT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     }
-    // From here on a GPU is worth any call that is not of very few items.
+    // From here on a GPU pays for any call that is not very small.
     void make_gpus_fast() {
         for (const KemOperation operation : operations) set_rates(operation, 0.1, 1e9);
     }
@@ -62,7 +62,7 @@ struct World {
     }
 };
 
-// What the calls read and write; every item has a key of its own.
+// Inputs and outputs of the calls; every item has a key of its own.
 struct Items {
     uint64_t count;
     Text publics, secrets, ciphertexts, shared;
@@ -76,7 +76,7 @@ struct Items {
           shared(items * 32, 0xa5),
           statuses(items, 0x77) {}
     warpseal_kem_batch batch() {
-        warpseal_kem_batch out = tests::side_by_side(set, count);
+        warpseal_kem_batch out = tests::contiguous_batch(set, count);
         out.public_keys = publics.data();
         out.secret_keys = secrets.data();
         out.ciphertexts = ciphertexts.data();
@@ -87,8 +87,8 @@ struct Items {
     bool operator==(const Items&) const = default;
 };
 
-// The items before each operation and after it, as the cores have them; of encapsulation and what
-// follows one in the middle is bad.
+// The items before and after each operation, from the cores. From encapsulation on, one in the
+// middle is bad.
 struct Expected {
     Items before[kem_operation_count], after[kem_operation_count];
     warpseal_status status[kem_operation_count];
@@ -109,7 +109,7 @@ struct Expected {
 
 constexpr uint64_t few = 5;
 
-TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
+TEST(KemOnGpu, TheCoresFinishWithTheSameCoinsAfterAnyFailure) {
     const Expected expected(few);
     EXPECT_EQ(expected.status[1], WARPSEAL_INVALID_ARGUMENT);
     struct Failure {
@@ -123,7 +123,7 @@ TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             uint64_t steps = 0;
-            // Every step of the call itself, some of the self-test before it.
+            // Every step of the call itself, and some of the self-test before it.
             for (uint64_t at = 0; at == 0 || at <= steps;
                  at += at == 0 || at + few + 2 > steps ? 1 : failure.every) {
                 World world("cuda", tests::fake_backend());
@@ -143,7 +143,7 @@ TEST(KemOnGpu, WhateverStepFailsTheCoresFinishWithTheSameCoins) {
                 if (at == 0) {
                     steps = tests::script().steps - begin;
                     EXPECT_GE(steps, few);
-                    EXPECT_EQ(tests::script().forgotten,
+                    EXPECT_EQ(tests::script().zeroized,
                               operation == KemOperation::decapsulate ? 0u : 1u);
                 }
             }
@@ -184,7 +184,7 @@ TEST(KemOnGpu, AWrongGpuIsClosed) {
     }
 }
 
-TEST(KemOnGpu, AutoAsksWhatPays) {
+TEST(KemOnGpu, AutoUsesTheThroughputModel) {
     Items items(40), one(1);
     {
         World world("auto", tests::fake_backend());
@@ -203,32 +203,31 @@ TEST(KemOnGpu, AutoAsksWhatPays) {
     EXPECT_EQ(tests::script().host_calls, calls);
 }
 
-TEST(KemOnGpu, PacesAreLearnt) {
+TEST(KemOnGpu, ThroughputIsLearnt) {
     KemThroughput throughput(4);
     constexpr auto operation = KemOperation::encapsulate;
     EXPECT_FALSE(throughput.gpu_first(2, operation, 100, true));
     EXPECT_TRUE(throughput.gpu_first(2, operation, 1000000, true));
-    int calls = 1;  // opening takes longer than some of them
+    int calls = 1;  // opening takes longer than some of the calls
     while (!throughput.gpu_first(2, operation, 100000, false) && calls < 100) ++calls;
     EXPECT_GT(calls, 2);
     EXPECT_LT(calls, 10);
     learn(throughput, 2, operation, false, 1e8);
     EXPECT_FALSE(throughput.gpu_first(2, operation, 1000000, true));
     EXPECT_TRUE(
-        throughput.gpu_first(1, operation, 1000000, true));  // of another set nothing is known
+        throughput.gpu_first(1, operation, 1000000, true));  // nothing is known of another set
     learn(throughput, 2, operation, true, 9e8);
     EXPECT_TRUE(throughput.gpu_first(2, operation, 1000000, true));
     EXPECT_FALSE(throughput.gpu_first(2, operation, 10, true));
 }
 
-// One call that others' work, page faults or whatever made slow is no reason to choose the other
-// side.
-TEST(KemOnGpu, OneSlowCallSaysNothing) {
+// One call slowed by other load or page faults does not change the choice.
+TEST(KemOnGpu, OneSlowCallDoesNotChangeTheChoice) {
     constexpr auto operation = KemOperation::decapsulate;
     for (const bool gpu : {false, true}) {
         KemThroughput throughput(4);
         constexpr uint64_t few = 150,
-                           many = 1000000;  // the cores' and a GPU's by the usual figures
+                           many = 1000000;  // the default rates of the cores and of a GPU
         for (int good = 0; good < 4; ++good) {
             if (good == 0) throughput.note(0, operation, gpu, 1, 10.0);
             EXPECT_EQ(throughput.gpu_first(0, operation, gpu ? many : few, true), gpu) << good;
@@ -240,7 +239,7 @@ TEST(KemOnGpu, OneSlowCallSaysNothing) {
 
 constexpr uint64_t large = 100000;
 
-// How many calls in a row go to one side before the other has one.
+// Returns the number of consecutive calls on one side before the other is used.
 int calls_before_the_other(KemThroughput& throughput, bool gpu, int most) {
     int calls = 0;
     while (calls < most && throughput.gpu_first(2, KemOperation::encapsulate, large, true) == gpu)
@@ -248,7 +247,7 @@ int calls_before_the_other(KemThroughput& throughput, bool gpu, int most) {
     return calls;
 }
 
-TEST(KemOnGpu, WhoWasSlowIsTriedAgain) {
+TEST(KemOnGpu, ASlowSideIsTriedAgain) {
     constexpr auto operation = KemOperation::encapsulate;
     for (const bool slow : {false, true}) {
         SCOPED_TRACE(slow ? "the GPU was slow" : "the cores were slow");
@@ -263,18 +262,18 @@ TEST(KemOnGpu, WhoWasSlowIsTriedAgain) {
         for (int small = 0; small < 200; ++small)
             EXPECT_FALSE(throughput.gpu_first(2, operation, 50, true));
         EXPECT_NEAR(calls_before_the_other(throughput, !slow, 1000), 25, 2)
-            << "small calls are nobody's loss";
+            << "small calls cost little on either side";
         throughput.note(2, operation, slow, 20000000, 10.0);  // no longer
         EXPECT_EQ(calls_before_the_other(throughput, slow, 40), 40);
     }
-    // Who is slower by more than half is not.
+    // A side slower by more than half is not used.
     KemThroughput throughput(4);
     learn(throughput, 2, operation, false, 1e6);
     learn(throughput, 2, operation, true, 6e5);
     EXPECT_EQ(calls_before_the_other(throughput, false, 1000), 1000);
 }
 
-TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
+TEST(KemOnGpu, AGpuThatReturnsWorkIsUsedLess) {
     constexpr auto operation = KemOperation::encapsulate;
     for (const bool measured : {false, true}) {
         KemThroughput throughput(4);
@@ -283,7 +282,7 @@ TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
         int asked = 0;
         for (; asked < 100 && throughput.gpu_first(2, operation, large, true); ++asked)
             throughput.handed_back(2, operation, 0, 1e-5);
-        EXPECT_GT(asked, 3);  // it may pass
+        EXPECT_GT(asked, 3);  // the failure may be transient
         EXPECT_LT(asked, 20);
         const int calls = calls_before_the_other(throughput, false, 1000);
         EXPECT_GT(calls, 3);
@@ -293,11 +292,11 @@ TEST(KemOnGpu, WhoHandsBackIsAskedLess) {
     }
 }
 
-TEST(KemOnGpu, AutoTurnsFromAGpuThatAlwaysFails) {
+TEST(KemOnGpu, AutoAvoidsAGpuThatAlwaysFails) {
     const Expected expected(40);
     constexpr auto operation = KemOperation::decapsulate;
     World world("auto", tests::fake_backend());
-    world.set_rates(operation, 50, 5e3);  // a single call is worth opening it
+    world.set_rates(operation, 50, 5e3);  // a single call pays for opening it
     const auto asked = [&] {
         const uint64_t before = tests::script().host_calls;
         Items items = expected.before[2];
@@ -316,7 +315,7 @@ TEST(KemOnGpu, AutoTurnsFromAGpuThatAlwaysFails) {
     EXPECT_LT(calls, 30);
 }
 
-TEST(KemOnGpu, SeveralShareACall) {
+TEST(KemOnGpu, SeveralGpusShareACall) {
     constexpr uint64_t count = 61;
     const Expected expected(count);
     for (const uint64_t fail_at : {uint64_t{0}, uint64_t{3}}) {
@@ -335,7 +334,7 @@ TEST(KemOnGpu, SeveralShareACall) {
                 tests::script().host_calls_of[device] = 0;
             }
             if (fail_at == 0 || operation != KemOperation::keypair) continue;
-            tests::script().fail_device = 1;  // in the middle, for now
+            tests::script().fail_device = 1;  // fails midway, for now
             tests::script().passing = true;
             tests::script().fail_device_at = tests::script().steps_of[1] + fail_at;
             items = expected.before[i];
@@ -348,17 +347,17 @@ TEST(KemOnGpu, SeveralShareACall) {
     }
 }
 
-// Signals are for the program's own threads: those that a call starts take none, and the caller
-// keeps its own mask.
-TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
+// Signals are for the program's own threads: threads started by a call block them, and the caller's
+// mask does not change.
+TEST(KemOnGpu, ThreadsOfACallBlockSignals) {
     static std::thread::id caller;
     static std::atomic<int> others, shielded;
     caller = std::this_thread::get_id();
     tests::Script several;
     several.device_count = 3;
     static GpuBackend backend;
-    static const GpuBackend* scripted;
-    backend = *(scripted = tests::fake_backend(several));
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend(several));
     backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
                           const warpseal_kem_batch& batch, uint64_t in_flight,
                           const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
@@ -368,7 +367,7 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
             ++others;
             shielded += sigismember(&mask, SIGTERM);
         }
-        return scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
+        return fake->kem_host(device, kem, operation, batch, in_flight, coins, done, failed);
     };
     World world("cuda:0,1,2", &backend);
     world.engine->impl().kem.items_for_another_gpu = 10;
@@ -383,24 +382,23 @@ TEST(KemOnGpu, ThreadsOfACallTakeNoSignals) {
     EXPECT_EQ(sigismember(&mask, SIGTERM), 0);
 }
 
-// --- device memory
-// --------------------------------------------------------------------------------------------------------------------
+// ---- device memory
 
-// A batch in memory of a scripted device.
-class There {
+// A batch in memory of a fake device.
+class DeviceBatch {
 public:
-    There(const GpuBackend& backend, int device, Items& items)
+    DeviceBatch(const GpuBackend& backend, int device, Items& items)
         : backend_(backend), device_(device), items_(items) {
         for (auto& [at, bytes] : parts()) {
             EXPECT_EQ(backend.device_alloc(device, bytes, &memory_[used_]), WARPSEAL_OK);
             std::memcpy(memory_[used_++], at, bytes);
         }
     }
-    ~There() {
+    ~DeviceBatch() {
         for (void* memory : memory_) backend_.device_free(device_, memory, 0);
     }
-    There(const There&) = delete;
-    There& operator=(const There&) = delete;
+    DeviceBatch(const DeviceBatch&) = delete;
+    DeviceBatch& operator=(const DeviceBatch&) = delete;
     warpseal_kem_batch batch() const {
         warpseal_kem_batch out = items_.batch();
         out.public_keys = static_cast<uint8_t*>(memory_[0]);
@@ -441,21 +439,21 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             Items items = expected.before[i], elsewhere = items;
-            There there(*backend, device, items);
+            DeviceBatch there(*backend, device, items);
             const bool draws = operation != KemOperation::decapsulate;
             const uint64_t steps = tests::script().steps_of[device],
-                           forgotten = tests::script().forgotten;
+                           zeroized = tests::script().zeroized;
             ASSERT_EQ(
                 world.engine->kem_device(operation, set.name, there.batch(), fixed_random, &stream),
                 WARPSEAL_OK);
             EXPECT_EQ(tests::script().last_stream, &stream);
-            EXPECT_EQ(tests::script().forgotten - forgotten, draws ? 1u : 0u);
+            EXPECT_EQ(tests::script().zeroized - zeroized, draws ? 1u : 0u);
             EXPECT_GT(tests::script().steps_of[device], steps);
             there.read();
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", device " << device;
-            // Each part of it on another's memory, and on the host's: of no matter where the
-            // operation does not ask for it.
-            const There other(*backend, (device + 1) % 3, elsewhere);
+            // Each array in turn lies on another device, and on the host. Arrays unused by the
+            // operation may lie anywhere.
+            const DeviceBatch other(*backend, (device + 1) % 3, elsewhere);
             using Batch = warpseal_kem_batch;
             const bool keypair = operation == KemOperation::keypair,
                        decapsulate = operation == KemOperation::decapsulate;
@@ -497,7 +495,7 @@ TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
     const GpuBackend* backend = tests::fake_backend();
     World world("cuda", backend);
     Items items = expected.before[1];
-    There there(*backend, 0, items);
+    DeviceBatch there(*backend, 0, items);
     EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                        no_random, nullptr),
               WARPSEAL_NO_RANDOM);
@@ -517,14 +515,14 @@ TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {
                   WARPSEAL_NO_DEVICE);
     EXPECT_EQ(world.notices.size(), 1u);
     EXPECT_EQ(tests::script().calls_after_lost, 0u);
-    tests::script().lost = false;  // so that memory may be given back
+    tests::script().lost = false;  // so that memory may be freed
 }
 
-TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
+TEST(KemOnGpu, OverlappingStatusesAreRefusedWhereThereAreItems) {
     const GpuBackend* backend = tests::fake_backend();
     World world("cuda", backend);
     Items items(few);
-    There there(*backend, 0, items);
+    DeviceBatch there(*backend, 0, items);
     const uint64_t steps = tests::script().steps;
     for (const KemOperation operation : operations) {
         warpseal_kem_batch batch = there.batch();
@@ -543,15 +541,15 @@ TEST(KemOnGpu, StatusesAcrossWordsMatterWhereThereAreItems) {
     EXPECT_TRUE(items == Items(few));
 }
 
-// That one GPU's answers are right says nothing of another's, whichever is asked first.
+// The outputs of one GPU do not validate another's, in either order of testing.
 TEST(KemOnGpu, EachGpuIsTestedByItself) {
     static int wrong;
-    static const GpuBackend* scripted;
-    const auto answers_of_two = [](World& world, const GpuBackend& backend) {
+    static const GpuBackend* fake;
+    const auto results_of_two = [](World& world, const GpuBackend& backend) {
         for (const int device : {1 - wrong, wrong}) {
             Items items(few);
             std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
-            const There there(backend, device, items);
+            const DeviceBatch there(backend, device, items);
             EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                                fixed_random, nullptr),
                       device == wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK)
@@ -564,25 +562,25 @@ TEST(KemOnGpu, EachGpuIsTestedByItself) {
     for (wrong = 0; wrong < 2; ++wrong) {
         static GpuBackend backends[2];
         GpuBackend& backend = backends[wrong];
-        backend = *(scripted = tests::fake_backend(two));
+        backend = *(fake = tests::fake_backend(two));
         backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                                 const warpseal_kem_batch& batch, uint64_t in_flight,
                                 const DrawnCoins* coins, void* stream) {
             const warpseal_status status =
-                scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+                fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
             if (device == wrong) batch.shared_secrets[0] ^= 1;
             return status;
         };
         World world("cuda:0,1", &backend);
-        answers_of_two(world, backend);
+        results_of_two(world, backend);
     }
-    // And so of the cipher that coins are drawn with.
+    // The same for the cipher that draws coins.
     for (wrong = 0; wrong < 2; ++wrong) {
         two.wrong_gpu = wrong;
         two.wrong_device = 1u << (2 * WARPSEAL_CTR + static_cast<int>(Direction::encrypt));
         const GpuBackend* backend = tests::fake_backend(two);
         World world("cuda:0,1", backend);
-        answers_of_two(world, *backend);
+        results_of_two(world, *backend);
     }
 }
 
@@ -592,7 +590,7 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
     const GpuBackend* backend = tests::fake_backend(wrong);
     World world("cuda", backend);
     Items items(few);
-    const There there(*backend, 0, items);
+    const DeviceBatch there(*backend, 0, items);
     EXPECT_EQ(world.engine->kem_device(KemOperation::encapsulate, set.name, there.batch(),
                                        fixed_random, nullptr),
               WARPSEAL_SELF_TEST_FAILED);
@@ -602,9 +600,9 @@ TEST(KemOnGpu, AWrongGpuIsClosedForDeviceMemory) {
     EXPECT_EQ(world.notices.size(), 1u);
 }
 
-// A door that notes how many items it was told of, and makes wrong keys of few among very many.
-struct OfMany {
-    static inline const GpuBackend* scripted;
+// A backend that records the item counts it is given, and makes wrong keys in large batches.
+struct LargeBatchBackend {
+    static inline const GpuBackend* fake;
     static inline uint64_t most;
     static inline bool wrong;
 
@@ -616,38 +614,38 @@ struct OfMany {
         return status;
     }
     static GpuBackend backend() {
-        GpuBackend backend = *(scripted = tests::fake_backend());
+        GpuBackend backend = *(fake = tests::fake_backend());
         backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
                                 const warpseal_kem_batch& batch, uint64_t in_flight,
                                 const DrawnCoins* coins, void* stream) {
-            return seen(
-                scripted->kem_device(device, kem, operation, batch, in_flight, coins, stream),
-                batch, in_flight);
+            return seen(fake->kem_device(device, kem, operation, batch, in_flight, coins, stream),
+                        batch, in_flight);
         };
         backend.kem_host = [](int device, const CudaKem& kem, KemOperation operation,
                               const warpseal_kem_batch& batch, uint64_t in_flight,
                               const DrawnCoins* coins, uint64_t* done, uint64_t* failed) {
             return seen(
-                scripted->kem_host(device, kem, operation, batch, in_flight, coins, done, failed),
+                fake->kem_host(device, kem, operation, batch, in_flight, coins, done, failed),
                 batch, in_flight);
         };
         return backend;
     }
 };
 
-// The way of many is not that of few, and so has a test of its own; a call says how many it has.
-TEST(KemOnGpu, TheWayOfManyIsTestedToo) {
+// Large and small batches take different paths, and each has a self-test of its own. A call states
+// its item count.
+TEST(KemOnGpu, ThePathOfManyIsTestedToo) {
     static GpuBackend backends[2];
     for (const bool device_memory : {false, true})
         for (const bool wrong : {false, true}) {
             GpuBackend& backend = backends[wrong ? 1 : 0];
-            backend = OfMany::backend();
-            OfMany::wrong = wrong;
+            backend = LargeBatchBackend::backend();
+            LargeBatchBackend::wrong = wrong;
             World world("cuda", &backend);
             Items items(few);
-            const There there(backend, 0, items);
+            const DeviceBatch there(backend, 0, items);
             const auto call = [&] {
-                OfMany::most = 0;
+                LargeBatchBackend::most = 0;
                 return device_memory
                            ? world.engine->kem_device(KemOperation::keypair, set.name,
                                                       there.batch(), fixed_random, nullptr)
@@ -656,9 +654,9 @@ TEST(KemOnGpu, TheWayOfManyIsTestedToo) {
             };
             const warpseal_status right = wrong ? WARPSEAL_SELF_TEST_FAILED : WARPSEAL_OK;
             EXPECT_EQ(call(), right);
-            EXPECT_GT(OfMany::most, 1000000u);
+            EXPECT_GT(LargeBatchBackend::most, 1000000u);
             EXPECT_EQ(call(), right);
-            EXPECT_EQ(OfMany::most, wrong ? 0 : few);
+            EXPECT_EQ(LargeBatchBackend::most, wrong ? 0 : few);
         }
 }
 

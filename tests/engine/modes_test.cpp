@@ -1,9 +1,9 @@
-// The engine's modes on this machine's cores: splits of CBC, CFB and XTS that change nothing,
+// The engine's modes on this machine's cores: splits of CBC, CFB and XTS with equal outputs,
 // padding, and keys that do not encrypt.
 #include <algorithm>
 
 #include "engine/engines.h"
-#include "engine/scripted_cores.h"
+#include "engine/fake_cores.h"
 #include "engine/targets.h"
 
 namespace {
@@ -15,9 +15,9 @@ using tests::key_of;
 
 // ---- splits
 
-// CBC and CFB decryption and XTS, in pieces and in place: what one piece writes is what the next
-// would have read.
-TEST(Split, FeedbackAndUnitsChangeNothing) {
+// CBC and CFB decryption and XTS, in shards and in place: one shard's output overwrites the next
+// one's input.
+TEST(Split, FeedbackAndUnitsDoNotChangeTheOutput) {
     for (const Target target : cpu_targets_best_first) {
         if (!cpu_has(target)) continue;
         std::unique_ptr<Engine> one, many;
@@ -53,22 +53,22 @@ TEST(Split, FeedbackAndUnitsChangeNothing) {
                 if (bytes % unit_bytes != 0 && bytes % unit_bytes < 16) continue;
                 const XtsUnits units = {{0xf0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff},
                                         unit_bytes};
-                Text alone(bytes), split(bytes), place(text);
+                Text alone(bytes), split(bytes), in_place(text);
                 ASSERT_EQ(
                     one->xts(*xts_one, Direction::encrypt, units, text.data(), alone.data(), bytes),
                     WARPSEAL_OK);
                 ASSERT_EQ(many->xts(*xts_many, Direction::encrypt, units, text.data(), split.data(),
                                     bytes),
                           WARPSEAL_OK);
-                ASSERT_EQ(many->xts(*xts_many, Direction::encrypt, units, place.data(),
-                                    place.data(), bytes),
+                ASSERT_EQ(many->xts(*xts_many, Direction::encrypt, units, in_place.data(),
+                                    in_place.data(), bytes),
                           WARPSEAL_OK);
-                EXPECT_TRUE(split == alone && place == alone)
+                EXPECT_TRUE(split == alone && in_place == alone)
                     << target_name(target) << " " << unit_bytes << " " << bytes;
-                ASSERT_EQ(many->xts(*xts_many, Direction::decrypt, units, place.data(),
-                                    place.data(), bytes),
+                ASSERT_EQ(many->xts(*xts_many, Direction::decrypt, units, in_place.data(),
+                                    in_place.data(), bytes),
                           WARPSEAL_OK);
-                EXPECT_TRUE(place == text)
+                EXPECT_TRUE(in_place == text)
                     << target_name(target) << " " << unit_bytes << " " << bytes;
             }
         }
@@ -77,7 +77,7 @@ TEST(Split, FeedbackAndUnitsChangeNothing) {
 
 // ---- padding
 
-TEST(Padding, ComesAndGoes) {
+TEST(Padding, IsAddedAndRemoved) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
@@ -85,7 +85,7 @@ TEST(Padding, ComesAndGoes) {
     for (size_t bytes = 0; bytes <= 100; ++bytes) {
         const Text text = reference_output::pattern(bytes, 5);
         const size_t whole = (bytes / 16 + 1) * 16;
-        Text padded = text, expected(whole), out(whole, 0xa5), place(whole);
+        Text padded = text, expected(whole), out(whole, 0xa5), in_place(whole);
         padded.resize(whole, static_cast<uint8_t>(whole - bytes));
         ASSERT_EQ(engine->message(*key, WARPSEAL_CBC, Direction::encrypt, {iv.data(), 16},
                                   padded.data(), expected.data(), whole),
@@ -102,19 +102,19 @@ TEST(Padding, ComesAndGoes) {
                   WARPSEAL_OK);
         EXPECT_EQ(written, whole);
         EXPECT_EQ(out, expected);
-        std::copy(text.begin(), text.end(), place.begin());
-        ASSERT_EQ(engine->padded(*key, Direction::encrypt, {iv.data(), 16}, place.data(), bytes,
-                                 place.data(), whole, &written),
+        std::copy(text.begin(), text.end(), in_place.begin());
+        ASSERT_EQ(engine->padded(*key, Direction::encrypt, {iv.data(), 16}, in_place.data(), bytes,
+                                 in_place.data(), whole, &written),
                   WARPSEAL_OK);
-        EXPECT_EQ(place, expected) << "in place";
-        EXPECT_EQ(engine->padded(*key, Direction::decrypt, {iv.data(), 16}, place.data(), whole,
+        EXPECT_EQ(in_place, expected) << "in place";
+        EXPECT_EQ(engine->padded(*key, Direction::decrypt, {iv.data(), 16}, in_place.data(), whole,
                                  out.data(), whole - 1, &written),
                   WARPSEAL_INVALID_ARGUMENT);
-        ASSERT_EQ(engine->padded(*key, Direction::decrypt, {iv.data(), 16}, place.data(), whole,
-                                 place.data(), whole, &written),
+        ASSERT_EQ(engine->padded(*key, Direction::decrypt, {iv.data(), 16}, in_place.data(), whole,
+                                 in_place.data(), whole, &written),
                   WARPSEAL_OK);
         ASSERT_EQ(written, bytes);
-        EXPECT_TRUE(std::equal(text.begin(), text.end(), place.begin()));
+        EXPECT_TRUE(std::equal(text.begin(), text.end(), in_place.begin()));
     }
     Text block(32);
     size_t written = 0;
@@ -130,8 +130,8 @@ TEST(Padding, ComesAndGoes) {
         << "out overlaps its in";
 }
 
-// Every last byte, and every byte of the padding wrong in turn.
-TEST(Padding, WhatIsNotPaddingIsRefusedAndWiped) {
+// Every last byte value, and each padding byte wrong in turn.
+TEST(Padding, InvalidPaddingIsRefusedAndZeroized) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
@@ -231,7 +231,7 @@ TEST(WeakKeys, DecryptAndVerifyOnly) {
         EXPECT_EQ(engine->batch(*good_key, WARPSEAL_CTR, Direction::decrypt, batch), WARPSEAL_OK);
         batch.message_count = 1;
         EXPECT_EQ(engine->batch(*bad_key, WARPSEAL_CTR, Direction::encrypt, batch), WARPSEAL_OK)
-            << "the batch's own keys count";
+            << "the keys of the batch apply";
     }
 }
 

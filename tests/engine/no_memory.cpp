@@ -1,4 +1,4 @@
-// operator new of this program, which may say no.
+// Replaces operator new of this program; it can be made to fail.
 #include "engine/no_memory.h"
 
 #include <cstdlib>
@@ -25,13 +25,13 @@ void* allocated_or_throw(size_t bytes) {
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
-// Apart, so that the compiler does not take a free here for the partner of a new elsewhere.
+// A separate function, so that the compiler does not pair this free with a new elsewhere.
 __attribute__((noinline)) void give_back(void* memory) { std::free(memory); }
 
 }  // namespace
 
 void* operator new(size_t bytes) { return allocated_or_throw(bytes); }
-// The library's would call the one above, AddressSanitizer's does not.
+// The library's version would call the one above; AddressSanitizer's does not.
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return allocated(bytes); }
 void operator delete(void* memory) noexcept { give_back(memory); }
 void operator delete(void* memory, size_t) noexcept { give_back(memory); }

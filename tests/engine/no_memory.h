@@ -1,10 +1,10 @@
-// Memory that the C++ runtime of this program does not get.
+// Allocation failures of the C++ runtime in this program.
 #pragma once
 
 namespace tests {
 
-// How many more requests of the calling thread are met; negative: all. The next is refused, and
-// those after it if not `refused_once`.
+// Number of further requests of the calling thread to grant; negative: all. The next one fails, and
+// all after it unless `refused_once`.
 extern thread_local long requests_met;
 extern thread_local bool refused_once;
 

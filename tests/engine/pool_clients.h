@@ -1,12 +1,11 @@
-// Pools of key pairs as the engine's tests use them: clients who encapsulate to what was handed
-// out.
+// Ephemeral key pools in the engine's tests: clients encapsulate to the keys handed out.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include "engine/kem/key_pool/pool.h"
 #include "engine/self_test/reference_output.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 
 namespace pooled {
 
@@ -36,7 +35,7 @@ inline std::unique_ptr<Engine> engine_on(const char* device, const GpuBackend* b
     return engine;
 }
 
-// Pairs that a pool handed out, with a ciphertext for each.
+// Key pairs handed out by a pool, with a ciphertext for each.
 struct Clients {
     Text publics, ciphertexts, sent, received;
     std::vector<uint64_t> handles;
@@ -50,14 +49,14 @@ struct Clients {
           handles(count),
           statuses(count, -1) {
         EXPECT_EQ(pool.acquire(count, {publics.data(), pk}, handles.data()), WARPSEAL_OK);
-        warpseal_kem_batch batch = tests::side_by_side(set, count);
+        warpseal_kem_batch batch = tests::contiguous_batch(set, count);
         batch.public_keys = publics.data();
         batch.ciphertexts = ciphertexts.data();
         batch.shared_secrets = sent.data();
         EXPECT_EQ(cores.kem(KemOperation::encapsulate, set.name, batch, counted), WARPSEAL_OK);
     }
-    // How many have their secret; the others have zeros, and a status that says that their tickets
-    // name nothing.
+    // Returns the number of items with their secret. The others have zeros and a status for an
+    // invalid handle.
     size_t decapsulate(KemKeyPool& pool) {
         const size_t count = handles.size();
         const warpseal_status status = pool.decapsulate(

@@ -1,5 +1,5 @@
-// The pool hands out every piece exactly once, whoever calls from wherever; and as many threads as
-// the system grants.
+// The thread pool hands out every task exactly once to any callers, on as many threads as the
+// system grants.
 #include "platform/thread_pool.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 using warpseal::Pool;
 
-TEST(Pool, EveryPieceOnce) {
+TEST(Pool, EveryTaskOnce) {
     Pool pool(4);
     for (const size_t count : {0, 1, 2, 3, 7, 64, 1000}) {
         std::vector<std::atomic<int>> seen(count);
@@ -36,12 +36,12 @@ TEST(Pool, OneThreadIsTheCaller) {
     alone.run(100, 4, [&](size_t) { EXPECT_EQ(std::this_thread::get_id(), caller); });
 }
 
-TEST(Pool, AsManyThreadsAsAskedFor) {
+TEST(Pool, AsManyThreadsAsRequested) {
     Pool pool(3);
     std::mutex mutex;
     std::condition_variable all_here;
     std::set<std::thread::id> threads;
-    pool.run(3, 3, [&](size_t) {  // returns only once three threads are inside
+    pool.run(3, 3, [&](size_t) {  // returns only once three threads run tasks
         std::unique_lock lock(mutex);
         threads.insert(std::this_thread::get_id());
         all_here.notify_all();
@@ -53,15 +53,15 @@ TEST(Pool, AsManyThreadsAsAskedFor) {
 
 TEST(Pool, NestedWorkRunsInline) {
     Pool pool(4);
-    std::atomic<int> pieces{0};
+    std::atomic<int> tasks{0};
     pool.run(8, 4, [&](size_t) {
         const auto self = std::this_thread::get_id();
         pool.run(8, 4, [&](size_t) {
             EXPECT_EQ(std::this_thread::get_id(), self);
-            ++pieces;
+            ++tasks;
         });
     });
-    EXPECT_EQ(pieces, 64);
+    EXPECT_EQ(tasks, 64);
 }
 
 TEST(Pool, ManyCallersAtOnce) {
@@ -76,7 +76,7 @@ TEST(Pool, ManyCallersAtOnce) {
     EXPECT_EQ(sum, 6u * 200 * (16 * 17 / 2));
 }
 
-TEST(Pool, WhatTheWorkThrowsReachesTheCaller) {
+TEST(Pool, ExceptionsReachTheCaller) {
     Pool pool(4);
     for (int round = 0; round < 50; ++round)
         EXPECT_THROW(pool.run(100, 4,
@@ -89,13 +89,13 @@ TEST(Pool, WhatTheWorkThrowsReachesTheCaller) {
     EXPECT_EQ(after, 1);
 }
 
-TEST(Pool, WorkersTakeNoSignals) {
+TEST(Pool, WorkersBlockSignals) {
     Pool pool(2);
     const auto caller = std::this_thread::get_id();
-    std::atomic<int> impl{0};
+    std::atomic<int> arrived{0};
     pool.run(2, 2, [&](size_t) {
-        ++impl;
-        while (impl < 2) sched_yield();  // one piece on each thread
+        ++arrived;
+        while (arrived < 2) sched_yield();  // one task on each thread
         if (std::this_thread::get_id() == caller) return;
         sigset_t blocked;
         pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
@@ -106,27 +106,27 @@ TEST(Pool, WorkersTakeNoSignals) {
 
 TEST(Pool, AForkedChildWorksAlone) {
     Pool pool(4);
-    // All workers are up, and asleep: a sanitizer's own locks are then free in the child.
-    std::atomic<int> impl{0};
+    // All workers are started and asleep, so that a sanitizer's own locks are free in the child.
+    std::atomic<int> arrived{0};
     pool.run(4, 4, [&](size_t) {
-        ++impl;
-        while (impl < 4) sched_yield();
+        ++arrived;
+        while (arrived < 4) sched_yield();
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const pid_t child = fork();
     if (child == 0) {
-        std::atomic<int> pieces{0};
+        std::atomic<int> tasks{0};
 #if defined(__SANITIZE_THREAD__)
-        pieces += 64;  // ThreadSanitizer ends a forked child that starts threads
+        tasks += 64;  // ThreadSanitizer aborts a forked child that starts threads
 #else
         {
             Pool own(4);  // made in the child: has threads of its own
-            own.run(64, 4, [&](size_t) { ++pieces; });
+            own.run(64, 4, [&](size_t) { ++tasks; });
         }
 #endif
-        pool.run(64, 4, [&](size_t) { ++pieces; });
-        pool.~Pool();  // must neither wait for threads that are not here nor end the process
-        _exit(pieces == 128 ? 7 : 1);
+        pool.run(64, 4, [&](size_t) { ++tasks; });
+        pool.~Pool();  // must neither wait for missing threads nor end the process
+        _exit(tasks == 128 ? 7 : 1);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -134,7 +134,7 @@ TEST(Pool, AForkedChildWorksAlone) {
     EXPECT_EQ(WEXITSTATUS(status), 7);
 }
 
-TEST(Pool, WhereNoThreadCanBeCreatedTheCallerDoesItAll) {
+TEST(Pool, WithoutThreadsTheCallerDoesAllWork) {
     const pid_t child = fork();
     if (child == 0) {
         pthread_attr_t attributes;
@@ -143,9 +143,9 @@ TEST(Pool, WhereNoThreadCanBeCreatedTheCallerDoesItAll) {
                                   size_t{1} << 46);  // no address space has room for such a stack
         if (pthread_setattr_default_np(&attributes) != 0) _exit(2);
         Pool pool(4);
-        size_t pieces = 0;
-        pool.run(64, 4, [&](size_t) { ++pieces; });
-        _exit(pieces == 64 ? 7 : 1);
+        size_t tasks = 0;
+        pool.run(64, 4, [&](size_t) { ++tasks; });
+        _exit(tasks == 64 ? 7 : 1);
     }
     int status = 0;
     ASSERT_EQ(waitpid(child, &status, 0), child);
@@ -199,7 +199,7 @@ TEST(Cores, FirstVersionGroups) {
               3u);
 }
 
-TEST(Cores, TextThatMeansNothingLimitsNothing) {
+TEST(Cores, InvalidTextIsIgnored) {
     for (const char* text : {"", "\n", ":::\n", "0::", "garbage", "- - - -\n"}) {
         EXPECT_EQ(quota(text, unified, {}), 0u);
         EXPECT_EQ(quota("0::/a\n", text, {}), 0u);

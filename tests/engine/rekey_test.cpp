@@ -1,5 +1,5 @@
-// A message that goes on under another key is one that was made under it; and a key like another is
-// one made by its name.
+// A message continued under another key equals one made under that key. A derived key equals one
+// made by name.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -46,7 +46,7 @@ MessageHandle make_message(const KeyHandle& key, warpseal_mode mode, bool decryp
     return MessageHandle(out);
 }
 
-// What comes out of some pieces, with the tag.
+// Returns the output of several segments, with the tag.
 Text run(const MessageHandle& message, warpseal_mode mode, size_t block, const Text& iv,
          const Text& in) {
     Text out(in.size()), tag(16);
@@ -83,7 +83,7 @@ TEST(Rekey, IsANewMessageUnderThatKey) {
                 for (int i = 0; i < 3; ++i) {
                     const Text next = random.text(bytes);
                     KeyHandle other = key_like(one, next);
-                    const KeyHandle slow = make_key(engine, cipher, mode, next);
+                    const KeyHandle reference_cipher = make_key(engine, cipher, mode, next);
                     ASSERT_EQ(warpseal_internal_key_made_of(other.get(), next.data()), 1);
                     ASSERT_EQ(warpseal_internal_stream_init(message.get(), iv.data(),
                                                             mode == WARPSEAL_ECB ? 0 : block),
@@ -96,16 +96,17 @@ TEST(Rekey, IsANewMessageUnderThatKey) {
                     EXPECT_EQ(warpseal_internal_stream_update(message.get(), nothing.data(),
                                                               nothing.data(), block),
                               WARPSEAL_INVALID_ARGUMENT)
-                        << "none is under way";
-                    EXPECT_EQ(run(message, mode, block, iv, in),
-                              run(make_message(slow, mode, decrypts), mode, block, iv, in))
+                        << "none is in progress";
+                    EXPECT_EQ(
+                        run(message, mode, block, iv, in),
+                        run(make_message(reference_cipher, mode, decrypts), mode, block, iv, in))
                         << cipher.name << " " << warpseal_mode_name(mode) << " " << decrypts;
                 }
             }
         }
 }
 
-TEST(Rekey, RefusesWhatDoesNotFit) {
+TEST(Rekey, RefusesMismatchedKeys) {
     tests::Random random(92);
     const EngineHandle engine = targets::engine("cpu"), another = targets::engine("cpu");
     const Text sixteen = random.text(16), thirty_two = random.text(32);
@@ -127,7 +128,7 @@ TEST(Rekey, RefusesWhatDoesNotFit) {
               WARPSEAL_INVALID_ARGUMENT);
 }
 
-// As those made by name: weak ones encrypt nothing, and equal halves of XTS are none.
+// Like keys made by name: weak keys do not encrypt, and equal XTS halves are refused.
 TEST(Rekey, RefusesWeakKeys) {
     tests::Random random(93);
     const EngineHandle engine = targets::engine("cpu");

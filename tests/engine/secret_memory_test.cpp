@@ -1,5 +1,5 @@
-// Memory for secrets: what is small shares pages, and is zeroed, wiped, locked and copied on fork
-// all the same.
+// Memory for secrets: small allocations share pages, and are zeroed, zeroized, locked and handled
+// on fork like large ones.
 #include "platform/secret_memory.h"
 
 #include <gtest/gtest.h>
@@ -33,8 +33,8 @@ size_t mappings() {
     return static_cast<size_t>(std::count(std::istreambuf_iterator<char>(maps), {}, '\n'));
 }
 
-// Whether the mapping of that address has the flag of /proc/self/smaps: "dd" is kept out of core
-// dumps.
+// Returns true if the mapping of that address has the flag of /proc/self/smaps: "dd" excludes it
+// from core dumps.
 bool has_flag(const void* at, const std::string& flag) {
     std::ifstream maps("/proc/self/smaps");
     bool here = false;
@@ -51,12 +51,12 @@ bool has_flag(const void* at, const std::string& flag) {
     return false;
 }
 
-TEST(SecretMemory, IsZeroedApartAndOutOfCoreDumps) {
+TEST(SecretMemory, IsZeroedPrivateAndOutOfCoreDumps) {
     std::vector<std::unique_ptr<SecretMemory>> all;
     std::vector<size_t> bytes;
     for (int round = 0; round < 3; ++round) {
         for (const size_t size : sizes)
-            for (int i = 0; i < 90; ++i) {  // more than a slab of any size has cells
+            for (int i = 0; i < 90; ++i) {  // more than the cells of any slab
                 all.push_back(std::make_unique<SecretMemory>());
                 bytes.push_back(size);
                 ASSERT_TRUE(all.back()->allocate(size));
@@ -79,7 +79,7 @@ TEST(SecretMemory, IsZeroedApartAndOutOfCoreDumps) {
     }
 }
 
-// Pages of its own, and slabs of kinds that nothing else here has: those of others may be of a time
+// Pages of its own, and slabs of size classes unused elsewhere here: others may date from a time
 // when the limit was reached.
 TEST(SecretMemory, IsLocked) {
     constexpr size_t bytes = size_t{1} << 20;
@@ -99,17 +99,17 @@ TEST(SecretMemory, IsLocked) {
         }
 }
 
-TEST(SecretMemory, IsWipedWhenItGoes) {
-    SecretMemory neighbour, secret;  // which keeps the slab
+TEST(SecretMemory, IsZeroizedOnRelease) {
+    SecretMemory neighbour, secret;  // keeps the slab
     ASSERT_TRUE(neighbour.allocate(1536) && secret.allocate(1536));
     std::memset(secret.data(), 0x77, 1536);
     const auto* data = static_cast<const volatile uint8_t*>(secret.data());
     secret.reset();
     for (size_t i = 0; i < 1536; ++i)
-        ASSERT_TRUE(data[i] == 0 || i < sizeof(void*)) << i;  // there the list of free cells is
+        ASSERT_TRUE(data[i] == 0 || i < sizeof(void*)) << i;  // the free list is stored there
 }
 
-TEST(SecretMemory, ThousandsTakeFewMappingsAndGiveThemBack) {
+TEST(SecretMemory, ThousandsUseFewMappingsAndReleaseThem) {
     const size_t before = mappings();
     {
         std::vector<std::unique_ptr<SecretMemory>> all(20000);
@@ -122,7 +122,7 @@ TEST(SecretMemory, ThousandsTakeFewMappingsAndGiveThemBack) {
     EXPECT_LT(mappings(), before + 20);
 }
 
-TEST(SecretMemory, AForkedChildHasACopyAndMayGoOn) {
+TEST(SecretMemory, AForkedChildHasACopyAndContinues) {
     SecretMemory secret;
     ASSERT_TRUE(secret.allocate(1536));
     std::memset(secret.data(), 0x31, 1536);
@@ -150,7 +150,7 @@ TEST(SecretMemory, AForkedChildHasACopyAndMayGoOn) {
     busy.join();
 }
 
-TEST(SecretMemory, AForkedChildHasNothingOfWhatIsWipedForIt) {
+TEST(SecretMemory, AForkedChildHasZerosInsteadOfSecrets) {
     for (const size_t size : sizes) {
         SecretMemory secret;
         ASSERT_TRUE(secret.allocate(size, SecretMemory::AfterFork::wiped));

@@ -1,5 +1,5 @@
-// The self-test is itself tested: its answers are those of the standards, and it refuses every path
-// that is broken in any function.
+// Tests of the self-test: its reference outputs equal the standards', and it refuses every path
+// with any broken function.
 #include "engine/self_test/self_test.h"
 
 #include <gtest/gtest.h>
@@ -8,11 +8,11 @@
 #include <string>
 
 #include "engine/fake_backend.h"
+#include "engine/fake_cores.h"
 #include "engine/limits.h"
-#include "engine/scripted_cores.h"
 #include "engine/self_test/reference_output.h"
 #include "engine/targets.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 
 namespace {
 
@@ -31,9 +31,9 @@ constexpr warpseal_mode all_modes[] = {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM,
                                        WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB,
                                        WARPSEAL_XTS, WARPSEAL_CCM, WARPSEAL_CMAC};
 
-// ---- the answers it composes
+// ---- reference outputs
 
-TEST(Answers, CtrOfSp80038aF5) {
+TEST(ReferenceOutput, CtrOfSp80038aF5) {
     const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c");
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text plaintext =
@@ -44,7 +44,7 @@ TEST(Answers, CtrOfSp80038aF5) {
               bytes_of("874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"));
 }
 
-TEST(Answers, TheCounterWrapsWhereItIsToldTo) {
+TEST(ReferenceOutput, TheCounterWrapsAtItsWidth) {
     const Text key(16, 7);
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text full = reference_output::keystream(blocks, Text(16, 0xff), 16, 32),
@@ -56,7 +56,7 @@ TEST(Answers, TheCounterWrapsWhereItIsToldTo) {
 }
 
 // Test cases 4, 5 and 6 of the GCM submission (McGrew and Viega): IVs of 96, 64 and 480 bits.
-TEST(Answers, TagsOfTheGcmSubmission) {
+TEST(ReferenceOutput, TagsOfTheGcmSubmission) {
     const Text key = bytes_of("feffe9928665731c6d6a8f9467308308");
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text plaintext = bytes_of(
@@ -81,7 +81,7 @@ TEST(Answers, TagsOfTheGcmSubmission) {
 }
 
 // SP 800-38A F.2.1, F.3.13 from its second segment, and F.4.1.
-TEST(Answers, FeedbackModesOfSp80038a) {
+TEST(ReferenceOutput, FeedbackModesOfSp80038a) {
     const Text key = bytes_of("2b7e151628aed2a6abf7158809cf4f3c"),
                iv = bytes_of("000102030405060708090a0b0c0d0e0f");
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
@@ -98,7 +98,7 @@ TEST(Answers, FeedbackModesOfSp80038a) {
 }
 
 // IEEE 1619 annex B: vectors 2, 15 and 17.
-TEST(Answers, XtsOfIeee1619) {
+TEST(ReferenceOutput, XtsOfIeee1619) {
     const Text data = bytes_of("fffefdfcfbfaf9f8f7f6f5f4f3f2f1f0"),
                fixed = bytes_of("22222222222222222222222222222222"),
                other = bytes_of("bfbebdbcbbbab9b8b7b6b5b4b3b2b1b0");
@@ -119,7 +119,7 @@ TEST(Answers, XtsOfIeee1619) {
 }
 
 // SP 800-38B D.1, RFC 3610 packet vectors 5 and 6.
-TEST(Answers, CmacAndCcm) {
+TEST(ReferenceOutput, CmacAndCcm) {
     const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
     const reference_output::Blocks mac(aes, bytes_of("2b7e151628aed2a6abf7158809cf4f3c").data());
     const Text text = bytes_of(
@@ -138,9 +138,9 @@ TEST(Answers, CmacAndCcm) {
               bytes_of("a28c6865939a9a79faaa5c4c2a9d4a91cdac8c96c861b9c9e61ef1"));
 }
 
-// ---- what it accepts and refuses
+// ---- accepted and refused paths
 
-TEST(SelfTest, EveryTargetOfThisMachineHolds) {
+TEST(SelfTest, EveryTargetOfThisMachinePasses) {
     for (const Target target : cpu_targets_best_first) {
         if (!cpu_has(target)) continue;
         for (size_t i = 0; const CpuCipher* reference = cpu_cipher_at(i); ++i) {
@@ -169,13 +169,13 @@ void broken_loop(const void* state, uint8_t* feedback, const uint8_t* in, uint8_
     cpu_block_loops(*under_test)
         ->blocks[mode_under_test][static_cast<int>(direction_under_test)](state, feedback, in, out,
                                                                           bytes);
-    if (fault == 0) out[bytes - 1] ^= 1;                       // of every piece
+    if (fault == 0) out[bytes - 1] ^= 1;                       // of every segment
     if (fault == 1) std::memcpy(feedback, before, 16);         // as if each were the first
     if (fault == 2 && bytes == 48) out[40] ^= 1;               // of one length
     if (fault == 3 && in != out && bytes > 512) out[16] ^= 1;  // of long ones, out of place
 }
 
-// Whose answers are wrong, or right but for where the next piece begins.
+// Wrong outputs, or right outputs with a wrong state for the next segment.
 TEST(SelfTest, RefusesABrokenLoop) {
     size_t refused = 0;
     for (const Target target : cpu_targets_best_first) {
@@ -237,7 +237,7 @@ std::unique_ptr<Engine> engine_on(const char* device, Notices& notices) {
     return engine;
 }
 
-// A message long enough to show every break; returns what came out, or nothing if it was refused.
+// Runs a message long enough to show every break. Returns its output, or nothing if it was refused.
 Text use(Engine& engine, warpseal_mode mode, Direction direction, warpseal_status& status) {
     const Text secret = reference_output::pattern(64, 1), iv = reference_output::pattern(16, 2),
                in = reference_output::pattern(4096, 3);
@@ -266,7 +266,7 @@ Text use(Engine& engine, warpseal_mode mode, Direction direction, warpseal_statu
     return status == WARPSEAL_SELF_TEST_FAILED ? Text() : out;
 }
 
-// A break in what both directions use closes both.
+// Returns true if both directions use the broken function, which closes both.
 bool shared(Break what) {
     return what == Break::expand || what == Break::gcm_begin || what == Break::gcm_combine ||
            what == Break::gcm_finish;
@@ -283,7 +283,7 @@ std::vector<std::tuple<Break, warpseal_mode, Direction>> all_breaks() {
 
 class EachBreak : public testing::TestWithParam<std::tuple<Break, warpseal_mode, Direction>> {};
 
-TEST_P(EachBreak, IsRefusedSaidOnceAndTheNextTargetUsed) {
+TEST_P(EachBreak, IsRefusedReportedOnceAndReplaced) {
     const auto [what, mode, direction] = GetParam();
     Notices notices;
     warpseal_status status = WARPSEAL_OK, intact = WARPSEAL_OK;
@@ -301,7 +301,7 @@ TEST_P(EachBreak, IsRefusedSaidOnceAndTheNextTargetUsed) {
     EXPECT_STREQ(engine_on("auto", notices)->pick("aes-256", mode, 4096),
                  encryption_closed ? "vaes256" : "vaes512");
 
-    // Named, it is refused, by every engine from now on, and not said again.
+    // Every engine refuses it by name from now on, and does not report it again.
     const size_t said = notices.texts.size();
     EXPECT_TRUE(use(*engine_on("vaes512", notices), mode, direction, status).empty());
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
@@ -310,7 +310,7 @@ TEST_P(EachBreak, IsRefusedSaidOnceAndTheNextTargetUsed) {
     EXPECT_EQ(notices.texts.size(), said);
 }
 
-TEST_P(EachBreak, WithNothingLeftTheCallFails) {
+TEST_P(EachBreak, WithoutAnyTargetTheCallFails) {
     const auto [what, mode, direction] = GetParam();
     Notices notices;
     warpseal_status status = WARPSEAL_OK;
@@ -334,7 +334,7 @@ TEST(SelfTest, ABrokenReferenceClosesItselfAlone) {
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
 }
 
-// Answers are composed from single blocks then: it closes itself in that mode, and nothing else.
+// The reference falls back to single blocks: only the broken mode of the reference is closed.
 TEST(SelfTest, AReferenceThatIsWrongInLongCallsGivesSingleBlocks) {
     Notices notices;
     warpseal_status status = WARPSEAL_OK;
@@ -352,7 +352,7 @@ TEST(SelfTest, AReferenceThatIsWrongInLongCallsGivesSingleBlocks) {
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
 }
 
-TEST(SelfTest, AnswersThatAreNotThePublishedOnesAreNoReference) {
+TEST(SelfTest, ATargetThatFailsPublishedVectorsIsNoReference) {
     Notices notices;
     warpseal_status status = WARPSEAL_OK;
     tests::break_all_cores(Break::known_answer, WARPSEAL_ECB, Direction::encrypt);
@@ -360,7 +360,7 @@ TEST(SelfTest, AnswersThatAreNotThePublishedOnesAreNoReference) {
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
 }
 
-// Coins of key encapsulation are drawn by AES that has been proved, or not at all.
+// KEM coins are drawn by self-tested AES or not at all.
 TEST(SelfTest, CoinsAreNotDrawnByABrokenCipher) {
     Notices notices;
     tests::break_all_cores(Break::sweep, WARPSEAL_ECB, Direction::encrypt);
@@ -369,7 +369,7 @@ TEST(SelfTest, CoinsAreNotDrawnByABrokenCipher) {
     const auto draw = [](void* out, size_t bytes) { return std::memset(out, 5, bytes) != nullptr; };
     Text publics(set.public_key_bytes(), 0xa5), secrets(set.secret_key_bytes(), 0xa5),
         coins(set.keypair_coins(), 0x17);
-    warpseal_kem_batch batch = tests::side_by_side(set, 1);
+    warpseal_kem_batch batch = tests::contiguous_batch(set, 1);
     batch.public_keys = publics.data();
     batch.secret_keys = secrets.data();
     EXPECT_EQ(engine->kem(KemOperation::keypair, set.name, batch, draw), WARPSEAL_SELF_TEST_FAILED);
@@ -411,7 +411,7 @@ TEST_P(EachGpuBreak, IsRefused) {
     EXPECT_EQ(notices.texts.at(0).rfind("cuda failed its self-test in aes-256-", 0), 0u)
         << notices.texts[0];
 
-    // auto, on a machine where the GPU would pay: the cores do it, and the answer is right.
+    // auto, on a machine where the GPU would pay: the cores compute, and the output is right.
     options.device = "auto";
     options.cores_have = tests::portable_alone;
     std::unique_ptr<Engine> automatic;

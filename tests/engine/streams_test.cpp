@@ -1,4 +1,4 @@
-// The public calls on device memory go to the stream that they are given.
+// The public calls on device memory use the stream passed to them.
 #include <gtest/gtest.h>
 
 #include "c_api/handles.h"
@@ -13,7 +13,7 @@ using reference_output::Text;
 struct World {
     warpseal_engine engine;
     warpseal_key *key = nullptr, *xts = nullptr;
-    uint8_t* memory = nullptr;  // the scripted door's is the host's
+    uint8_t* memory = nullptr;  // the fake backend's device memory is host memory
     static constexpr size_t bytes = 1024, text_bytes = 64;
 
     World() {
@@ -52,7 +52,7 @@ struct World {
     }
 };
 
-TEST(Streams, EachPublicCallGoesToItsOwn) {
+TEST(Streams, EachPublicCallUsesItsStream) {
     const World it;
     const uint8_t iv[16] = {};
     const warpseal_batch plain = it.batch(16, 0), sealed = it.batch(12, 16),

@@ -1,5 +1,5 @@
-// Memory, pages, threads and random bytes may be refused at any moment: every call gives a status,
-// and the next one works.
+// Memory, pages, threads and random bytes may be refused at any moment: every call returns a
+// status, and the next one works.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace {
 using refused::Which;
 using works::Named;
 
-// How a child ended.
+// Exit statuses of a child.
 constexpr int whole = 0, gave_a_status = 10, gave_another_status = 11, failed_afterwards = 12,
               not_reached = 13;
 
@@ -27,7 +27,7 @@ bool documented(warpseal_status status) {
 }
 
 [[noreturn]] void child(works::Work work, long number, Which which) {
-    (void)alarm(300);  // a hang ends here, by SIGALRM
+    (void)alarm(300);  // SIGALRM ends a hang here
     refused::begin(number, which);
     const warpseal_status status = work();
     const long requests = refused::end();
@@ -54,7 +54,7 @@ std::string ending(int status) {
     }
 }
 
-// Of the work with that request refused; false: it has fewer.
+// Runs the work with that request refused. Returns false if it makes fewer requests.
 bool refused_at(const Named& named, long number, Which which, long& statuses) {
     const pid_t pid = fork();
     if (pid == 0) child(named.work, number, which);
@@ -77,8 +77,8 @@ TEST_P(Failures, EveryRequestMayBeRefused) {
         ASSERT_EQ(GetParam().work(), WARPSEAL_OK);
     }
     for (const Which which : {Which::that_one, Which::all_from_then_on}) {
-        // Threads make a few requests more or fewer each time: three numbers in a row that were not
-        // reached are the end.
+        // The number of requests varies with the threads: three consecutive unreached numbers end
+        // the loop.
         long number = 0, statuses = 0;
         for (int missed = 0; missed < 3; ++number)
             missed = refused_at(GetParam(), number, which, statuses) ? 0 : missed + 1;

@@ -1,4 +1,4 @@
-// Engines and keys that may fail to come about, and calls in a row.
+// Engines and keys whose creation may fail, and sequences of calls.
 #pragma once
 
 #include "warpseal/warpseal.h"
@@ -43,7 +43,7 @@ private:
     warpseal_key* key_ = nullptr;
 };
 
-// Calls one after the other, until one fails.
+// Runs calls in order until one fails.
 class Steps {
 public:
     template <class Call>

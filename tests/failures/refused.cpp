@@ -1,5 +1,5 @@
-// The linker's --wrap puts these in the place of malloc(3) and the others, in libcrypto, libsodium
-// and libstdc++ as well.
+// The linker's --wrap substitutes these for malloc(3) and others, also in libcrypto, libsodium and
+// libstdc++.
 #include "refused.h"
 
 #include <pthread.h>
@@ -18,7 +18,7 @@ std::atomic<long> requests{0};
 std::atomic<long> first{LONG_MAX};
 std::atomic<long> last{LONG_MAX};
 
-// Whether this request is refused.
+// Returns true if this request is refused.
 bool refuses() {
     const long number = requests.fetch_add(1, std::memory_order_relaxed);
     return number >= first.load(std::memory_order_relaxed) &&

@@ -12,7 +12,7 @@
 namespace works {
 namespace {
 
-// Static, as the work's own buffers are no part of what is refused.
+// Static, as the work's own buffers must not be refused.
 uint8_t text[3000000], other[sizeof text];
 const uint8_t secret[64] = {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1, 4, 4, 4, 4, 5, 5, 5, 5};
 

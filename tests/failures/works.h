@@ -1,20 +1,20 @@
-// What the tests of refused requests run: each entry of the C interface, in a process of its own.
+// Work for the tests of refused requests: each entry of the C interface, in a process of its own.
 #pragma once
 
 #include "warpseal/warpseal.h"
 
 namespace works {
 
-// Runs to its end or to the first status that is not WARPSEAL_OK, frees what it holds, and returns
-// that status. Wrong bytes end the process by exit(3) with `wrong`.
+// Runs to its end or to the first status other than WARPSEAL_OK, frees its objects, and returns
+// that status. On wrong bytes it calls exit(3) with `wrong`.
 using Work = warpseal_status (*)();
 inline constexpr int wrong = 99;
 
 struct Named {
     const char* name;
     Work work;
-    // Whether its self-tests run before, in the parent: those of ciphers make thousands of
-    // requests, and abi_memory_test.cpp refuses them.
+    // True if its self-tests run before, in the parent. Those of ciphers make thousands of
+    // requests, which c_api_memory_test.cpp refuses.
     bool self_tested = false;
 };
 

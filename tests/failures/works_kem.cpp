@@ -14,7 +14,7 @@ namespace {
 constexpr const char* set = "ntruhps2048509";
 constexpr size_t most = 64;
 
-// Static, as the work's own buffers are no part of what is refused. Large enough for the set.
+// Static, as the work's own buffers must not be refused. Large enough for the set.
 struct Items {
     uint8_t public_keys[most][1024], secret_keys[most][1024], ciphertexts[most][1024];
     uint8_t sent[most][32], received[most][32];
@@ -51,7 +51,7 @@ warpseal_status exchange(unsigned threads, uint64_t count) {
         .and_if_all_did([&] { must_agree(count); });
 }
 
-// What the requests of a batcher came to.
+// Statuses of a batcher's requests.
 struct Completed {
     std::atomic<int> failure{WARPSEAL_OK};
 
@@ -75,8 +75,8 @@ warpseal_kem_request request_of(warpseal_kem_operation operation, size_t i, uint
     return request;
 }
 
-// All items of one operation through a batcher, which ends with it: submitted, and run where it
-// says no.
+// Sends all items of one operation through a batcher, which is then destroyed. Uses run where
+// submit refuses.
 warpseal_status batched(const Engine& engine, warpseal_kem_operation operation,
                         uint8_t (*secrets)[32]) {
     warpseal_kem_batcher_options options = {};

@@ -1,4 +1,4 @@
-// The table of all functions, and what a parent has.
+// The table of all functions, and the parent's objects.
 #include "calls.h"
 
 #include <cstdio>
@@ -68,7 +68,7 @@ bool cipher_called(const char* name, warpseal_cipher_info& cipher) {
     return false;
 }
 
-// Of distinct bytes, so that it is no weak key.
+// Uses distinct bytes, so that the key is not weak.
 Owned<warpseal_key> key_of(warpseal_engine* engine, const warpseal_cipher_info& cipher) {
     Bytes bytes(cipher.key_bytes);
     warpseal_key* made = nullptr;

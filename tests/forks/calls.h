@@ -1,4 +1,4 @@
-// Every function of the C interface as a child of a fork calls it, and its parent while it forks.
+// Every function of the C interface, called by a forked child and by its parent during the fork.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ using Owned = std::unique_ptr<T, Destroy>;
 
 using Bytes = std::vector<uint8_t>;
 
-// Null if that fails.
+// Returns null on failure.
 Owned<warpseal_engine> engine_with(uint32_t threads);
 Owned<warpseal_key> key_of(warpseal_engine* engine, const warpseal_cipher_info& cipher);
 bool cipher_called(const char* name, warpseal_cipher_info& cipher);
@@ -34,7 +34,7 @@ struct Keyed {
     warpseal_cipher_info cipher{};
 };
 
-// What a parent has at work while it forks.
+// Objects that a parent uses while it forks.
 struct Parent {
     static constexpr size_t threads = 4;
     static constexpr size_t host_bytes = 5000;
@@ -43,30 +43,29 @@ struct Parent {
     Owned<warpseal_kem_pool> pool;
     Owned<warpseal_kem_batcher> batcher;
     Keyed key;
-    // Of each thread a key that it is about to use first, uses first, or has used; null between
-    // two.
+    // For each thread, a key before, during or after its first use; null between two.
     std::array<std::atomic<const Keyed*>, threads> fresh{};
-    uint64_t handle = 0;  // of the pool, taken
+    uint64_t handle = 0;  // handle acquired from the pool
     void* host = nullptr;
 
     ~Parent();
-    // False: it cannot be made.
+    // Returns false if creation fails.
     bool make();
 };
 
-// Whose objects are used. engine: the parent's, or the caller's own.
+// The objects in use. engine: the parent's, or the caller's own.
 struct Scene {
     warpseal_engine* engine = nullptr;
-    Parent* parent = nullptr;  // null: nothing of the parent's
+    Parent* parent = nullptr;  // null: no objects of the parent
     bool in_child = false;
 };
 
-// Says where on standard error; false.
+// Prints the position on standard error and returns false.
 bool wrong(const char* file, int line, const char* what);
 #define RIGHT(condition) \
     if (!(condition)) return wrong(__FILE__, __LINE__, #condition)
 
-// Functions of the interface, and what calls all of them and sees that their results are right.
+// Functions of the interface, and a function that calls them all and checks their results.
 struct Calls {
     std::vector<const char*> functions;
     bool (*right)(const Scene& scene);
@@ -84,7 +83,7 @@ bool encapsulation(const Scene& scene);
 bool pools(const Scene& scene);
 bool batchers(const Scene& scene);
 
-// There and back in each mode of the cipher that has calls for one message.
+// Checks a round trip in each mode of the cipher that has calls for one message.
 bool works(const warpseal_key* key, const warpseal_cipher_info& cipher);
 
 }  // namespace forks

@@ -111,8 +111,7 @@ bool catalogue(const Scene&) {
     }
     RIGHT(targets > 1);
     warpseal_device_info device{};
-    const warpseal_status found =
-        warpseal_device_at(0, &device);  // a GPU is the business of one process alone
+    const warpseal_status found = warpseal_device_at(0, &device);  // a GPU serves one process only
     RIGHT(found == WARPSEAL_OK || found == WARPSEAL_NO_DEVICE ||
           found == WARPSEAL_INVALID_ARGUMENT);
     warpseal_kem_info set{};
@@ -125,7 +124,7 @@ bool catalogue(const Scene&) {
     return true;
 }
 
-// Of two threads where it is a child's own: a child's engines may have workers.
+// A child's own engine has two threads, as it may have workers.
 bool engines_and_keys(const Scene& scene) {
     const Owned<warpseal_engine> own = engine_with(2);
     RIGHT(own != nullptr &&

@@ -12,7 +12,7 @@ namespace {
 
 constexpr char set[] = "ntruhps2048509";
 
-// Room for `count` items of the set.
+// Memory for `count` items of the set.
 struct Items {
     warpseal_kem_info info{};
     Bytes publics, secrets, ciphertexts, sent, received;
@@ -62,7 +62,7 @@ bool encapsulate(warpseal_engine* engine, Items& items) {
     return warpseal_kem_encapsulate(engine, set, &batch) == WARPSEAL_OK;
 }
 
-// count: at most what it holds.
+// count: at most the pool's capacity.
 bool pool_works(warpseal_engine* engine, warpseal_kem_pool* pool, size_t count) {
     Items items(count);
     std::vector<uint64_t> handles(count);
@@ -79,7 +79,7 @@ bool pool_works(warpseal_engine* engine, warpseal_kem_pool* pool, size_t count) 
     return true;
 }
 
-// A ticket names nothing in a child of the process that took it.
+// A handle is invalid in a child of the process that acquired it.
 bool knows_no_handle(warpseal_kem_pool* pool, uint64_t handle) {
     Items items(1);
     RIGHT(warpseal_kem_pool_decapsulate(pool, 1, &handle, items.ciphertexts.data(),

@@ -1,5 +1,5 @@
-// Memory of devices and of the host, and files. A child has no GPU through its parent's engine;
-// these are engines of cores alone.
+// Device memory, host memory and files. A child has no GPU through its parent's engine, so these
+// engines use the cores alone.
 #include <sys/mman.h>
 #include <unistd.h>
 

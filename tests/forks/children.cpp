@@ -1,4 +1,4 @@
-// A process for some of the children, so that first uses come again, and an alarm for each.
+// Uses a process for some of the children, so that first uses recur, and an alarm for each.
 #include "children.h"
 
 #include <execinfo.h>
@@ -50,7 +50,7 @@ void say_where(int number) {
 
 void watch_signals() {
     void* frames[1];
-    (void)backtrace(frames, 1);  // loads what it needs, which no handler should
+    (void)backtrace(frames, 1);  // loads its libraries now, not in a handler
     struct sigaction action {};
     action.sa_handler = say_where;
     action.sa_flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
@@ -62,7 +62,8 @@ void watch_signals() {
     pthread_sigmask(SIG_UNBLOCK, &alarm_alone, nullptr);
 }
 
-// The alarm of a process goes to its first thread, which has something to say.
+// Starts a thread with signals blocked: a process's alarm goes to its first thread, which prints
+// the report.
 std::thread thread_that(const std::function<void()>& work) {
     sigset_t all, before;
     sigfillset(&all);
@@ -81,7 +82,7 @@ void await_one(Counts& counts) {
         ++counts.wrong;
 }
 
-// The whole life of a process that forks `some` children, from number `first` on.
+// Runs a process that forks `some` children, from number `first` on.
 void fork_under_load(std::unique_ptr<Work> work, uint64_t first, uint64_t some, Counts& counts) {
     std::atomic<bool> enough{false};
     std::vector<std::thread> threads;

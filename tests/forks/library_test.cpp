@@ -1,5 +1,4 @@
-// The C interface in children that are forked while threads of their parent are within all of its
-// calls.
+// The C interface in children forked while threads of their parent are inside its calls.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -21,7 +20,7 @@ std::string text_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-// What the public headers declare.
+// Returns the functions that the public headers declare.
 std::set<std::string> functions_of_headers() {
     const std::regex declared(R"(WARPSEAL_API[^;()]*?\b(warpseal_\w+)\s*\()");
     std::set<std::string> names;
@@ -34,7 +33,7 @@ std::set<std::string> functions_of_headers() {
     return names;
 }
 
-// A new one is called here, or this fails.
+// Fails until every new function is called here.
 TEST(Forks, EveryFunctionIsCalled) {
     std::string sources;
     for (const auto& source : std::filesystem::directory_iterator(WARPSEAL_SOURCE "/tests/forks"))
@@ -71,13 +70,14 @@ public:
                           false};
         if (thread % 2 == 1 && turns_[thread] % 4 != 0) {
             ++turns_[thread];
-            return take_and_give(scene.engine);
+            return acquire_and_release(scene.engine);
         }
         const bool right = calls[(3 * thread + turns_[thread]++) % calls.size()].right(scene);
         return right && (parent == nullptr || use_fresh_key(*parent, thread));
     }
 
-    // With an engine of its own, then with all of its parent's, which it then destroys.
+    // Runs with an engine of its own, then with all of its parent's objects, and then destroys
+    // those.
     bool child(uint64_t) override {
         Parent* const parent = parent_;
         const Owned<warpseal_engine> own = engine_with(2);
@@ -94,8 +94,8 @@ public:
     }
 
 private:
-    // What is done in less than a microsecond under a lock, so often that some fork catches it.
-    static bool take_and_give(warpseal_engine* engine) {
+    // Operations of under a microsecond under a lock, so frequent that some forks interrupt them.
+    static bool acquire_and_release(warpseal_engine* engine) {
         warpseal_cipher_info cipher{};
         RIGHT(cipher_called("aes-256", cipher));
         for (int i = 0; i < 200; ++i) {
@@ -107,7 +107,7 @@ private:
         return true;
     }
 
-    // The next of all ciphers, in all its modes.
+    // Uses the next of all ciphers, in all its modes.
     bool use_fresh_key(Parent& parent, size_t thread) {
         Keyed& fresh = fresh_[thread];
         fresh.key.reset();
@@ -129,7 +129,7 @@ private:
     std::atomic<Parent*> parent_{nullptr};
     std::array<Owned<warpseal_engine>, threads> own_;
     std::array<Keyed, threads>
-        fresh_;  // on no stack: the stacks of a parent's threads are those of its child's
+        fresh_;  // not on a stack: a child inherits the stacks of its parent's threads
     std::array<size_t, threads> turns_{};
     std::atomic<size_t> ciphers_{0};
 };

@@ -1,6 +1,6 @@
-// The provider in children that are forked while threads of their parent work in it. Nothing of the
-// parent's load fetches, makes keys of EVP or draws from libcrypto's random generators: libcrypto
-// has locks of its own for that, which a fork can leave held (docs/provider.md).
+// The provider in children forked while threads of their parent use it. The parent's load does not
+// fetch, make EVP keys or draw from libcrypto's random generators. Those take libcrypto locks,
+// which a fork can leave held (docs/provider.md).
 #include <gtest/gtest.h>
 #include <openssl/async.h>
 #include <sys/random.h>
@@ -42,7 +42,7 @@ std::vector<Cipher> every_cipher(OSSL_LIB_CTX* library) {
     return all;
 }
 
-// Encrypts in two parts, or decrypts, under a key of the context's already if `key` is null.
+// Encrypts in two segments, or decrypts. A null `key` uses the context's key.
 bool pass(EVP_CIPHER_CTX* context, const EVP_CIPHER* cipher, bool encrypt, const uint8_t* key,
           const uint8_t* iv, const tests::Bytes& in, tests::Bytes& out, uint8_t tag[16]) {
     const int mode = EVP_CIPHER_get_mode(cipher);
@@ -68,7 +68,7 @@ bool pass(EVP_CIPHER_CTX* context, const EVP_CIPHER* cipher, bool encrypt, const
     return true;
 }
 
-// There with `kept`, if that is not null, and back with a new context.
+// Encrypts with `kept`, if not null, and decrypts with a new context.
 bool cipher_works(const EVP_CIPHER* cipher, EVP_CIPHER_CTX* kept) {
     uint8_t key[64], iv[16], tag[16];
     RIGHT(getrandom(key, sizeof key, 0) == sizeof key && getrandom(iv, sizeof iv, 0) == sizeof iv);
@@ -82,7 +82,7 @@ bool cipher_works(const EVP_CIPHER* cipher, EVP_CIPHER_CTX* kept) {
     return true;
 }
 
-// A key of a group, and contexts that are ready to work with it.
+// A key of a group, and contexts prepared for it.
 struct Prepared {
     tests::Key key;
     tests::KeyContext there, back;
@@ -117,7 +117,7 @@ public:
     ProviderWork() : ciphers_(every_cipher(library_.context())), groups_(library_.groups()) {
         for (size_t i = 0; i < threads; ++i) {
             prepared_[i] =
-                std::make_unique<Prepared>(library_, groups_[i]);  // the first are of NTRU alone
+                std::make_unique<Prepared>(library_, groups_[i]);  // the first are NTRU alone
             contexts_[i].reset(EVP_CIPHER_CTX_new());
         }
     }
@@ -130,8 +130,8 @@ public:
         return turn % 8 != 0 || prepared_[thread]->works();
     }
 
-    // All ciphers as they are and as the child fetches them; a few of the groups, others in the
-    // next child; and what its parent prepared.
+    // All ciphers, both inherited and fetched in the child; some groups, others in the next child;
+    // and the parent's prepared contexts.
     bool child(uint64_t number) override {
         RIGHT(ciphers_.size() > 60 && groups_.size() > 12);
         for (const Cipher& cipher : ciphers_) {
@@ -174,15 +174,15 @@ TEST(Forks, ChildrenOfABusyParentUseTheProvider) {
 
 int on_a_fibre(void* prepared) { return (*static_cast<Prepared**>(prepared))->works() ? 1 : 0; }
 
-// One turn of the fibre, which it may begin with. False: it is not done.
+// Starts or resumes the fibre. Returns false if it is not done.
 bool resume(ASYNC_JOB*& job, ASYNC_WAIT_CTX* wait, Prepared* prepared, int& result) {
     const int state = ASYNC_start_job(&job, wait, &result, on_a_fibre, &prepared, sizeof prepared);
     return state != ASYNC_PAUSE;
 }
 
-// A request that is queued, or just done, at the fork: the child makes its own of it, and the
-// parent's goes on.
-TEST(Forks, PausedFibresGoOnInBothProcesses) {
+// A request that is queued, or just done, at the fork: the child repeats it, and the parent's
+// continues.
+TEST(Forks, PausedFibresContinueInBothProcesses) {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP()
         << "NOT RUN: a sanitizer's own locks may be held in children of programs with threads";

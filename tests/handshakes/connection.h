@@ -26,7 +26,7 @@ inline void require(bool condition, const char* what) {
     if (!condition) throw std::runtime_error(what);
 }
 
-// What the ends of all connections over one group share.
+// State shared by the ends of all connections over one group.
 class Ends {
 public:
     Ends(const Library& library, const std::string& group)
@@ -81,7 +81,7 @@ public:
         return SSL_is_init_finished(client_.get()) != 0 && SSL_is_init_finished(server_.get()) != 0;
     }
 
-    // Goes on with an end; false if it has failed. `pauses` counts fibres left waiting.
+    // Resumes one end; returns false if it has failed. `pauses` counts fibres that paused.
     static bool step(SSL* end, size_t& pauses) {
         if (SSL_is_init_finished(end) != 0) return true;
         const int result = SSL_do_handshake(end);
@@ -94,7 +94,7 @@ public:
         return step(client_.get(), pauses) && step(server_.get(), pauses);
     }
 
-    // The same secret at both ends, of this connection alone.
+    // Returns the secret exported by both ends, unique to this connection.
     std::string exported() const {
         unsigned char ours[32], theirs[32];
         constexpr char label[] = "EXPORTER test";
@@ -110,7 +110,7 @@ private:
     Tls client_, server_;
 };
 
-// The descriptors that a paused end waits for.
+// Returns the descriptors that a paused end waits for.
 inline std::vector<int> descriptors(SSL* end) {
     size_t count = 0;
     if (SSL_get_all_async_fds(end, nullptr, &count) != 1) return {};

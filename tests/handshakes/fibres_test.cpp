@@ -1,4 +1,4 @@
-// SSL_MODE_ASYNC: handshakes that pause on their fibres while a batch is done, and all that can
+// SSL_MODE_ASYNC: handshakes that pause on their fibres during a batch, and everything that can
 // happen to them meanwhile.
 #include <dirent.h>
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ void wait_for_any(const std::vector<std::unique_ptr<Connection>>& all) {
                 for (const int descriptor : descriptors(end))
                     wanted.push_back({descriptor, POLLIN, 0});
     ASSERT_FALSE(wanted.empty());
-    ASSERT_GT(poll(wanted.data(), wanted.size(), 10'000), 0) << "nobody was woken";
+    ASSERT_GT(poll(wanted.data(), wanted.size(), 10'000), 0) << "no connection was woken";
 }
 
 bool rung(SSL* end) {
@@ -75,8 +75,8 @@ TEST_P(Fibres, ManyAtOnceInAnEventLoop) {
             }
             if (moved == 0 && done < all.size()) wait_for_any(all);
         }
-        // Key generation and decapsulation at the client, encapsulation at the server: all but
-        // those that were done before they could pause.
+        // Key generation and decapsulation at the client, encapsulation at the server; except those
+        // done before they could pause.
         EXPECT_GE(pauses, all.size());
         std::set<std::string> secrets;
         for (const auto& one : all) secrets.insert(one->exported());
@@ -86,7 +86,7 @@ TEST_P(Fibres, ManyAtOnceInAnEventLoop) {
     EXPECT_EQ(open_descriptors(), before);
 }
 
-TEST_P(Fibres, ResumedAllTheTimeWithoutReason) {
+TEST_P(Fibres, ResumedSpuriously) {
     const Ends ends(library, GetParam());
     const auto all = connections(ends, 50, SSL_MODE_ASYNC);
     size_t pauses = 0;
@@ -129,15 +129,15 @@ TEST_P(Fibres, WokenByACallback) {
     }
     EXPECT_EQ(calls, pauses);
     EXPECT_GE(calls, all.size());
-    EXPECT_EQ(open_descriptors(), before);  // who is called needs none
+    EXPECT_EQ(open_descriptors(), before);  // callbacks need no descriptors
     for (const auto& one : all) EXPECT_NE(one->exported(), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Groups, Fibres, testing::Values(pure, hybrid));
 
-// A server drops a connection whenever it likes. libcrypto never ends such a fibre; what the batch
-// writes to is not on it.
-TEST(Abandoned, ConnectionsAreFreedWhileTheirFibresArePaused) {
+// A server may close a connection at any time. libcrypto never ends such a fibre, so the batch must
+// not write to its stack.
+TEST(Abandoned, ConnectionsAreFreedWhileFibresArePaused) {
     const Library library;
     const Ends ends(library, pure);
     const size_t before = open_descriptors();
@@ -148,8 +148,8 @@ TEST(Abandoned, ConnectionsAreFreedWhileTheirFibresArePaused) {
         EXPECT_GE(pauses, all.size() / 2);  // a few may have been done before they could pause
         all.clear();
     }
-    // Others come through, and the descriptors of the dropped ones are closed when their batches
-    // are done.
+    // Other connections succeed, and the closed ones' descriptors are closed when their batches are
+    // done.
     const Connection other(ends, 0);
     size_t none = 0;
     while (!other.done()) ASSERT_TRUE(other.step(none));
@@ -178,7 +178,7 @@ int encapsulate(void* data) {
     return done ? 1 : 0;
 }
 
-TEST(Jobs, OneThatMayNotPauseHasItsResult) {
+TEST(Jobs, AJobThatMayNotPauseCompletes) {
     const Library library;
     const Key key = library.generate(pure);
     ASSERT_TRUE(key);
@@ -220,9 +220,9 @@ int encrypt_with_all(void* data) {
     return done;
 }
 
-// The target whose frames are the largest, with handshakes and records on fibres, and where all but
-// one operation run inline. Self-tests, too.
-TEST(Stack, OfAFibreIsNotWhatTheEngineUses) {
+// The target with the largest frames, with handshakes and records on fibres, where almost all
+// operations run inline. Includes self-tests.
+TEST(Stack, OfAFibreIsNotUsedByTheEngine) {
     setenv("WARPSEAL_DEVICE", "portable", 1);
     setenv("WARPSEAL_MAX_WAITING", "1", 1);
     const Library library;
@@ -264,7 +264,7 @@ TEST(Threads, HandshakesOfMany) {
     EXPECT_EQ(failed, 0u);
 }
 
-TEST(Loading, AgainAndAgain) {
+TEST(Loading, Repeatedly) {
     for (int i = 0; i < 5; ++i) {
         Library library;
         const Ends ends(library, hybrid);

@@ -10,7 +10,7 @@ CLASSICAL = {"": 0, "x25519_": 32, "p256_": 32, "p384_": 48, "p521_": 66}
 
 
 def hexadecimal(text, name):
-    """The bytes that -text prints under a name."""
+    """Returns the bytes that -text prints under a name."""
     block = re.search(rf"^{name}:\n((?:    [0-9a-f:]+\n)+)", text, flags=re.M)
     check(block, text[:500])
     return bytes.fromhex(re.sub(r"[:\s]", "", block.group(1)))
@@ -34,7 +34,7 @@ def every_group(p):
 
 
 @case
-def through_every_form(p):
+def through_every_format(p):
     with Machine(p) as machine:
         for name in ["ntru_hrss701", "x25519_ntru_hps2048677", "p521_ntru_hps4096821"]:
             machine.ok("openssl", "genpkey", "-algorithm", name, "-out", "key.pem")
@@ -48,7 +48,7 @@ def through_every_form(p):
 
 
 @case
-def halves_that_do_not_belong_together(p):
+def mismatched_halves(p):
     with Machine(p) as machine:
         for name in ["ntru_hps2048509", "p256_ntru_hps2048509", "x25519_ntru_hps2048509"]:
             keys = []
@@ -66,7 +66,7 @@ def halves_that_do_not_belong_together(p):
 
 
 @case
-def what_is_no_key(p):
+def invalid_keys(p):
     with Machine(p) as machine:
         name = "p256_ntru_hps2048509"
         machine.ok("openssl", "genpkey", "-algorithm", name, "-outform", "DER", "-out", "key.der")

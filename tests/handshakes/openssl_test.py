@@ -1,4 +1,5 @@
-"""Debian's `openssl`: what it lists of the provider, and handshakes of s_client with s_server over every group."""
+"""Debian's `openssl`: its list of the provider's algorithms, and handshakes of s_client with
+s_server over every group."""
 
 import re
 
@@ -40,8 +41,9 @@ def every_group_on_fibres(p):
 
 
 @case
-def preferred_for_all(p):
-    """A program that would have all from us: classical halves still come from another provider."""
+def preferred_for_everything(p):
+    """A program that prefers this provider for everything: classical halves still come from another
+    provider."""
     with Machine(p, properties="?provider=warpseal") as machine:
         machine.certificate()
         wanted = ["x25519_ntru_hps4096821", "p521_ntru_hrss1373"]
@@ -53,7 +55,7 @@ def preferred_for_all(p):
 
 @case
 def a_second_hello(p):
-    """The client guesses wrong, and sends the share that it is asked for."""
+    """The client guesses the wrong group, and sends the requested share."""
     with Machine(p) as machine:
         machine.certificate()
         for wanted in ["ntru_hps2048509", "p384_ntru_hrss701"]:
@@ -84,7 +86,7 @@ def no_group_in_common(p):
         server = machine.s_server(["ntru_hps2048677", "x25519_ntru_hps2048677"])
         refused = machine.s_client(server.port, ["ntru_hps2048509"])
         check(refused.returncode != 0 and "alert handshake failure" in refused.text, refused.text[-1500:])
-        check_equal(machine.s_client(server.port, ["ntru_hps2048677"]).returncode, 0, "the server goes on")
+        check_equal(machine.s_client(server.port, ["ntru_hps2048677"]).returncode, 0, "the server continues")
 
 
 @case
@@ -96,7 +98,7 @@ def without_the_provider(p):
         check(client.returncode != 0 and "ntru_hps4096821" in client.text, client.text)
         server = machine.s_server(["ntru_hps4096821", "X25519"])
         client = machine.s_client(server.port, ["X25519"], "-trace", environment=machine.without)
-        check_equal((client.returncode, shares(client.text)), (0, [(29, 32)] * 2), "who has no provider takes another group")
+        check_equal((client.returncode, shares(client.text)), (0, [(29, 32)] * 2), "without the provider another group is used")
 
 
 need("openssl")

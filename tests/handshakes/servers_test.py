@@ -1,4 +1,5 @@
-"""Stock nginx, with eight workers that were forked after its provider was loaded, and stock curl, over every group."""
+"""Stock nginx, with eight workers forked after its provider was loaded, and stock curl, over every
+group."""
 
 import os
 
@@ -28,7 +29,7 @@ http {{
 
 
 def configure(p, groups):
-    user = "root" if os.getuid() == 0 else "nobody"  # the directive counts for root alone
+    user = "root" if os.getuid() == 0 else "nobody"  # the directive applies to root only
     p.write("nginx.conf", NGINX.format(user=user, workers=WORKERS, directory=p.directory, groups=":".join(groups)).encode())
     return ["-e", "stderr", "-p", p.directory, "-c", p.file("nginx.conf")]
 
@@ -53,13 +54,14 @@ def every_group(p):
         for name, (number, _) in GROUPS.items():
             answer = curl(machine, name)
             check_equal(answer.returncode, 0, f"{name}: {answer.text} {server.said()[-1000:]}")
-            check_equal(answer.text.split()[1:], [f"0x{number:04x}", "."], f"{name}: what the server saw")
+            check_equal(answer.text.split()[1:], [f"0x{number:04x}", "."], f"{name}: the server's view")
         check(server.poll() is None, f"nginx ended: {server.said()}")
 
 
 @case
 def every_worker(p):
-    """Connections at once until each worker has had some: none of them has the threads or keys of its parent."""
+    """Opens connections at once until each worker has had some: none uses the threads or keys of
+    its parent."""
     with Machine(p) as machine:
         server = start(machine, ["x25519_ntru_hps4096821"])
         workers = set()
@@ -78,7 +80,7 @@ def every_worker(p):
 
 @case
 def reloaded(p):
-    """SIGHUP: new workers, under the provider that is loaded."""
+    """SIGHUP: new workers, with the provider loaded already."""
     with Machine(p) as machine:
         server = start(machine, ["ntru_hps2048509"])
         before = curl(machine, "ntru_hps2048509").text.split()[0]

@@ -1,4 +1,4 @@
-"""The provider's settings: in openssl.cnf, in the environment, and values that they cannot have."""
+"""The provider's settings: in openssl.cnf, in the environment, and invalid values."""
 
 import re
 
@@ -8,13 +8,14 @@ HYBRID = "x25519_ntru_hps4096821"
 
 
 def load(machine, **environment):
-    """By -provider, which says why it fails; programs that take openssl.cnf do not."""
+    """Loads by -provider, which reports the reason of a failure; programs that read openssl.cnf do
+    not."""
     return machine.run("openssl", "list", "-providers", "-provider-path", machine.module.rpartition("/")[0], "-provider", "warpseal",
                        environment={**machine.with_module, "OPENSSL_CONF": machine.p.file("plain.cnf"), **environment})
 
 
 @case
-def values_that_they_cannot_have(p):
+def invalid_values(p):
     with Machine(p) as machine:
         for name, value, why in [("THREADS", "many", "number from 0"), ("THREADS", "-1", "number from 0"), ("THREADS", "5000", "number from 0"),
                                  ("THREADS", "", "number from 0"), ("DEVICE", "bogus", "cuda:N"), ("DEVICE", "cuda:0,0", "cuda:N"), ("DEVICE", "", "cuda:N"),
@@ -29,12 +30,13 @@ def values_that_they_cannot_have(p):
             check_equal(done.returncode, 1, f"{name} = {value}: {done.text}")
             check(f"WARPSEAL_{name}" in done.text and why in done.text, f"{name} = {value}: {done.text}")
         check_equal(load(machine, WARPSEAL_THREADS="2", WARPSEAL_GROUPS="ntru_hrss701", WARPSEAL_NUMBER_NTRU_HRSS701="0xFEFE").returncode, 0,
-                    "values that they can have")
+                    "valid values")
 
 
 @case
 def other_numbers(p):
-    """A number from openssl.cnf on one side, from the environment on the other, where openssl.cnf says something else."""
+    """One side takes a number from openssl.cnf, the other from the environment, which overrides its
+    openssl.cnf."""
     with Machine(p, settings=f"number_{HYBRID} = 0xFE77\nmax_delay_us = 100\n") as machine:
         machine.certificate()
         server = machine.s_server([HYBRID])
@@ -56,7 +58,7 @@ def fewer_groups(p):
         check_equal(machine.s_client(server.port, ["p256_ntru_hps2048509"]).returncode, 0, "a group that is offered")
         client = machine.s_client(server.port, ["ntru_hps4096821"])
         check(client.returncode != 0 and "ntru_hps4096821" in client.text, client.text[-1000:])
-        # As an algorithm it is still there.
+        # It is still available as an algorithm.
         machine.ok("openssl", "genpkey", "-algorithm", "ntru_hps4096821", "-out", "other.pem")
 
 
@@ -64,7 +66,7 @@ def fewer_groups(p):
 def one_target(p):
     with Machine(p, settings="device = portable\nthreads = 1\n") as machine:
         machine.ok("openssl", "genpkey", "-algorithm", HYBRID, "-out", "key.pem")
-    with Machine(p, settings="device = cuda:31\n") as machine:  # it could be one: seen when it is wanted
+    with Machine(p, settings="device = cuda:31\n") as machine:  # a valid name: the device is checked at first use
         done = machine.run("openssl", "genpkey", "-algorithm", HYBRID, "-out", "other.pem")
         check(done.returncode != 0 and "the engine cannot be made" in done.text, done.text)
 

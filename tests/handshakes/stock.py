@@ -1,6 +1,8 @@
-"""Stock programs over libssl with the module under test, as its users run them: each in a directory of its own, on loopback alone.
+"""Stock programs over libssl with the module under test, as users run them: each in a directory of
+its own, on loopback alone.
 
-Scripts here run as `python3 NAME_test.py MODULE`; cases and their count are those of tests/cli/program.py.
+Scripts here run as `python3 NAME_test.py MODULE`; cases and their count are those of
+tests/cli/program.py.
 """
 
 import os
@@ -14,7 +16,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 from program import case, check, check_equal, main, wait_until  # noqa: E402,F401
 
-# Name: number in TLS, bytes of a share. OQS's numbers; X25519 with sets for which it has none from 0xFE00.
+# Name: number in TLS, bytes of a share. OQS's numbers; X25519 hybrids without one use numbers from
+# 0xFE00.
 GROUPS = {
     "ntru_hps2048509": (0x0214, 699), "ntru_hps2048677": (0x0215, 930), "ntru_hps4096821": (0x0216, 1230),
     "ntru_hps40961229": (0x0245, 1842), "ntru_hrss701": (0x0217, 1138), "ntru_hrss1373": (0x0246, 2401),
@@ -94,7 +97,7 @@ class Machine:
         return done
 
     def start(self, program, *arguments, environment=None):
-        """A server, in a process group of its own; what it says goes to a file."""
+        """Starts a server in a process group of its own; its output goes to a file."""
         name = self.p.file(f"said{len(self.started)}")
         with open(name, "wb") as said:
             process = subprocess.Popen([find(program), *map(str, arguments)], stdin=subprocess.PIPE, stdout=said, stderr=subprocess.STDOUT,
@@ -109,7 +112,7 @@ class Machine:
                 "certificate.pem", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-days", 2, environment=self.without)
 
     def s_server(self, groups, *more, environment=None):
-        """Its port, once it listens."""
+        """Returns its port, once it listens."""
         server = self.start("openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", "certificate.pem", "-key", "key.pem", "-tls1_3",
                             "-groups", ":".join(groups), *more, environment=environment)
         port = re.compile(r"ACCEPT 127\.0\.0\.1:(\d+)")
@@ -125,5 +128,5 @@ class Machine:
 
 
 def shares(trace):
-    """(number, bytes) of each share in the output of -trace, in order."""
+    """Returns (number, bytes) of each share in the output of -trace, in order."""
     return [(int(number), int(length)) for number, length in re.findall(r"NamedGroup: [^(]*\((\d+)\)\s+key_exchange:\s+\(len=(\d+)\)", trace)]

@@ -10,7 +10,7 @@ namespace tests {
 
 using Answer = std::map<std::string, std::string>;
 
-// Each block of NAME.rsp.gz begins with its count.
+// Returns the blocks of NAME.rsp.gz, each of which starts with its count.
 inline std::vector<Answer> answers(const std::string& name) {
     std::istringstream text(vectors::text(vectors::folder() / "ntru" / (name + ".rsp.gz")));
     std::vector<Answer> out;

@@ -1,5 +1,5 @@
-// NTRU through the door (backends/kem_backend.h): each set on each target of this machine, one test
-// for each pair.
+// NTRU through the backend interface (backends/kem_backend.h): each set on each target of this
+// machine, one test for each pair.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -22,21 +22,21 @@ namespace tests {
 using reference::Text;
 using warpseal::KemOperation;
 
-struct Subject {
+struct TestCase {
     std::string set, target;
-    friend void PrintTo(const Subject& subject, std::ostream* out) {
-        *out << subject.set << " on " << subject.target;
+    friend void PrintTo(const TestCase& test_case, std::ostream* out) {
+        *out << test_case.set << " on " << test_case.target;
     }
 };
 
-inline std::vector<Subject> subjects() {
-    std::vector<Subject> out;
+inline std::vector<TestCase> test_cases() {
+    std::vector<TestCase> out;
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         for (const char* target : {"portable", "avx2", "vaes512", "cuda"})
             out.push_back({set->name, target});
     return out;
 }
-inline std::string name_of(const testing::TestParamInfo<Subject>& info) {
+inline std::string name_of(const testing::TestParamInfo<TestCase>& info) {
     return info.param.set + "_" + info.param.target;
 }
 
@@ -46,7 +46,7 @@ inline Text slice(const Text& from, size_t i, size_t bytes) {
 }
 inline void append(Text& to, const Text& what) { to.insert(to.end(), what.begin(), what.end()); }
 
-// The secret of what is not a ciphertext of that key.
+// Returns the secret for an invalid ciphertext under that key.
 inline Text rejected(const Text& secret_key, const Text& ciphertext) {
     Text message(32 + ciphertext.size());
     std::copy(secret_key.end() - 32, secret_key.end(), message.begin());
@@ -65,18 +65,18 @@ struct Encapsulated {
     uint64_t failed = 0;
 };
 
-// One set on one target. Items lie side by side.
+// One set on one target. Items are contiguous.
 class Backend {
 public:
     explicit Backend(const warpseal::kem::Params& params) : params_(params) {}
     virtual ~Backend() = default;
     const warpseal::kem::Params& params() const { return params_; }
-    // Null on a GPU.
+    // Returns null on a GPU.
     virtual const warpseal::CpuKem* cpu() const { return nullptr; }
-    // How many items are done together.
+    // Returns the number of items computed together.
     virtual uint32_t group(KemOperation operation) const = 0;
-    // Items [first, first + count) of a batch in host memory; how many of them have none of their
-    // results.
+    // Computes items [first, first + count) of a batch in host memory. Returns the number of items
+    // without a result.
     virtual uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first,
                          uint64_t count) const = 0;
     uint64_t run(KemOperation operation, const warpseal_kem_batch& batch) const {
@@ -108,7 +108,7 @@ public:
         return out;
     }
 
-    // One public key for all, or one each.
+    // Takes one public key for all items, or one each.
     Encapsulated encapsulate(const Text& coins, const Text& public_keys) const {
         const uint64_t count = coins.size() / params().encapsulation_coins();
         Encapsulated out{Text(count * params().ciphertext_bytes()), Text(count * 32),
@@ -126,7 +126,7 @@ public:
         return out;
     }
 
-    // One secret key for all, or one each.
+    // Takes one secret key for all items, or one each.
     Text decapsulate(const Text& ciphertexts, const Text& secret_keys) const {
         const uint64_t count = ciphertexts.size() / params().ciphertext_bytes();
         Text secrets(count * 32), texts = ciphertexts, keys = secret_keys;
@@ -158,7 +158,7 @@ public:
     using Backend::run;
     uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first,
                  uint64_t count) const override {
-        // As much work space as it asks for, and a guard behind it.
+        // Exactly the requested work space, with a guard behind it.
         const size_t bytes = kem_.work_bytes(operation, count);
         EXPECT_EQ(bytes % 64, 0u);
         const Guarded memory(bytes);
@@ -170,8 +170,8 @@ private:
     const warpseal::CpuKem& kem_;
 };
 
-// Memory of the first GPU, as it is in the host's: exactly so many bytes, so that a checker sees
-// every byte outside.
+// A copy of host memory on the first GPU, of exactly that many bytes, so that a checker detects
+// every access outside.
 class DeviceCopy {
 public:
     explicit DeviceCopy(size_t bytes) : bytes_(bytes) {
@@ -209,7 +209,8 @@ public:
         return operation == KemOperation::keypair ? 16 : 32;
     }
     using Backend::run;
-    // Keys twice, as among many, which are inverted in groups, and alone: to the same bytes.
+    // Generates keys twice, as a large batch, inverted in groups, and one by one: the bytes must be
+    // equal.
     uint64_t run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t first,
                  uint64_t count) const override {
         if (operation == KemOperation::keypair && count > 1) {
@@ -290,9 +291,9 @@ private:
     const warpseal::CudaKem& kem_;
 };
 
-// A test of one set on one target; skipped, and said so, where this machine or this build does not
-// have it.
-class KemTest : public testing::TestWithParam<Subject> {
+// A test of one set on one target; reports a skip where this machine or this build does not have
+// it.
+class KemTest : public testing::TestWithParam<TestCase> {
 protected:
     void SetUp() override {
         const std::vector<warpseal_target_info> all = targets::all();
@@ -317,11 +318,11 @@ protected:
     const Backend& backend() const { return *backend_; }
     const std::string& set() const { return GetParam().set; }
     bool fast() const { return GetParam().target != "portable"; }
-    // Whether cases may go by the thousand: not on a GPU, whose runs are by hand, nor where a
-    // sanitizer makes each many times as slow.
+    // Returns true if thousands of cases are feasible: not on a GPU, whose tests run manually, nor
+    // under a sanitizer, which slows each many times.
     bool many() const { return backend().cpu() != nullptr && !stacks_are_sanitized; }
-    // The twin, made once: it inverts x - 1.
-    const reference::Ntru& slow() const {
+    // The reference, made once: it inverts x - 1.
+    const reference::Ntru& reference_ntru() const {
         static std::map<std::string, reference::Ntru> all;
         return all.try_emplace(set(), set()).first->second;
     }
@@ -333,4 +334,4 @@ private:
 }  // namespace tests
 
 #define FOR_EACH_SET_AND_TARGET(suite) \
-    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::subjects()), tests::name_of)
+    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::test_cases()), tests::name_of)

@@ -1,5 +1,5 @@
-// A batch of any size, any strides and with bad items gives what batches of one give; nothing
-// outside its outputs is touched.
+// A batch of any size, any strides and with bad items equals batches of one. Nothing outside its
+// outputs changes.
 
 #include <numeric>
 
@@ -13,7 +13,7 @@ namespace {
 using tests::Text;
 using warpseal::KemOperation;
 
-// Items done one by one, to which batches are held.
+// Items computed one by one, as the reference output of batches.
 struct Singles {
     size_t count;
     Text keypair_coins, encapsulation_coins;
@@ -51,10 +51,10 @@ class KemBatch : public tests::KemTest {
 protected:
     bool smallest() const { return backend().params().n == 509; }
 
-    // In the smallest set, whose text is that of the others, every size to 300, and 2^k - 1, 2^k
-    // and 2^k + 1 to 513; in the others to 67, and again about powers of two and 300. The portable
-    // target, whose word is one lane, and where cases must be few, have of the others sizes about
-    // the group of keys.
+    // Selects batch sizes. The smallest set, which shares its code with the others, has every size
+    // to 300, and 2^k - 1, 2^k and 2^k + 1 to 513. The others have sizes to 67, and around powers
+    // of two and 300. For these the portable target, whose word is one lane, and slow runs use only
+    // sizes around the group of keys.
     bool chosen(size_t count) const {
         const size_t group = backend().group(KemOperation::keypair);
         if (smallest()) return near_power_of_two(count) || count <= (fast() || many() ? 300 : 100);
@@ -63,7 +63,7 @@ protected:
         return count <= 9 || (count + 1 >= group && count <= group + 1) || count == 2 * group + 1 ||
                count == 300;
     }
-    // Keys, which take longest, to 100 where they are slow.
+    // Key generation is the slowest: sizes to 100 where it is slow.
     bool with_keypairs(size_t count) const {
         return !smallest() || (fast() && many()) || count <= 100 || near_power_of_two(count);
     }
@@ -89,9 +89,9 @@ protected:
         ASSERT_EQ(backend().decapsulate(sent.ciphertexts, secrets), sent.secrets) << count;
     }
 
-    // Where a bad item goes in a batch: everywhere in a small one, and where operations are fast;
-    // else to the ends of a batch of 67 and of the groups in it, of 32 keys, of 16, or of fewer.
-    std::vector<size_t> places(size_t count) const {
+    // Positions of a bad item: everywhere in a small batch, and where operations are fast.
+    // Otherwise at the ends of a batch of 67 and of its groups of 32, 16 or fewer keys.
+    std::vector<size_t> positions(size_t count) const {
         if (many() && !fast()) return {0, 1, 15, 16, 30, 31, 32, 33, 47, 48, 62, 63, 64, 65, 66};
         std::vector<size_t> all(count);
         std::iota(all.begin(), all.end(), size_t{0});
@@ -101,7 +101,7 @@ protected:
     void bad_coins(const Singles& singles, size_t bad) const {
         const auto& params = backend().params();
         Text coins = singles.keypair_coins;
-        // f = 0, or g, which only HRSS draws so that it may be.
+        // f = 0, or g = 0, which only HRSS can draw.
         const size_t zero =
             params.family == warpseal::kem::Family::hrss && bad % 2 == 1 ? params.iid_coins() : 0;
         std::fill_n(coins.begin() + static_cast<long>(bad * params.keypair_coins() + zero),
@@ -116,7 +116,7 @@ protected:
     void bad_public_key(const Singles& singles, size_t bad) const {
         const auto& params = backend().params();
         Text publics = singles.keys.publics;
-        const bool spare = params.spare_bits() != 0;  // else no public key is bad
+        const bool spare = params.spare_bits() != 0;  // otherwise no public key is bad
         if (spare) publics[(bad + 1) * params.public_key_bytes() - 1] |= 0x80;
         const tests::Encapsulated sent =
             backend().encapsulate(singles.encapsulation_coins, publics);
@@ -133,16 +133,16 @@ protected:
         const auto& params = backend().params();
         Text ciphertexts = singles.sent.ciphertexts;
         ciphertexts[bad * params.ciphertext_bytes() + 7] ^= 0x10;
-        const Text answer =
-            slow().decapsulate(tests::slice(ciphertexts, bad, params.ciphertext_bytes()),
-                               tests::slice(singles.keys.secrets, bad, params.secret_key_bytes()));
+        const Text answer = reference_ntru().decapsulate(
+            tests::slice(ciphertexts, bad, params.ciphertext_bytes()),
+            tests::slice(singles.keys.secrets, bad, params.secret_key_bytes()));
         EXPECT_NE(answer, tests::slice(singles.sent.secrets, bad, 32));
         Text expected = singles.sent.secrets;
         std::copy(answer.begin(), answer.end(), expected.begin() + static_cast<long>(bad * 32));
         EXPECT_EQ(backend().decapsulate(ciphertexts, singles.keys.secrets), expected);
     }
 
-    // Every second item is bad, each of the spare bits in turn: all of them are counted.
+    // Every second item is bad, with each spare bit in turn: all of them are counted.
     void many_bad(const Singles& singles) const {
         const auto& params = backend().params();
         Text coins = singles.keypair_coins, publics = singles.keys.publics,
@@ -204,10 +204,10 @@ TEST_P(KemBatch, NoItems) {
         EXPECT_EQ(backend().run(operation, empty), 0u);
 }
 
-// One bad item in a batch: it alone has no result, or another one.
-TEST_P(KemBatch, BadItemsLeaveTheOthersAlone) {
+// One bad item in a batch: only that item has no result, or a different one.
+TEST_P(KemBatch, BadItemsDoNotAffectOthers) {
     const Singles singles(backend(), many() ? 67 : 11, 5302);
-    for (const size_t bad : places(singles.count)) {
+    for (const size_t bad : positions(singles.count)) {
         SCOPED_TRACE(bad);
         bad_coins(singles, bad);
         bad_public_key(singles, bad);
@@ -216,7 +216,7 @@ TEST_P(KemBatch, BadItemsLeaveTheOthersAlone) {
     if (many()) many_bad(singles);
 }
 
-// Every array flush against a guard page, with gaps between items that must stay, a part of the
+// Every array touches a guard page, with gaps between items that must not change, a range of the
 // batch at a time.
 TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
     const auto& params = backend().params();
@@ -230,7 +230,7 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
         }
         return out;
     };
-    // Where the items in range were written, and nothing else.
+    // Expects only the items in range to be written.
     const auto only_range = [&](Text expected, size_t bytes) {
         for (size_t i = 0; i < count; ++i)
             if (i < from || i >= from + some)
@@ -290,7 +290,8 @@ TEST_P(KemBatch, StridesAndRangesAndNothingBeside) {
 }
 
 TEST_P(KemBatch, LessThan8KibOfStack) {
-    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+    if (tests::stacks_are_sanitized)
+        GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
     if (backend().cpu() == nullptr)
         GTEST_SKIP() << "NOT RUN: a GPU's threads have stacks of their own";
     const auto& params = backend().params();

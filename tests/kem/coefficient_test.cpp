@@ -1,4 +1,4 @@
-// What NTRU does with single coefficients, over all values that it may meet.
+// NTRU's functions on single coefficients, over all possible values.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ TEST(Coefficient, CentredIsTheSmallestRepresentative) {
     centred<kem::ntruhrss1373>();
 }
 
-// One coefficient that is not ternary, of every value and at every place, is seen.
+// One coefficient that is not ternary, of every value and at every position, is detected.
 template <const kem::Params& set>
 void ternary() {
     kem::Poly<set> r{};
@@ -64,15 +64,15 @@ void ternary() {
         r.at[i] = 0;
     }
 }
-TEST(Coefficient, TernaryIsToldFromTheRest) {
+TEST(Coefficient, TernaryIsDetected) {
     ternary<kem::ntruhps2048677>();
     ternary<kem::ntruhps40961229>();
     ternary<kem::ntruhrss701>();
     ternary<kem::ntruhrss1373>();
 }
 
-// One coefficient, at any place, and a polynomial is not zero: coins of a key with a single one are
-// rare.
+// One nonzero coefficient at any position makes a polynomial nonzero: random coins rarely give such
+// a key.
 template <const kem::Params& set>
 void zero() {
     kem::Poly<set> a{};
@@ -84,7 +84,7 @@ void zero() {
             a.at[i] = 0;
         }
 }
-TEST(Coefficient, ZeroIsToldFromASingleCoefficient) {
+TEST(Coefficient, ZeroDiffersFromASingleCoefficient) {
     zero<kem::ntruhps2048509>();
     zero<kem::ntruhps40961229>();
     zero<kem::ntruhrss1373>();

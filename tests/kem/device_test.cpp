@@ -1,5 +1,5 @@
 // The public calls of kem.h on device memory, and through the GPU: the same bytes as on the cores,
-// with coins given and drawn, and all that a caller can get wrong.
+// with coins given and drawn, and every caller error.
 #include <set>
 #include <string>
 
@@ -21,12 +21,11 @@ constexpr HostCall host_calls[] = {warpseal_kem_keypair, warpseal_kem_encapsulat
 constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device, warpseal_kem_encapsulate_device,
                                        warpseal_kem_decapsulate_device};
 
-// What a batch has of its own for each item; of the rest it has one, and coins are then to be
-// drawn.
+// The per-item inputs of a batch; it has one of every other input, and coins are then drawn.
 enum class Has { all, texts, pairs };
 
-// All that the three calls read and write, one array after the other in one piece of memory, a gap
-// after each item.
+// All inputs and outputs of the three calls: one array after another in one allocation, a gap after
+// each item.
 struct Items {
     const warpseal::kem::Params& set;
     uint64_t count;
@@ -38,11 +37,11 @@ struct Items {
           Has has = Has::all)
         : set(params), count(items), gap(gap_bytes) {
         const uint64_t keys = has == Has::texts ? 1 : count, texts = has == Has::pairs ? 1 : count;
-        publics = place(set.public_key_bytes(), keys);
-        secrets = place(set.secret_key_bytes(), keys);
-        ciphertexts = place(set.ciphertext_bytes(), texts);
-        shared = place(32, texts);
-        coins = place(set.keypair_coins(), has == Has::all ? count : 1);
+        publics = reserve(set.public_key_bytes(), keys);
+        secrets = reserve(set.secret_key_bytes(), keys);
+        ciphertexts = reserve(set.ciphertext_bytes(), texts);
+        shared = reserve(32, texts);
+        coins = reserve(set.keypair_coins(), has == Has::all ? count : 1);
         const Text random = tests::Random(5501).text(memory.size() - coins);
         std::copy(random.begin(), random.end(), memory.begin() + static_cast<long>(coins));
         statuses = (memory.size() + 3) / 4 * 4;
@@ -68,7 +67,7 @@ struct Items {
     warpseal_kem_batch here() { return at(memory.data()); }
 
 private:
-    size_t place(size_t bytes, uint64_t items) {
+    size_t reserve(size_t bytes, uint64_t items) {
         const size_t begin = memory.size();
         memory.resize(begin + items * (bytes + gap), 0xa5);
         return begin;
@@ -87,7 +86,7 @@ public:
     Copy(const Copy&) = delete;
     Copy& operator=(const Copy&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(data_); }
-    // Waits for what is queued.
+    // Waits for queued work.
     Text get() const {
         Text text(bytes_);
         EXPECT_EQ(warpseal_device_synchronize(engine_, nullptr), WARPSEAL_OK);
@@ -114,8 +113,8 @@ protected:
     }
     ~KemDevice() override { source = Source::kernel; }
 
-    // The operation on the items where they are, and on a copy of them on the GPU, comes to the
-    // same, byte for byte of all memory.
+    // Runs the operation on the items in place and on a copy of them on the GPU, and compares all
+    // memory byte for byte.
     void compare(int operation, Items& items,
                  const std::function<void(warpseal_kem_batch&)>& change = {}) {
         const Copy copy(cuda_, items.memory);
@@ -133,7 +132,7 @@ protected:
 
 constexpr auto drawn = [](warpseal_kem_batch& batch) { batch.coins = nullptr; };
 
-TEST_F(KemDevice, IsWhatTheCoresDo_cuda) {
+TEST_F(KemDevice, EqualsTheCores_cuda) {
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         for (const auto& [count, gap] : {std::pair<uint64_t, size_t>{1, 0}, {37, 5}, {300, 0}}) {
             Items items(*set, count, gap);
@@ -170,9 +169,9 @@ TEST_F(KemDevice, StatusesOfItemsThatHaveNoResult_cuda) {
     EXPECT_EQ(status, WARPSEAL_INVALID_ARGUMENT);
 }
 
-// Coins that are drawn: the same seed gives the same keys as on the cores; another, others, for
-// each item.
-TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
+// Drawn coins: the same seed gives the same keys as on the cores. Another seed gives different ones
+// for each item.
+TEST_F(KemDevice, DrawnCoinsEqualTheCores_cuda) {
     for (const warpseal::kem::Params* set :
          {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss1373}) {
         Items items(*set, 131);
@@ -197,7 +196,7 @@ TEST_F(KemDevice, DrawnCoinsAreThoseOfTheCores_cuda) {
 }
 
 // More coins than work space holds.
-TEST_F(KemDevice, InPieces_cuda) {
+TEST_F(KemDevice, InChunks_cuda) {
     const warpseal::kem::Params& set = warpseal::kem::ntruhps4096821;
     Items pair(set, 1), items(set, 140003, 0, Has::texts), pairs(set, items.count, 0, Has::pairs);
     compare(0, pair);
@@ -212,8 +211,8 @@ TEST_F(KemDevice, InPieces_cuda) {
     compare(0, pairs, drawn);
 }
 
-// Host memory goes through the GPU in pieces, from wherever it lies; here more than coins are made
-// for at a time.
+// Host memory goes through the GPU in chunks, from any address; here it has more items than coins
+// are drawn for at a time.
 TEST_F(KemDevice, ThroughHostMemory_cuda) {
     const warpseal::kem::Params& set = warpseal::kem::ntruhps2048509;
     source = Source::fixed;
@@ -249,7 +248,7 @@ TEST_F(KemDevice, WithoutRandomNothingIsWritten_cuda) {
     EXPECT_EQ(copy.get(), items.memory);
     EXPECT_EQ(warpseal_kem_decapsulate_device(cuda_.get(), items.set.name, &batch, nullptr),
               WARPSEAL_OK);
-    compare(0, items);  // who brings coins is not kept from it
+    compare(0, items);  // a caller with its own coins is not refused
 }
 
 TEST_F(KemDevice, WrongArguments_cuda) {
@@ -289,7 +288,7 @@ TEST_F(KemDevice, NoItems_cuda) {
     Items items(warpseal::kem::ntruhps2048677, 0);
     warpseal_kem_batch none = items.at(nullptr);
     source = Source::failing;
-    none.statuses = reinterpret_cast<int32_t*>(uintptr_t{3});  // wherever it is
+    none.statuses = reinterpret_cast<int32_t*>(uintptr_t{3});  // at any address
     for (const DeviceCall call : device_calls)
         EXPECT_EQ(call(cuda_.get(), items.set.name, &none, nullptr), WARPSEAL_OK);
 }

@@ -1,8 +1,8 @@
-// NTRU as a GPU runs it, compiled for the host: each kernel in a warp of fibres, equal to the
-// submission's answers and to the slow twin.
+// NTRU's device code compiled for the host: each kernel in a warp of fibres, equal to the
+// submission's known answers and to the slow reference.
 #include "warp_on_host.h"
 
-#pragma GCC diagnostic push  // nvcc's habits
+#pragma GCC diagnostic push  // nvcc ignores these
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wconversion"
@@ -15,13 +15,13 @@
 #include <gtest/gtest.h>
 
 #include "answer_files.h"
+#include "contiguous_batch.h"
 #include "random.h"
 #include "reference/ntru.h"
-#include "side_by_side.h"
 
 namespace warpseal::cuda::ntru {
 
-uint4 shared[size_t{64} << 10];  // what kernels take for their block's
+uint4 shared[size_t{64} << 10];  // the shared memory of a kernel's block
 
 // PTX ISA, "Matrix fragments for mma.m16n8k32": lane 4 g + t holds bytes 4 t to 4 t + 3, and 16
 // more on, of rows g and g + 8 of a and of column g of b; and of the product columns 2 t and 2 t +
@@ -50,7 +50,7 @@ using namespace warpseal::cuda::ntru;
 using vectors::Text;
 using warp_on_host::Order;
 
-// The product of coefficients, at its most: bytes of 255, or of -128.
+// The product of extreme coefficients: bytes of 255, or of -128.
 template <int n, Bytes a_kind, Bytes b_kind>
 void product(Order order) {
     using R = Ring<n>;
@@ -100,7 +100,7 @@ TEST(KemDeviceText, Products) {
     products<1373>();
 }
 
-// A sort of all its lanes' registers, of numbers that repeat.
+// Sorts all its lanes' registers, with repeated numbers.
 template <int registers>
 void sorted() {
     std::vector<int32_t> numbers(32 * registers);
@@ -128,7 +128,7 @@ TEST(KemDeviceText, Sort) {
     sorted<64>();
 }
 
-// Strings at every alignment, with bytes beside them that must stay.
+// Strings at every alignment, next to bytes that must not change.
 struct Misaligned {
     Misaligned(size_t size, size_t by)
         : memory(size + 16, 0xcc),
@@ -156,13 +156,13 @@ public:
     explicit OnHost(size_t misaligned)
         : by_(misaligned % 4), order_(misaligned % 2 == 0 ? Order::forwards : Order::backwards) {}
 
-    // Of as many pairs as there are statuses, inverted in groups: all public keys, then all secret
-    // keys.
+    // Generates statuses.size() key pairs, inverted in groups. Returns all public keys, then all
+    // secret keys.
     Text keypairs(const Text& coins, std::vector<int32_t>& statuses, uint32_t group) {
         const size_t count = statuses.size(), bytes = set.public_key_bytes();
         Misaligned in(coins, by_), pk(count * bytes, by_),
             sk(count * set.secret_key_bytes(), (by_ + 1) % 4);
-        warpseal_kem_batch batch = tests::side_by_side(set, count);
+        warpseal_kem_batch batch = tests::contiguous_batch(set, count);
         batch.statuses = statuses.data();
         batch.coins = in.data();
         batch.coins_stride = set.keypair_coins();
@@ -237,7 +237,7 @@ private:
         batch.statuses = status;
         return batch;
     }
-    // And leaves nothing in shared memory.
+    // Also checks that nothing is left in shared memory.
     void run(const std::function<void()>& kernel) const {
         warp_on_host::warp.run(kernel, order_);
         const auto* words = reinterpret_cast<const uint64_t*>(cuda::ntru::shared);
@@ -281,12 +281,11 @@ void answers() {
     EXPECT_GE(next, 8u);
 }
 
-// What is inverted together, three pairs and one, comes out as the twin's, also beside pairs that
-// are none.
+// Groups of three key pairs and one equal the reference, also next to pairs that fail.
 template <const Params& set>
 void groups() {
     constexpr size_t count = 4, each = set.keypair_coins();
-    const reference::Ntru slow(set.name);
+    const reference::Ntru reference_ntru(set.name);
     const Text good = tests::Random(575).text(count * each), none(each, 3);
     const auto append = [](Text& to, const Text& more) {
         to.insert(to.end(), more.begin(), more.end());
@@ -298,7 +297,7 @@ void groups() {
             const bool is_bad = (bad >> i & 1) != 0;
             const auto from = good.begin() + static_cast<long>(i * each);
             const Text own = is_bad ? none : Text(from, from + each);
-            const auto keys = slow.keypair(own);
+            const auto keys = reference_ntru.keypair(own);
             ASSERT_EQ(keys.has_value(), !is_bad);
             append(coins, own);
             append(publics, keys ? keys->public_key : Text(set.public_key_bytes()));

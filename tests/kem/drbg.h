@@ -1,5 +1,5 @@
-// AES-256-CTR-DRBG without derivation function (SP 800-90A 10.2.1), as the answer files of NIST's
-// post-quantum project use it; by libcrypto.
+// AES-256-CTR-DRBG without derivation function (SP 800-90A 10.2.1), by libcrypto, as in the answer
+// files of NIST's post-quantum project.
 #pragma once
 
 #include "oracle.h"

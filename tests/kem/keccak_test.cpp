@@ -1,6 +1,6 @@
 // Our Keccak, one state and many, against libcrypto's SHA3-256 and SHAKE256.
 #pragma GCC diagnostic ignored \
-    "-Wpsabi"  // vectors wider than the baseline's are returned by functions that are inlined
+    "-Wpsabi"  // inlined functions return vectors wider than the baseline's
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Pools of key pairs as tests use them: on the cores and on a GPU, with senders who encapsulate to
-// what was handed out.
+// Ephemeral key pools in tests: on the cores and on a GPU, with senders who encapsulate to the keys
+// handed out.
 #pragma once
 
 #include <set>
@@ -17,8 +17,8 @@ struct PoolFreed {
 };
 using PoolHandle = std::unique_ptr<warpseal_kem_pool, PoolFreed>;
 
-// What a call handed out.
-struct Taken {
+// Key pairs handed out by a call.
+struct AcquiredKeys {
     Text publics;
     Handles handles;
 };
@@ -30,7 +30,7 @@ inline std::set<std::string> items(const Text& text, size_t bytes) {
     return out;
 }
 
-class PoolTest : public testing::TestWithParam<Subject> {
+class PoolTest : public testing::TestWithParam<TestCase> {
 protected:
     void SetUp() override {
         if (GetParam().target == "cuda")
@@ -49,18 +49,18 @@ protected:
         EXPECT_EQ(warpseal_kem_pool_create(engine.get(), info.name, pairs, &out), WARPSEAL_OK);
         return PoolHandle(out);
     }
-    warpseal_status take(const PoolHandle& pool, size_t count, Taken& out) const {
+    warpseal_status acquire(const PoolHandle& pool, size_t count, AcquiredKeys& out) const {
         out.publics.assign(count * info.public_key_bytes, 0xa5);
         out.handles.assign(count, 0xa5a5a5a5a5a5a5a5);
         return warpseal_kem_pool_acquire(pool.get(), count, out.publics.data(),
                                          info.public_key_bytes, out.handles.data());
     }
-    Taken taken(const PoolHandle& pool, size_t count) const {
-        Taken out;
-        EXPECT_EQ(take(pool, count, out), WARPSEAL_OK);
+    AcquiredKeys acquired(const PoolHandle& pool, size_t count) const {
+        AcquiredKeys out;
+        EXPECT_EQ(acquire(pool, count, out), WARPSEAL_OK);
         return out;
     }
-    // Ciphertexts under those keys, and what their senders know.
+    // Returns ciphertexts under those keys, and the senders' secrets.
     void encapsulate(const Text& publics, Text& ciphertexts, Text& secrets) const {
         const size_t count = publics.size() / info.public_key_bytes;
         ciphertexts.assign(count * info.ciphertext_bytes, 0);
@@ -93,8 +93,8 @@ protected:
                                              ciphertexts.data(), info.ciphertext_bytes,
                                              secrets.data(), 32, statuses.data());
     }
-    // Whether every one of them still opens what is sent to it. They are used then.
-    bool works(const PoolHandle& pool, const Taken& pairs) const {
+    // Returns true if every handle opens its ciphertext. This uses the handles.
+    bool works(const PoolHandle& pool, const AcquiredKeys& pairs) const {
         Text ciphertexts, sent, received;
         std::vector<int32_t> statuses;
         encapsulate(pairs.publics, ciphertexts, sent);
@@ -102,7 +102,7 @@ protected:
                received == sent &&
                statuses == std::vector<int32_t>(pairs.handles.size(), WARPSEAL_OK);
     }
-    // Whether each is refused, with a secret of zeros.
+    // Returns true if each is refused, with a secret of zeros.
     bool refused(const PoolHandle& pool, const Handles& handles) const {
         Text received;
         std::vector<int32_t> statuses;
@@ -116,8 +116,8 @@ protected:
     targets::EngineHandle engine;
 };
 
-inline std::vector<Subject> pool_subjects() {
-    std::vector<Subject> out;
+inline std::vector<TestCase> pool_test_cases() {
+    std::vector<TestCase> out;
     for (const char* set : {"ntruhps2048509", "ntruhrss701"})
         for (const char* target : {"cpu", "cuda"}) out.push_back({set, target});
     return out;
@@ -125,5 +125,6 @@ inline std::vector<Subject> pool_subjects() {
 
 }  // namespace tests
 
-#define FOR_EACH_POOL(suite) \
-    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::pool_subjects()), tests::name_of)
+#define FOR_EACH_POOL(suite)                                                          \
+    INSTANTIATE_TEST_SUITE_P(All, suite, testing::ValuesIn(tests::pool_test_cases()), \
+                             tests::name_of)

@@ -1,4 +1,4 @@
-// Pools of key pairs across forks, and what they leave in memory.
+// Ephemeral key pools across forks, and the secrets they leave in memory.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,20 +11,20 @@
 
 namespace {
 
+using tests::AcquiredKeys;
 using tests::Handles;
 using tests::items;
 using tests::PoolHandle;
 using tests::source;
 using tests::Source;
-using tests::Taken;
 using tests::Text;
 
-class KemPoolApart : public tests::PoolTest {};
+class KemPoolForks : public tests::PoolTest {};
 
-// A child that waits for a lock of its parent's is ended, and fails.
+// Ends a child that waits for a lock held by its parent.
 constexpr unsigned longest_seconds = 120;
 
-// Runs `work` in a forked child; its result, 0 to 100.
+// Runs `work` in a forked child and returns its result, 0 to 100.
 int in_child(const std::function<int()>& work) {
     const pid_t child = fork();
     if (child == 0) {
@@ -36,23 +36,23 @@ int in_child(const std::function<int()>& work) {
     return WEXITSTATUS(status);
 }
 
-// Children of a parent whose threads are at work, and so now and then hold each lock. A child has
-// no pair of its parent's, ready or taken; its own work; and the parent's go on.
-TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
+// Children of a parent whose threads run, so that some forks happen under each lock. A child has no
+// key pair of its parent, ready or acquired. Its own work succeeds, and its parent's continues.
+TEST_P(KemPoolForks, ForkedChildrenHaveNoneOfTheirParents) {
 #if defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
 #endif
     constexpr size_t children = 8, pairs_each = 60;
     const PoolHandle some = pool(300);
     ASSERT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
-    const Taken mine = taken(some, 20);
+    const AcquiredKeys mine = acquired(some, 20);
     std::atomic<bool> done{false};
     std::atomic<size_t> wrong{0};
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i)
         threads.emplace_back([&] {
             while (!done)
-                wrong += !works(some, taken(some, 5)) ||
+                wrong += !works(some, acquired(some, 5)) ||
                          warpseal_kem_pool_fill(some.get()) != WARPSEAL_OK;
         });
     std::vector<int> pipes;
@@ -63,18 +63,18 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
         if (child == 0) {
             alarm(longest_seconds);
             if (!refused(some, mine.handles)) _exit(1);
-            const Taken own = taken(some, pairs_each);
+            const AcquiredKeys own = acquired(some, pairs_each);
             if (write(ends[1], own.publics.data(), own.publics.size()) !=
                 static_cast<ssize_t>(own.publics.size()))
                 _exit(2);
             if (!works(some, own)) _exit(3);
-            // Nor when each place has a pair of the child's, as it had one of the parent's.
-            const Taken all = taken(some, 300);
+            // Nor when each slot has a key pair of the child instead of one of the parent.
+            const AcquiredKeys all = acquired(some, 300);
             if (!refused(some, mine.handles) || !works(some, all)) _exit(6);
-            // And so on, in its children.
-            const Taken left = taken(some, 3);
+            // The same again in its children.
+            const AcquiredKeys left = acquired(some, 3);
             if (in_child([&] {
-                    const Taken all = taken(some, 300);
+                    const AcquiredKeys all = acquired(some, 300);
                     return refused(some, left.handles) && works(some, all) ? 7 : 1;
                 }) != 7)
                 _exit(4);
@@ -104,12 +104,12 @@ TEST_P(KemPoolApart, ForkedChildrenHaveNoneOfTheirParents) {
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(wrong, 0u);
     EXPECT_TRUE(works(some, mine));
-    tests::append(publics, taken(some, 300).publics);  // what was ready before, too
+    tests::append(publics, acquired(some, 300).publics);  // including those ready before
     EXPECT_EQ(items(publics, info.public_key_bytes).size(), 20 + children * pairs_each + 300);
 }
 
-// Windows of secret keys that a pool has, masked: drawn again, from the same source. Each at four
-// places, as the search looks at every fourth byte: so it sees a fourth of them.
+// Masked windows of a pool's secret keys, drawn again from the same source. Each at four offsets,
+// as the search checks every fourth byte: so it finds a fourth of them.
 residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal_kem_info& info,
                              size_t count) {
     Text publics(count * info.public_key_bytes), secrets(count * info.secret_key_bytes);
@@ -132,7 +132,7 @@ residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal
     return patterns;
 }
 
-TEST_P(KemPoolApart, WhatIsUsedDroppedOrForkedAwayIsWiped) {
+TEST_P(KemPoolForks, UsedReleasedAndForkedKeysAreZeroized) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
 #endif
@@ -142,19 +142,20 @@ TEST_P(KemPoolApart, WhatIsUsedDroppedOrForkedAwayIsWiped) {
     const size_t each = patterns.size() / count / 4;
     EXPECT_EQ(residue::occurrences(patterns), 0u);
     PoolHandle some = pool(count);
-    Taken pairs = taken(some, count);
+    AcquiredKeys pairs = acquired(some, count);
     source = Source::kernel;
-    // On a GPU they are not in this memory at all.
+    // With a GPU they are not in this memory at all.
     const size_t kept = GetParam().target == "cuda" ? 0 : 1;
-    EXPECT_EQ(residue::occurrences(patterns), kept * count * each) << "or this test sees nothing";
+    EXPECT_EQ(residue::occurrences(patterns), kept * count * each) << "otherwise the test is blind";
     EXPECT_EQ(in_child([&] { return residue::occurrences(patterns) == 0 ? 7 : 1; }), 7);
     warpseal_kem_pool_release(some.get(), 4, pairs.handles.data());
     EXPECT_EQ(residue::occurrences(patterns), kept * (count - 4) * each);
     const auto rest = [&](size_t from, size_t to) {
-        return Taken{Text(pairs.publics.begin() + static_cast<long>(from * info.public_key_bytes),
-                          pairs.publics.begin() + static_cast<long>(to * info.public_key_bytes)),
-                     Handles(pairs.handles.begin() + static_cast<long>(from),
-                             pairs.handles.begin() + static_cast<long>(to))};
+        return AcquiredKeys{
+            Text(pairs.publics.begin() + static_cast<long>(from * info.public_key_bytes),
+                 pairs.publics.begin() + static_cast<long>(to * info.public_key_bytes)),
+            Handles(pairs.handles.begin() + static_cast<long>(from),
+                    pairs.handles.begin() + static_cast<long>(to))};
     };
     EXPECT_TRUE(works(some, rest(4, 9)));
     EXPECT_EQ(residue::occurrences(patterns), kept * (count - 9) * each);
@@ -162,6 +163,6 @@ TEST_P(KemPoolApart, WhatIsUsedDroppedOrForkedAwayIsWiped) {
     EXPECT_EQ(residue::occurrences(patterns), 0u);
 }
 
-FOR_EACH_POOL(KemPoolApart);
+FOR_EACH_POOL(KemPoolForks);
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Pools of key pairs: each is handed out once, whatever threads and failing sources do; a ticket is
-// good for one ciphertext.
+// Ephemeral key pools: each key pair is handed out once, despite threads and failing sources. A
+// handle is valid for one ciphertext.
 #include "pool.h"
 
 #include <algorithm>
@@ -11,38 +11,38 @@
 
 namespace {
 
+using tests::AcquiredKeys;
 using tests::Handles;
 using tests::items;
 using tests::PoolHandle;
 using tests::source;
 using tests::Source;
-using tests::Taken;
 using tests::Text;
 
 class KemKeyPool : public tests::PoolTest {};
 
-TEST_P(KemKeyPool, PairsWorkAndPlacesAreUsedAgain) {
+TEST_P(KemKeyPool, KeyPairsWorkAndSlotsAreReused) {
     const PoolHandle some = pool(40);
     std::set<std::string> seen;
     for (const size_t count : {1, 40, 7, 33, 0, 40}) {
-        const Taken pairs = taken(some, count);
+        const AcquiredKeys pairs = acquired(some, count);
         EXPECT_TRUE(works(some, pairs)) << count;
         seen.merge(items(pairs.publics, info.public_key_bytes));
     }
     EXPECT_EQ(seen.size(), 121u);
     EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
-    source = Source::failing;  // all is ready
-    const Taken pairs = taken(some, 40);
+    source = Source::failing;  // all are ready
+    const AcquiredKeys pairs = acquired(some, 40);
     source = Source::kernel;
     EXPECT_TRUE(works(some, pairs));
 }
 
-// More than one piece of a call.
+// More than one chunk of a call.
 TEST_P(KemKeyPool, Large) {
     const PoolHandle some = pool(2500);
-    const Taken first = taken(some, 1100);
+    const AcquiredKeys first = acquired(some, 1100);
     EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_OK);
-    const Taken second = taken(some, 1400);
+    const AcquiredKeys second = acquired(some, 1400);
     EXPECT_TRUE(works(some, first));
     EXPECT_TRUE(works(some, second));
     std::set<std::string> seen = items(first.publics, info.public_key_bytes);
@@ -50,13 +50,13 @@ TEST_P(KemKeyPool, Large) {
     EXPECT_EQ(seen.size(), 2500u);
 }
 
-TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
+TEST_P(KemKeyPool, AHandleIsValidForOneCiphertext) {
     const PoolHandle some = pool(4), other = pool(4);
-    const Taken pairs = taken(some, 3), others = taken(other, 3);
+    const AcquiredKeys pairs = acquired(some, 3), others = acquired(other, 3);
     Text ciphertexts, sent, received;
     std::vector<int32_t> statuses;
     encapsulate(pairs.publics, ciphertexts, sent);
-    // The second stands twice, the fourth is another pool's, the fifth of nobody.
+    // The second occurs twice, the fourth belongs to another pool, the fifth to none.
     Text given;
     for (const size_t i : {0, 1, 1, 2, 2})
         tests::append(given, tests::slice(ciphertexts, i, info.ciphertext_bytes));
@@ -69,17 +69,17 @@ TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
     EXPECT_EQ(Text(received.begin(), received.begin() + 64), Text(sent.begin(), sent.begin() + 64));
     EXPECT_EQ(Text(received.begin() + 64, received.end()), Text(96, 0));
     EXPECT_TRUE(refused(some, {pairs.handles[0], pairs.handles[1]}));  // used
-    // Nor when their places have been used again.
+    // Nor when their slots are in use again.
     for (int round = 0; round < 20; ++round) {
-        const Taken again = taken(some, 3);
+        const AcquiredKeys again = acquired(some, 3);
         EXPECT_TRUE(refused(some, {pairs.handles[0], pairs.handles[1]}));
         EXPECT_TRUE(works(some, again));
     }
     EXPECT_TRUE(
         works(some, {tests::slice(pairs.publics, 2, info.public_key_bytes), {pairs.handles[2]}}));
     EXPECT_TRUE(works(other, others));  // the other pool's were not touched
-    // Tickets near good ones, and what a careless caller would try.
-    const Taken last = taken(some, 4);
+    // Handles near valid ones, and guesses of a careless caller.
+    const AcquiredKeys last = acquired(some, 4);
     Handles guesses = {0, 1, 2, 3, 4, UINT64_MAX};
     for (int bit = 0; bit < 64; ++bit)
         if (const uint64_t guess = last.handles[0] ^ uint64_t{1} << bit;
@@ -89,42 +89,41 @@ TEST_P(KemKeyPool, ATicketIsGoodForOneCiphertext) {
     EXPECT_TRUE(works(some, last));
 }
 
-TEST_P(KemKeyPool, DroppedTicketsNameNothing) {
+TEST_P(KemKeyPool, ReleasedHandlesNameNothing) {
     const PoolHandle some = pool(200), other = pool(1);
-    const Taken pairs = taken(some, 200);
-    Taken none;
-    EXPECT_EQ(take(some, 1, none), WARPSEAL_LIMIT_EXCEEDED);
-    Handles dropped(pairs.handles.begin(), pairs.handles.begin() + 150);
-    dropped.push_back(77);
-    dropped.push_back(pairs.handles[3]);
-    dropped.push_back(taken(other, 1).handles[0]);
-    warpseal_kem_pool_release(some.get(), dropped.size(), dropped.data());
-    EXPECT_TRUE(refused(some, dropped));
+    const AcquiredKeys pairs = acquired(some, 200);
+    AcquiredKeys none;
+    EXPECT_EQ(acquire(some, 1, none), WARPSEAL_LIMIT_EXCEEDED);
+    Handles released(pairs.handles.begin(), pairs.handles.begin() + 150);
+    released.push_back(77);
+    released.push_back(pairs.handles[3]);
+    released.push_back(acquired(other, 1).handles[0]);
+    warpseal_kem_pool_release(some.get(), released.size(), released.data());
+    EXPECT_TRUE(refused(some, released));
     warpseal_kem_pool_release(some.get(), 0, nullptr);
-    warpseal_kem_pool_release(nullptr, dropped.size(), dropped.data());
-    EXPECT_EQ(take(some, 151, none),
-              WARPSEAL_LIMIT_EXCEEDED);  // a place was freed once for each ticket
-    EXPECT_TRUE(works(some, taken(some, 150)));
+    warpseal_kem_pool_release(nullptr, released.size(), released.data());
+    EXPECT_EQ(acquire(some, 151, none),
+              WARPSEAL_LIMIT_EXCEEDED);  // a slot was freed once for each handle
+    EXPECT_TRUE(works(some, acquired(some, 150)));
     const Text publics(pairs.publics.begin() + static_cast<long>(150 * info.public_key_bytes),
                        pairs.publics.end());
     EXPECT_TRUE(works(some, {publics, Handles(pairs.handles.begin() + 150, pairs.handles.end())}));
 }
 
-TEST_P(KemKeyPool, PastTheLimitNothingIsHandedOut) {
+TEST_P(KemKeyPool, NoKeysBeyondTheLimit) {
     const PoolHandle some = pool(5);
-    const Taken pairs = taken(some, 3);
+    const AcquiredKeys pairs = acquired(some, 3);
     for (const size_t count : {3, 5, 6, 1000}) {
-        Taken none;
-        EXPECT_EQ(take(some, count, none), WARPSEAL_LIMIT_EXCEEDED);
+        AcquiredKeys none;
+        EXPECT_EQ(acquire(some, count, none), WARPSEAL_LIMIT_EXCEEDED);
         EXPECT_EQ(none.publics, Text(count * info.public_key_bytes, 0xa5));
         EXPECT_EQ(none.handles, Handles(count, 0xa5a5a5a5a5a5a5a5));
     }
-    EXPECT_TRUE(works(some, taken(some, 2)));
+    EXPECT_TRUE(works(some, acquired(some, 2)));
     EXPECT_TRUE(works(some, pairs));
 }
 
-// The source fails at its first call, at its second, and so on, until there are enough for all that
-// is done.
+// The source fails at its first call, at its second, and so on, until all steps succeed.
 TEST_P(KemKeyPool, WithoutRandomNothingIsWritten) {
     int needed = 0;
     for (bool done = false; !done; ++needed) {
@@ -139,18 +138,18 @@ TEST_P(KemKeyPool, WithoutRandomNothingIsWritten) {
             continue;
         }
         const PoolHandle some(made);
-        Taken pairs;
-        if (const warpseal_status status = take(some, 1200, pairs); status != WARPSEAL_OK) {
+        AcquiredKeys pairs;
+        if (const warpseal_status status = acquire(some, 1200, pairs); status != WARPSEAL_OK) {
             EXPECT_EQ(status, WARPSEAL_NO_RANDOM);
             EXPECT_EQ(pairs.publics, Text(1200 * info.public_key_bytes, 0xa5));
             EXPECT_EQ(pairs.handles, Handles(1200, 0xa5a5a5a5a5a5a5a5));
             EXPECT_EQ(warpseal_kem_pool_fill(some.get()), WARPSEAL_NO_RANDOM);
-            source = Source::kernel;  // no place was lost
-            EXPECT_TRUE(works(some, taken(some, 1500)));
+            source = Source::kernel;  // no slot was lost
+            EXPECT_TRUE(works(some, acquired(some, 1500)));
             continue;
         }
         done = true;
-        tests::calls_left = 0;  // what is taken needs none
+        tests::calls_left = 0;  // acquiring needs no random bytes
         Text received;
         std::vector<int32_t> statuses;
         EXPECT_EQ(decapsulate(some, pairs.handles, Text(1200 * info.ciphertext_bytes, 0), received,
@@ -196,7 +195,7 @@ TEST_P(KemKeyPool, WrongArguments) {
     bad_acquire(some.get(), 2, publics.data(), pk, reinterpret_cast<uint64_t*>(publics.data() + 8));
     bad_acquire(some.get(), UINT64_MAX, publics.data(), pk, handles.data());
 
-    const Taken pairs = taken(some, 3);
+    const AcquiredKeys pairs = acquired(some, 3);
     Text ciphertexts(3 * ct, 0), secrets(96, 0xa5);
     std::vector<int32_t> statuses(3, -1);
     struct Given {
@@ -222,16 +221,16 @@ TEST_P(KemKeyPool, WrongArguments) {
         EXPECT_EQ(statuses, std::vector<int32_t>(3, -1)) << what;
     };
     bad("no pool", [](Given& g) { g.pool = nullptr; });
-    bad("no tickets", [](Given& g) { g.handles = nullptr; });
+    bad("no handles", [](Given& g) { g.handles = nullptr; });
     bad("no ciphertexts", [](Given& g) { g.ciphertexts = nullptr; });
     bad("no secrets", [](Given& g) { g.secrets = nullptr; });
     bad("ciphertexts overlap", [](Given& g) { g.ciphertext_stride -= 1; });
     for (const uint64_t stride : {uint64_t{0}, uint64_t{31}, UINT64_MAX / 2})
         bad("secrets overlap", [&](Given& g) { g.secret_stride = stride; });
     bad("secrets over ciphertexts", [&](Given& g) { g.secrets = ciphertexts.data() + ct; });
-    bad("secrets over tickets",
+    bad("secrets over handles",
         [](Given& g) { g.secrets = reinterpret_cast<uint8_t*>(const_cast<uint64_t*>(g.handles)); });
-    bad("statuses over tickets", [](Given& g) {
+    bad("statuses over handles", [](Given& g) {
         g.statuses = reinterpret_cast<int32_t*>(const_cast<uint64_t*>(g.handles));
     });
     bad("statuses over secrets",
@@ -244,11 +243,11 @@ TEST_P(KemKeyPool, WrongArguments) {
         WARPSEAL_OK);
     EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), 3, pairs.handles.data(), ciphertexts.data(),
                                             0, secrets.data(), 32, nullptr),
-              WARPSEAL_OK);  // one ciphertext for all, statuses of no interest
+              WARPSEAL_OK);  // one ciphertext for all, without statuses
 }
 
-// Fields of records, with a ticket that names nothing among them: what lies between the fields is
-// the caller's.
+// Fields of records, with an invalid handle among them. The bytes between the fields belong to the
+// caller.
 TEST_P(KemKeyPool, RecordsOfFields) {
     constexpr size_t count = 5, bad = 3, public_gap = 13;
     const size_t pk = info.public_key_bytes, public_stride = pk + public_gap,
@@ -272,10 +271,10 @@ TEST_P(KemKeyPool, RecordsOfFields) {
     EXPECT_EQ(warpseal_kem_pool_decapsulate(some.get(), count, given.data(), ciphertexts.data(),
                                             text_stride, received.data(), secret_stride, nullptr),
               WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_EQ(received, sent);  // and with it what lies between
+    EXPECT_EQ(received, sent);  // including the bytes between
 
-    // One ciphertext for all, which is not the first's.
-    const Taken again = taken(some, count - 1);
+    // One ciphertext for all, which does not belong to the first key.
+    const AcquiredKeys again = acquired(some, count - 1);
     Text texts, secrets;
     encapsulate(again.publics, texts, secrets);
     const Text last = tests::slice(texts, count - 2, info.ciphertext_bytes),
@@ -292,9 +291,9 @@ TEST_P(KemKeyPool, RecordsOfFields) {
     }
 }
 
-// Threads take, use and drop at random, of a pool that is too small for them all, while one fills
-// it.
-TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
+// Threads acquire, use and release at random from a pool that is too small for them all, while one
+// fills it.
+TEST_P(KemKeyPool, EachKeyPairOnceUnderManyThreads) {
     constexpr unsigned thread_count = 8;
     constexpr size_t rounds = 60;
     const PoolHandle some = pool(48);
@@ -309,8 +308,8 @@ TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
         threads.emplace_back([&, number] {
             tests::Random random(6000 + number);
             for (size_t round = 0; round < rounds; ++round) {
-                Taken pairs;
-                const warpseal_status status = take(some, 1 + random.below(11), pairs);
+                AcquiredKeys pairs;
+                const warpseal_status status = acquire(some, 1 + random.below(11), pairs);
                 if (status == WARPSEAL_LIMIT_EXCEEDED) {
                     std::this_thread::yield();
                     continue;
@@ -334,14 +333,14 @@ TEST_P(KemKeyPool, EachPairOnceUnderManyThreads) {
     std::set<std::string> seen;
     for (const Text& some_of_them : publics) seen.merge(items(some_of_them, info.public_key_bytes));
     EXPECT_EQ(seen.size(), given);
-    EXPECT_TRUE(works(some, taken(some, 48)));  // no place was lost
+    EXPECT_TRUE(works(some, acquired(some, 48)));  // no slot was lost
 }
 
-TEST_P(KemKeyPool, OfManyWhoUseATicketOneHasTheSecret) {
+TEST_P(KemKeyPool, OnlyOneUseOfAHandleGetsTheSecret) {
     constexpr unsigned thread_count = 4;
     constexpr size_t count = 100;
     const PoolHandle some = pool(count);
-    const Taken pairs = taken(some, count);
+    const AcquiredKeys pairs = acquired(some, count);
     Text ciphertexts, sent;
     encapsulate(pairs.publics, ciphertexts, sent);
     std::vector<Text> received(thread_count);

@@ -1,4 +1,4 @@
-// getrandom(2) in the place of libc's: see random_source.h.
+// Replaces libc's getrandom(2): see random_source.h.
 #include "random_source.h"
 
 #include <sys/syscall.h>

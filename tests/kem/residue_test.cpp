@@ -1,4 +1,4 @@
-// After a call nothing of its secrets is left but what it gave: no packed key, no secret, no
+// After a call none of its secrets remain except its outputs: no packed key, no secret, no
 // coefficients of f or of its inverse, on the heap, in work space or on a stack.
 #include "residue.h"
 
@@ -14,7 +14,7 @@ using residue::Patterns;
 using tests::Text;
 using warpseal::KemOperation;
 
-// Windows of `bytes` bytes. One that begins with zeros would be compared wherever memory is empty.
+// Adds windows of `bytes` bytes. One that begins with zeros would be compared in all zero memory.
 void add_windows(Patterns& patterns, const Text& masked, size_t bytes) {
     for (size_t at = 0; at + bytes <= masked.size(); at += bytes) {
         const auto from = masked.begin() + static_cast<long>(at);
@@ -23,7 +23,7 @@ void add_windows(Patterns& patterns, const Text& masked, size_t bytes) {
     }
 }
 
-// The ternary coefficients packed in `masked`, as words of 16 bits and as bytes.
+// Adds the ternary coefficients packed in `masked`, as words of 16 bits and as bytes.
 void add_coefficients(Patterns& patterns, const Text& masked, size_t first, size_t count) {
     Text words, bytes;
     static constexpr int power[] = {1, 3, 9, 27, 81};
@@ -60,8 +60,7 @@ TEST_P(KemResidue, NoneAfterEachCall) {
         batch.shared_secrets = shared_secrets;
         ASSERT_EQ(function(engine.get(), set().c_str(), &batch), WARPSEAL_OK);
     };
-    // Masks what the caller holds, so that the search finds copies of the library's alone; and
-    // back.
+    // Masks or unmasks the caller's data, so that the search finds only the library's copies.
     const auto flip = [](Text& text) {
         for (uint8_t& byte : text) byte ^= mask;
     };
@@ -87,19 +86,20 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     EXPECT_EQ(received, shared);
     EXPECT_EQ(residue::occurrences(patterns), 0u) << "after decapsulation";
 
-    // What is left is found, or this test sees nothing.
+    // Checks the search itself: a planted secret is found.
     const Text left(patterns.back().begin(), patterns.back().end());
     Text planted = left;
     flip(planted);
     EXPECT_EQ(residue::occurrences({left}), 1u);
 }
 
-// A stack after a call has nothing on it that depends on coins or keys, whatever the operation
-// leaves there before it is cleared.
+// The stack after a call does not depend on coins or keys: every spill of the operation is
+// zeroized.
 class KemStack : public tests::KemTest {};
 
 TEST_P(KemStack, DependsOnNoSecret) {
-    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+    if (tests::stacks_are_sanitized)
+        GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
     const auto& params = backend().params();
     tests::Random random(5401);
     tests::Stack stack;
@@ -126,27 +126,27 @@ TEST_P(KemStack, DependsOnNoSecret) {
                     backend().cpu()->run[static_cast<int>(operation)](batch, 0, count, work);
                 });
             };
-            after();  // the dynamic linker saves registers when it looks a function up, which is
-                      // when it is first called
+            after();  // the dynamic linker saves registers when it resolves a function, at its
+                      // first call
             const std::vector<uint8_t> first = after();
             EXPECT_TRUE(first == after()) << static_cast<int>(operation) << ", " << count;
         }
     }
 }
 
-std::vector<tests::Subject> on_cores() {
-    std::vector<tests::Subject> out = tests::subjects();
-    std::erase_if(out, [](const tests::Subject& subject) { return subject.target == "cuda"; });
+std::vector<tests::TestCase> on_cores() {
+    std::vector<tests::TestCase> out = tests::test_cases();
+    std::erase_if(out, [](const tests::TestCase& test_case) { return test_case.target == "cuda"; });
     return out;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KemStack, testing::ValuesIn(on_cores()), tests::name_of);
 
-// One set of each family: the text is one.
-std::vector<tests::Subject> two_sets() {
-    std::vector<tests::Subject> out = tests::subjects();
-    std::erase_if(out, [](const tests::Subject& subject) {
-        return subject.set != "ntruhps2048509" && subject.set != "ntruhrss701";
+// Returns one set of each family: the sets of a family share their code.
+std::vector<tests::TestCase> two_sets() {
+    std::vector<tests::TestCase> out = tests::test_cases();
+    std::erase_if(out, [](const tests::TestCase& test_case) {
+        return test_case.set != "ntruhps2048509" && test_case.set != "ntruhrss701";
     });
     return out;
 }

@@ -1,5 +1,5 @@
-// The engine's self-test of NTRU: its answers are the twin's, and it refuses a target that is
-// broken in any output of any operation.
+// The engine's self-test of NTRU: its reference outputs equal the reference implementation's, and
+// it refuses a target with any wrong output of any operation.
 #include "engine/kem/self_test.h"
 
 #include "backends.h"
@@ -18,16 +18,17 @@ Text input(const warpseal::kem::Params& set, KemOperation operation, KemTestInpu
     return out;
 }
 
-// What the twin gives for the inputs of the self-test.
+// Reference outputs for the inputs of the self-test.
 class Expected {
 public:
-    explicit Expected(const warpseal::kem::Params& set) : set_(set), slow_(set.name) {}
+    explicit Expected(const warpseal::kem::Params& set) : set_(set), reference_ntru_(set.name) {}
 
     Text keypairs() {
         const Text coins =
             input(set_, KemOperation::keypair, KemTestInput::coins, items * set_.keypair_coins());
         for (size_t i = 0; i < items; ++i) {
-            const auto keys = slow_.keypair(tests::slice(coins, i, set_.keypair_coins())).value();
+            const auto keys =
+                reference_ntru_.keypair(tests::slice(coins, i, set_.keypair_coins())).value();
             tests::append(publics_, keys.public_key);
             tests::append(secrets_, keys.secret_key);
         }
@@ -39,8 +40,9 @@ public:
         Text secrets;
         ciphertexts_.clear();
         for (size_t i = 0; i < items; ++i) {
-            const auto sent = slow_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()),
-                                                tests::slice(publics, i, set_.public_key_bytes()));
+            const auto sent =
+                reference_ntru_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()),
+                                            tests::slice(publics, i, set_.public_key_bytes()));
             tests::append(ciphertexts_, sent.ciphertext);
             tests::append(secrets, sent.secret);
         }
@@ -59,7 +61,7 @@ public:
         for (size_t i = 0; i < items; ++i) {
             Text ciphertext = tests::slice(ciphertexts_, i, set_.ciphertext_bytes());
             if (i % 2 == 1) ciphertext[5 * i] ^= 1;
-            tests::append(out, slow_.decapsulate(
+            tests::append(out, reference_ntru_.decapsulate(
                                    ciphertext, tests::slice(secrets_, i, set_.secret_key_bytes())));
         }
         return out;
@@ -73,11 +75,11 @@ private:
         return out;
     }
     const warpseal::kem::Params& set_;
-    const reference::Ntru slow_;
+    const reference::Ntru reference_ntru_;
     Text publics_, secrets_, ciphertexts_;
 };
 
-TEST(KemSelfTest, AnswersAreTheTwins) {
+TEST(KemSelfTest, OutputsEqualTheReference) {
     for (const warpseal::kem::Params* set : warpseal::kem::sets) {
         Expected expected(*set);
         const Text outputs[] = {expected.keypairs(),
@@ -92,13 +94,13 @@ TEST(KemSelfTest, AnswersAreTheTwins) {
     }
 }
 
-// One bit of one output of one item wrong, whichever item, or a good item called bad: closed.
+// One wrong bit in one output of any item, or a good item reported as bad, closes the target.
 struct Broken {
     static inline CpuKem::Run intact;
     static inline KemOperation operation;
     static inline uint64_t item;
-    static inline int
-        output;  // the first or second that it writes; 2: how many have no result; 3: which
+    static inline int output;  // its first or second output; 2: the number of items without a
+                               // result; 3: which ones
 
     static uint64_t run(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
                         void* work) {
@@ -120,7 +122,7 @@ struct Broken {
     }
 };
 
-TEST(KemSelfTest, ClosesWhatIsBroken) {
+TEST(KemSelfTest, ClosesABrokenTarget) {
     for (const warpseal::kem::Params* set :
          {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss701}) {
         const CpuKem& intact = *warpseal::cpu_kem(warpseal::Target::portable, set->name);

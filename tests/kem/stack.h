@@ -1,4 +1,4 @@
-// How much stack a call takes: it runs on one that is painted before.
+// Measures the stack use of a call, which runs on a painted stack.
 #pragma once
 
 #include <ucontext.h>
@@ -10,7 +10,7 @@
 
 namespace tests {
 
-// Bytes from the top of the stack to the deepest that `call` wrote.
+// Returns the bytes from the top of the stack to the deepest one written by `call`.
 inline size_t stack_reach(const std::function<void()>& call) {
     static const std::function<void()>* work = nullptr;
     static ucontext_t back, there;

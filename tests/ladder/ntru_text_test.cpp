@@ -1,5 +1,5 @@
-// P4's text of NTRU on the host, by one thread: its operations beside src/kem's, and both whole
-// operations beside the portable target's.
+// P4's NTRU code on the host, by one thread: its operations against src/kem's, and both whole
+// operations against the portable target's.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -98,7 +98,7 @@ void expect_decapsulation(Items<set>& items, DecapsulationMemory<set>& memory, b
     EXPECT_EQ(memory.wrong == 0, accepted) << set.name;
 }
 
-// Right ciphertexts; one bit of any part wrong; what is no ciphertext at all.
+// Valid ciphertexts, one wrong bit in any part, and invalid ciphertexts.
 template <const Params& set>
 void expect_decapsulations() {
     tests::Random random(950 + set.n);
@@ -116,8 +116,8 @@ void expect_decapsulations() {
     expect_decapsulation(items, *memory, false);
 }
 
-// What one check alone rejects: a spare bit; in HPS a coefficient of each sign too many in m; a 2
-// in r.
+// Ciphertexts that only one check rejects: a spare bit; in HPS a coefficient of each sign too many
+// in m; a 2 in r.
 template <const Params& set>
 void expect_each_check() {
     tests::Random random(970 + set.n);
@@ -196,7 +196,7 @@ TEST(LadderNtru, SortsAnyCount) {
     }
 }
 
-// A thread of three.
+// One thread of three.
 struct Third {
     int mine = 0, all = 3;
     void wait() const {}
@@ -212,7 +212,7 @@ TEST(LadderNtru, ThreadsShareAProduct) {
     random.fill(reinterpret_cast<uint8_t*>(a.get()), sizeof *a);
     random.fill(reinterpret_cast<uint8_t*>(b.get()), sizeof *b);
     for (int round = 0; round < 2;
-         ++round)  // the second finds all of the turned one, wherever the barrier stands
+         ++round)  // the second sees all of the first one's writes, wherever the barrier is
         for (int thread = 0; thread < 3; ++thread)
             multiply<set>(Third{thread}, *c, *a, *b, *turned);
     for (int k = 0; k < set.n; k += 100) {  // the definition

@@ -1,5 +1,5 @@
-// The ladder's steps: a list that holds together, and on a GPU each step against the product and
-// the portable target.
+// The ladder's steps: a consistent list, and on a GPU each step against the product and the
+// portable target.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -41,7 +41,7 @@ protected:
     }
 };
 
-TEST(Ladder, ListHoldsTogether) {
+TEST(Ladder, ListIsConsistent) {
 #ifdef WARPSEAL_WITH_CUDA
     ASSERT_FALSE(ladder::steps().empty());
 #else
@@ -59,10 +59,10 @@ TEST(Ladder, ListHoldsTogether) {
     for (const Step& step : ladder::steps())
         EXPECT_TRUE(products.contains(std::string(step.cipher) + step.mode +
                                       (step.decrypts ? "decrypts" : "")))
-            << step.name << " leads to no product";
+            << step.name << " does not end at a product";
 }
 
-TEST(Ladder, StepsOfNtruLeadToItsProduct) {
+TEST(Ladder, StepsOfNtruEndAtTheProduct) {
     EXPECT_EQ(ladder::kem_steps().empty(), ladder::steps().empty());
     std::set<std::string> names;
     std::set<std::pair<std::string, KemOperation>> products;
@@ -75,7 +75,7 @@ TEST(Ladder, StepsOfNtruLeadToItsProduct) {
     }
     for (const ladder::KemStep& step : ladder::kem_steps())
         EXPECT_TRUE(products.contains({step.set, step.operation}))
-            << step.name << " leads to no product";
+            << step.name << " does not end at a product";
 }
 
 TEST_F(LadderOnGpu, EveryStepIsRight) {
@@ -97,7 +97,7 @@ TEST_F(LadderOnGpu, StepsAreRightWithOtherThreads) {
     EXPECT_LT(refused, all / 10);  // the steps that take whole rows of counters
 }
 
-TEST_F(LadderOnGpu, RefusesWhatAStepCannotHave) {
+TEST_F(LadderOnGpu, RefusesInvalidOptionsOfAStep) {
     EXPECT_EQ(run(named("aes-128.words"), 65536, 1025), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(run(named("aes-128.bytes"), 65536, 24), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(run(named("aes-128.words"), 65536, -1), WARPSEAL_INVALID_ARGUMENT);
@@ -152,7 +152,7 @@ TEST_F(LadderOnGpu, GivesNoFigureForAWrongSecret) {
     EXPECT_EQ(ladder::run(encapsulates, {.count = 20}, &measured), WARPSEAL_SELF_TEST_FAILED);
 }
 
-// Kernels that compute something else than they are listed for.
+// Kernels that compute something other than their entry says.
 TEST_F(LadderOnGpu, GivesNoFigureForAWrongOutput) {
     Step ecb = named("aes-128.words");
     ecb.mode = "ctr";

@@ -1,5 +1,5 @@
-// What the ladder's kernels are made of, compiled for the host: table layouts entry by entry, and
-// the papers' own ciphers by known answers.
+// Parts of the ladder's kernels compiled for the host: table layouts entry by entry, and the
+// papers' own ciphers by known answers.
 #include "device_on_host.h"
 
 #define __constant__
@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#pragma GCC diagnostic push  // nvcc's habits
+#pragma GCC diagnostic push  // nvcc ignores these
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #include "ladder/layouts.cuh"
 #pragma GCC diagnostic pop
@@ -33,14 +33,14 @@ uint32_t tables(const Layout& layout, uint32_t word) {
 template <class Tables, class Layout, int... i>
 void expect_tables(const Layout& layout, const TableData<Tables>& data, tests::Random& random,
                    std::integer_sequence<int, i...>) {
-    uint32_t (*const looks[])(const Layout&, uint32_t) = {tables<Layout, i / 4, i % 4>...};
+    uint32_t (*const lookups[])(const Layout&, uint32_t) = {tables<Layout, i / 4, i % 4>...};
     for (int table = 0; table < Tables::count; ++table)
         for (int byte = 0; byte < 4; ++byte)
             for (uint32_t x = 0; x < entries_of<Tables>(); ++x) {
                 uint32_t word;
                 random.fill(reinterpret_cast<uint8_t*>(&word), sizeof word);
                 word = (word & ~(0xffu << (8 * byte))) | x << (8 * byte);
-                ASSERT_EQ(looks[4 * table + byte](layout, word), data.entries[table][x])
+                ASSERT_EQ(lookups[4 * table + byte](layout, word), data.entries[table][x])
                     << "table " << table << " byte " << byte;
             }
 }
@@ -81,7 +81,7 @@ void expect_merged_layouts(uint64_t number) {
     expect_layout<Tables, Merged<Tables, CopiesInShared>>(number + 2);
 }
 
-TEST(LadderLayouts, HaveEveryEntryOfEveryTable) {
+TEST(LadderLayouts, ContainEveryEntryOfEveryTable) {
     expect_all_tables_layouts<ciphers::aes::EncryptTables>(100);
     expect_all_tables_layouts<ciphers::aria::EncryptTables>(200);
     expect_all_tables_layouts<ciphers::camellia::EncryptTables>(300);
@@ -94,7 +94,7 @@ TEST(LadderLayouts, RebuildTablesFromAMergedOne) {
     expect_merged_layouts<ciphers::camellia::EncryptTables>(700);
 }
 
-TEST(LadderLayouts, SayWhichTablesDoNotMerge) {
+TEST(LadderLayouts, ListTablesThatDoNotMerge) {
     EXPECT_EQ(Merging<ciphers::aes::EncryptTables>{}.functions, 3);
     EXPECT_EQ(Merging<ciphers::aria::EncryptTables>{}.functions, 4);
     EXPECT_EQ(Merging<ciphers::camellia::EncryptTables>{}.functions, 4);
@@ -102,7 +102,7 @@ TEST(LadderLayouts, SayWhichTablesDoNotMerge) {
               4);  // four products and the bare S-box
 }
 
-// 16 threads in step, as the kernel runs them.
+// 16 threads in lockstep, as the kernel runs them.
 template <class C>
 void expect_known_by_byte_threads() {
     static constexpr typename C::Data data;
@@ -148,7 +148,7 @@ TEST(LadderGkrypt, KnownAnswers) {
     expect_known_by_gkrypt<true>();
 }
 
-TEST(LadderGkrypt, ExpandsKeysAsFips197) {
+TEST(LadderGkrypt, ExpandsKeysAsInFips197) {
     static constexpr gkrypt::Tables tables;
     tests::Random random(800);
     for (int i = 0; i < 20; ++i) {

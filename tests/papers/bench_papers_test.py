@@ -1,4 +1,5 @@
-"""`warpseal bench papers` and `warpseal bench ladder` without a GPU: every published figure, what did not run, and a mismatch that is caught."""
+"""`warpseal bench papers` and `warpseal bench ladder` without a GPU: every published figure, the
+parts that did not run, and a detected mismatch."""
 
 import json
 import os
@@ -14,7 +15,7 @@ SCRIPTED = os.environ["WARPSEAL_SCRIPTED_BENCH"]
 QUICK = ("--device", "cpu", "--bytes", "64KiB", "--seconds", "0.002")
 KEYS = {"paper", "table", "title", "row", "unit", "published", "published_bound", "published_on", "method", "method_what", "default",
         "default_what", "method_ratio", "ratio", "beats", "not_run", "differs"}
-# Typed once more from the papers, table by table.
+# Typed again from the papers, table by table.
 PUBLISHED = {
     ("P1", "table 3"): [3.1, 4.5, 4.8, 7.0, 1.6, 2.8],
     ("P1", "section 4.1"): [1.1, 0.625],
@@ -64,7 +65,7 @@ def every_published_figure_and_what_did_not_run(p):
     for table, rows in tables.items():
         check(f"\n{table[0]} {table[1]}: " in text, f"{table} is not printed")
         if table == ("P3", "figure 8"):
-            continue  # beside each other: the GPU's and the cores'
+            continue  # next to each other: the GPU's and the cores'
         for row in rows:
             if table in CORES:
                 check(row["not_run"] is None and (row["method"] is not None or row["default"] is not None), row)
@@ -73,11 +74,11 @@ def every_published_figure_and_what_did_not_run(p):
     check_equal({row["method"] for row in tables["P5", "table 4"]} | {row["default"] for row in tables["P5", "table 4"]}, {0}, "bytes that differ")
     check_equal([row["method"] for row in tables["P5", "tables 5 to 9"]], [73, 16, 85, 39, 13, 52, 21, 13, 31], "operations counted")
     check({"machine", "gpu", "date", "commit", "cores"} <= report["head"].keys(), report["head"])
-    check_equal(text.count("not run"), sum(row["not_run"] is not None for row in report["rows"]), "lines that say so")
+    check_equal(text.count("not run"), sum(row["not_run"] is not None for row in report["rows"]), "lines that report it")
 
 
 @case
-def speeds_are_ratios_of_what_stands_there(p):
+def speed_ups_are_ratios_of_the_rows(p):
     report, _ = papers(p, "P5")
     seconds = [row for row in report["rows"] if row["unit"] == "s" and row["published"]]
     check_equal(len(seconds), 5, "rows")
@@ -88,7 +89,7 @@ def speeds_are_ratios_of_what_stands_there(p):
 
 
 @case
-def times_and_speed_ups_fit_each_other(p):
+def times_and_speed_ups_are_consistent(p):
     report, _ = papers(p, "P5")
     tables = by_table(report["rows"])
     times = tables["P5", "figures 6 and 7"]
@@ -99,7 +100,7 @@ def times_and_speed_ups_fit_each_other(p):
     one, *more = tables["P5", "speed-up"]
     for row in (one, *more):
         check(row["method"] is None or abs(row["method"] - row["method_gigabytes_per_second"] / row["serial_gigabytes_per_second"]) < 0.002 * row["method"],
-              f"the method against the serial way: {row}")
+              f"the method against the serial one: {row}")
         rate = "default_gigabytes_per_second"
         check(abs(row["default"] - row[rate] / one[rate]) < 0.002 * row["default"], f"the default of {row} beside {one}")
     two = more[0]
@@ -107,7 +108,7 @@ def times_and_speed_ups_fit_each_other(p):
 
 
 @case
-def one_paper_and_files_of_ones_own(p):
+def one_paper_and_given_files(p):
     os.mkdir(p.file("own"))
     for name, content in (("a.txt", b"text\n" * 1000), ("b.bin", bytes(range(256)) * 33), ("empty", b"")):
         with open(p.file(f"own/{name}"), "wb") as file:
@@ -148,8 +149,8 @@ STEPS = ("aes-128.bytes", "aes-128.words", "aria-128.bytes", "aria-128.words", "
 
 
 @case
-def a_gpus_figures_stand_where_they_belong(p):
-    """Of a ladder with known figures: scripted_ladder.cpp."""
+def a_gpus_figures_are_in_their_cells(p):
+    """A ladder with known figures: fake_ladder.cpp."""
     p.path = SCRIPTED
     result = p.ok("papers", "--bytes", "64KiB", "--seconds", "0.002", "--json", "papers.json", "P1", "P2",
                   env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
@@ -158,14 +159,14 @@ def a_gpus_figures_stand_where_they_belong(p):
     kernels = [STEPS.index(name) for name in ("aes-128.bytes", "aria-128.bytes", "aes-128.words", "aria-128.words", "des.words")]
     check_equal([row["method"] for row in tables["P1", "table 4"]], [base + i for i in kernels for base in (300, 100, 200)], "shared, registers, local")
     check_equal([row["method_what"] for row in tables["P1", "table 4"]], [STEPS[i] for i in kernels for _ in range(3)], "steps")
-    form_rates = [10 * (1 + i) for i in kernels]  # bytes of AES and ARIA, words of AES, ARIA and DES
-    check_equal([row["method"] for row in tables["P1", "table 3"]], [8 * rate for rate in form_rates[2:] for _ in (1, 2)], "Gbit/s, words")
+    representation_rates = [10 * (1 + i) for i in kernels]  # bytes of AES and ARIA, words of AES, ARIA and DES
+    check_equal([row["method"] for row in tables["P1", "table 3"]], [8 * rate for rate in representation_rates[2:] for _ in (1, 2)], "Gbit/s, words")
     core = [row["method"] / 8 for row in tables["P1", "section 4.1"]]
-    forms = tables["P1", "section 3.2"]
-    check_equal([row["method_gigabytes_per_second"] for row in forms], [form_rates[i] for i in (2, 0, 3, 1)], "forms")
-    for i, row in enumerate(forms):
+    representations = tables["P1", "section 3.2"]
+    check_equal([row["method_gigabytes_per_second"] for row in representations], [representation_rates[i] for i in (2, 0, 3, 1)], "representations")
+    for i, row in enumerate(representations):
         check(abs(row["method"] * core[i // 2] - row["method_gigabytes_per_second"]) < 0.003 * row["method_gigabytes_per_second"], row)
-    check_equal([row["method"] for row in tables["P1", "section 4.2"]], [form_rates[i] for i in (2, 0, 3, 1, 4) for _ in range(9)], "by threads")
+    check_equal([row["method"] for row in tables["P1", "section 4.2"]], [representation_rates[i] for i in (2, 0, 3, 1, 4) for _ in range(9)], "by threads")
     check_equal([row["method"] for row in tables["P2", "section 4.2"]], [14.29, 25], "% saved of rates of 60, 70 and 80")
     rates = [10 * (1 + STEPS.index(f"camellia-{bits}.{layout}")) for layout in ("global", "merged", "merged-copies") for bits in (128, 192, 256)]
     wanted = [figure for rate in rates for figure in (2**35 * 16 / 1e9 / rate, 8 * rate)]
@@ -184,8 +185,9 @@ def a_gpus_figures_stand_where_they_belong(p):
 
 
 @case
-def gkrypts_figures_stand_where_they_belong(p):
-    """The best of its steps, which is not the last, stands for the method against size and cores."""
+def gkrypts_figures_are_in_their_cells(p):
+    """The best of its steps, which is not the last, represents the method in the comparisons with
+    size and cores."""
     p.path = SCRIPTED
     p.ok("papers", "--bytes", "1MiB", "--seconds", "0.002", "--json", "papers.json", "P3", env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
     tables = by_table(json.loads(p.read("papers.json"))["rows"])
@@ -197,7 +199,7 @@ def gkrypts_figures_stand_where_they_belong(p):
     check_equal((on_gpu["method"], on_gpu["method_what"]), (0.005243, "gkrypt.device-keys"), "ms for 1 MiB at 200 GB/s")
     over = tables["P3", "figure 9"][0]
     check(abs(over["method"] * over["cores_gigabytes_per_second"] / 200 - 1) < 0.002, f"200 GB/s over {over}")
-    # Two measurements of one thing, on a machine that may be busy.
+    # Two measurements of one quantity, on a machine that may be busy.
     check(0.05 < over["cores_gigabytes_per_second"] * on_cores["method"] / (2**20 / 1e6) < 20, f"{over} beside {on_cores}")
 
 
@@ -223,8 +225,9 @@ def steps_of_the_ladder_one_by_one(p):
 
 
 @case
-def ntrus_figures_stand_where_they_belong(p):
-    """Of a ladder whose step i takes i + 1 microseconds for each operation, and whose components gain all that threads could bring."""
+def ntrus_figures_are_in_their_cells(p):
+    """A ladder whose step i takes i + 1 microseconds for each operation, and whose components gain
+    all that threads can bring."""
     p.path = SCRIPTED
     p.ok("papers", "--bytes", "4MiB", "--seconds", "0.002", "--json", "papers.json", "P4", env=dict(os.environ, WARPSEAL_TEST_PRETEND_GPU="1"))
     tables = by_table(json.loads(p.read("papers.json"))["rows"])
@@ -283,7 +286,7 @@ def usage(p):
 
 
 @case
-def where_the_program_of_the_studies_lies(p):
+def position_of_the_studies_program(p):
     os.makedirs(p.file("bin"))
     shutil.copy(p.path, p.file("bin/warpseal"))
     p.path = p.file("bin/warpseal")

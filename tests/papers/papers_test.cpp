@@ -1,4 +1,4 @@
-// What the studies of bench/papers stand on: ways that compute AES, a comparison that sees a
+// Foundations of the studies in bench/papers: methods that compute AES, a comparison that detects a
 // planted byte, counts, and a fair judgement.
 #include <gtest/gtest.h>
 
@@ -30,7 +30,7 @@ std::vector<uint8_t> key_of(size_t bytes) {
     return key;
 }
 
-TEST(Ways, KnownBlocks) {  // FIPS 197 C.1 and C.3
+TEST(Methods, MatchKnownBlocks) {  // FIPS 197 C.1 and C.3
     for (const auto& [key_bytes, ciphertext] :
          {std::pair<size_t, const char*>{16, "69c4e0d86a7b0430d8cdb78070b4c55a"},
           {32, "8ea2b7ca516745bfeafc49904b496089"}}) {
@@ -43,7 +43,7 @@ TEST(Ways, KnownBlocks) {  // FIPS 197 C.1 and C.3
     }
 }
 
-TEST(Ways, AgreeWithTheSerialOneAndTheProduct) {
+TEST(Methods, AgreeWithTheSerialOneAndTheProduct) {
     warpseal_engine* engine = nullptr;
     ASSERT_EQ(warpseal_engine_create(nullptr, &engine), WARPSEAL_OK);
     const auto key = key_of(16);
@@ -72,7 +72,7 @@ TEST(Ways, AgreeWithTheSerialOneAndTheProduct) {
     warpseal_engine_destroy(engine);
 }
 
-TEST(Ways, EveryThreadOfATeamRunsEveryStepOnce) {
+TEST(Methods, EveryThreadOfATeamRunsEveryStepOnce) {
     Team team(3);
     team.take_times();
     std::atomic<int> runs[3] = {};
@@ -83,7 +83,7 @@ TEST(Ways, EveryThreadOfATeamRunsEveryStepOnce) {
     }
 }
 
-TEST(Compare, APlantedByteIsSeenWhereverItIs) {
+TEST(Compare, APlantedByteIsDetectedAnywhere) {
     const std::vector<uint8_t> right = made_text(100);
     EXPECT_EQ(differing_bytes(right, right), 0u);
     for (size_t at = 0; at < right.size(); ++at) {
@@ -96,7 +96,7 @@ TEST(Compare, APlantedByteIsSeenWhereverItIs) {
     EXPECT_EQ(differing_bytes(shorter, right), 3u);
 }
 
-TEST(Counts, AreThePapersButForItsSerialMixColumns) {
+TEST(Counts, EqualThePaperExceptItsSerialMixColumns) {
     for (size_t at = 0; at < std::size(published::p5::cores); ++at) {
         const StepCounts counted = count_operations(published::p5::cores[at]);
         const auto& [sub_bytes, shift_rows, mix_columns] = published::p5::counts;
@@ -120,7 +120,7 @@ TEST(Rows, AreJudgedAsSpeeds) {
     EXPECT_EQ(rate.method_over_published(), 0.5);
     EXPECT_EQ(rate.ours_over_method(), 4);
     EXPECT_EQ(rate.beats(), true);
-    rate.ours = 7;  // faster than the method here, slower than what was published
+    rate.ours = 7;  // faster than the method here, slower than published
     EXPECT_EQ(rate.beats(), false);
     rate.method = 30, rate.ours = 20;
     EXPECT_EQ(rate.beats(), false);
@@ -152,7 +152,7 @@ TEST(Rows, AreCounted) {
         "\n1 of 3 rows are beaten by our default; 2 methods are below their published figure\n");
 }
 
-TEST(Rows, SayWhatDidNotRun) {
+TEST(Rows, ListWhatDidNotRun) {
     Row row{.table = &table, .row = "AES", .unit = "s", .published = 10, .not_run = "no GPU"};
     EXPECT_NE(row_text(row).find("not run  no GPU"), std::string::npos) << row_text(row);
     row.method = 5;
@@ -164,7 +164,7 @@ bool has(const std::vector<uint8_t>& file, size_t at, std::string_view bytes) {
            std::memcmp(file.data() + at, bytes.data(), bytes.size()) == 0;
 }
 
-TEST(Kinds, BeginAsTheirFormatsDo) {
+TEST(Kinds, StartWithTheirFormatsHeaders) {
     const auto files = made_files(100'000);
     ASSERT_EQ(files.size(), std::size(published::p5::kinds));
     for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(files[i].kind, published::p5::kinds[i]);

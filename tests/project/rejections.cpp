@@ -1,10 +1,10 @@
-// What tests/house/rejections links tests/kem/rejection_test.cpp with in the place of the library:
-// NTRU's portable target, of a set of each family.
+// Linked with tests/kem/rejection_test.cpp by tests/project/rejections instead of the library:
+// NTRU's portable target, with a set of each family.
 #include <string>
 
 #include "backends/cpu/kem/portable.h"
 
-// Of what the target brings.
+// Part of the target.
 #include "backends/cpu/kem/batch.h"
 
 namespace warpseal {

@@ -1,5 +1,5 @@
-// What a context does after each kind of error: docs/provider.md, "After an error", beside
-// OpenSSL's own where it does the same.
+// State of a context after each kind of error: docs/provider.md, "After an error", compared with
+// OpenSSL where it does the same.
 #include "direct.h"
 
 namespace {
@@ -13,7 +13,7 @@ Bytes iv_of(const Cipher& cipher, Random& random) {
 
 // ---- too little room
 
-// Refused, nothing written, and the message goes on as if it had not been asked.
+// Refused, nothing written, and the message continues as if the call had not been made.
 TEST(AfterTooLittleRoom, AnUpdateChangesNothing) {
     Random random(61);
     for (const std::string& name : our_ciphers()) {
@@ -26,15 +26,17 @@ TEST(AfterTooLittleRoom, AnUpdateChangesNothing) {
         ASSERT_TRUE(one.init(true, key, iv) && whole.init(true, key, iv) &&
                     whole.update(text, expected.data(), 96, &made))
             << name;
-        for (const size_t room : {size_t{0}, size_t{1}, size_t{63}}) {
+        for (const size_t capacity : {size_t{0}, size_t{1}, size_t{63}}) {
             out = untouched;
-            EXPECT_FALSE(one.update(text, out.data(), room, &made)) << name << " " << room;
-            EXPECT_EQ(out, untouched) << name << " " << room;
+            EXPECT_FALSE(one.update(text, out.data(), capacity, &made)) << name << " " << capacity;
+            EXPECT_EQ(out, untouched) << name << " " << capacity;
             EXPECT_EQ(made, 0u) << name;
-            if (other == nullptr || is_ccm(other)) continue;  // OpenSSL's CCM asks for no room
+            if (other == nullptr || is_ccm(other))
+                continue;  // OpenSSL's CCM does not check the size
             Direct theirs(other);
             ASSERT_TRUE(theirs.init(true, key, iv));
-            EXPECT_FALSE(theirs.update(text, out.data(), room, &made)) << name << " " << room;
+            EXPECT_FALSE(theirs.update(text, out.data(), capacity, &made))
+                << name << " " << capacity;
         }
         ASSERT_TRUE(one.update(text, out.data(), 64, &made)) << name;
         EXPECT_EQ(Bytes(out.begin(), out.begin() + 64),
@@ -44,8 +46,8 @@ TEST(AfterTooLittleRoom, AnUpdateChangesNothing) {
     ERR_clear_error();
 }
 
-// Sealing, the end can be asked for again; opening, the last block is opened and wiped: the message
-// is over.
+// When sealing, the final call can be repeated. When opening, the last block is decrypted and
+// zeroized: the message is over.
 TEST(AfterTooLittleRoom, TheEndOfPaddedText) {
     Random random(62);
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC"}) {
@@ -73,7 +75,7 @@ TEST(AfterTooLittleRoom, TheEndOfPaddedText) {
             if (again) {
                 EXPECT_FALSE(back.final(last.data(), 2, &more));
                 EXPECT_EQ(last, untouched);
-                EXPECT_FALSE(back.final(last.data(), block, &more)) << "nothing is left of it";
+                EXPECT_FALSE(back.final(last.data(), block, &more)) << "no state remains";
                 EXPECT_EQ(last, untouched);
                 continue;
             }
@@ -88,9 +90,9 @@ TEST(AfterTooLittleRoom, TheEndOfPaddedText) {
 
 // ---- a start that fails
 
-// By a parameter that the class of cipher refuses: no key is left, of whichever message was under
-// way.
-TEST(AfterAFailedStart, NothingGoesOnWithoutAKey) {
+// By a parameter that the class of cipher refuses: no key remains, whatever message was in
+// progress.
+TEST(AfterAFailedStart, NothingContinuesWithoutAKey) {
     Random random(63);
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "AES-128-CTR", "AES-128-OFB",
                              "AES-128-CFB", "AES-128-GCM", "AES-128-CCM", "AES-128-XTS"}) {
@@ -126,8 +128,8 @@ TEST(AfterAFailedStart, NothingGoesOnWithoutAKey) {
 
 // ---- block ciphers
 
-// Text that is no whole block is still there: more of it, and the end is good. Ours and OpenSSL's.
-TEST(AfterAnErrorOfBlocks, TextThatLacksItsRestGoesOn) {
+// A partial block is kept: with more text the final call succeeds. Ours and OpenSSL's.
+TEST(AfterAnErrorOfBlocks, APartialBlockCanBeCompleted) {
     Random random(64);
     const Cipher mine = our_cipher("AES-128-CBC"), other = stock_cipher("AES-128-CBC");
     const Bytes key = random.text(16), iv = random.text(16), text = random.text(32);
@@ -147,8 +149,8 @@ TEST(AfterAnErrorOfBlocks, TextThatLacksItsRestGoesOn) {
     ERR_clear_error();
 }
 
-// Padding that is wrong leaves nothing of its block; the context begins anew with an init.
-TEST(AfterAnErrorOfBlocks, WrongPaddingLeavesNothing) {
+// Wrong padding releases nothing of its block; an init restarts the context.
+TEST(AfterAnErrorOfBlocks, WrongPaddingReleasesNothing) {
     Random random(65);
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC"}) {
         const Cipher mine = our_cipher(name);
@@ -166,9 +168,9 @@ TEST(AfterAnErrorOfBlocks, WrongPaddingLeavesNothing) {
         out = untouched;
         EXPECT_FALSE(opener.final(out.data(), &made)) << name;
         EXPECT_EQ(out, untouched) << name;
-        EXPECT_FALSE(opener.final(out.data(), &made)) << "nothing is left of it";
+        EXPECT_FALSE(opener.final(out.data(), &made)) << "no state remains";
         EXPECT_TRUE(opener.update(sealed.data(), block, out.data(), &made) && made == 0)
-            << "nothing is left of it";
+            << "no state remains";
         EXPECT_EQ(out, untouched) << name;
         ASSERT_TRUE(opener.more(nullptr, iv.data()) && opener.pad(false) &&
                     opener.update(sealed.data(), 2 * block, out.data(), &made));
@@ -180,7 +182,7 @@ TEST(AfterAnErrorOfBlocks, WrongPaddingLeavesNothing) {
 
 // ---- keystream modes and XTS
 
-TEST(AfterAnErrorOfStreams, AnIvThatComesLateIsTaken) {
+TEST(AfterAnErrorOfStreams, ALateIvIsAccepted) {
     Random random(66);
     for (const char* name : {"AES-128-CTR", "AES-128-CFB", "AES-128-OFB", "AES-128-XTS"}) {
         const Cipher mine = our_cipher(name);
@@ -201,8 +203,8 @@ TEST(AfterAnErrorOfStreams, AnIvThatComesLateIsTaken) {
     ERR_clear_error();
 }
 
-// A data unit is of 16 bytes to 2^20 blocks; one that is not changes nothing. Ours and OpenSSL's.
-TEST(AfterAnErrorOfUnits, TheNextIsTaken) {
+// A data unit has 16 bytes to 2^20 blocks; another size changes nothing. Ours and OpenSSL's.
+TEST(AfterAnErrorOfUnits, TheNextIsAccepted) {
     Random random(67);
     const Cipher mine = our_cipher("AES-128-XTS"), other = stock_cipher("AES-128-XTS");
     const Bytes key = random.text(32), iv = random.text(16), text((size_t{16} << 20) + 16, 3);
@@ -242,9 +244,9 @@ Sealed sealed(const Cipher& cipher, const Bytes& key, const Bytes& iv, const Byt
     return out;
 }
 
-// The IV is used up: nothing more is opened under it, and the key stays. What GCM's updates gave
-// out is the caller's to discard.
-TEST(AfterAWrongTag, OfGcmANewIvIsWanted) {
+// The IV is used up: nothing more is opened under it, and the key remains. The caller must discard
+// the output of GCM's updates.
+TEST(AfterAWrongTag, GcmNeedsANewIv) {
     Random random(68);
     const Cipher mine = our_cipher("AES-128-GCM");
     const Bytes key = random.text(16), iv = random.text(12), text = random.text(40);
@@ -259,7 +261,7 @@ TEST(AfterAWrongTag, OfGcmANewIvIsWanted) {
     EXPECT_FALSE(one.final(out.data(), &made));
     EXPECT_FALSE(one.control(EVP_CTRL_AEAD_SET_TAG, 16, message.tag.data()) &&
                  one.final(out.data(), &made))
-        << "no second guess";
+        << "no second attempt";
     EXPECT_FALSE(one.update(message.text.data(), 40, out.data(), &made));
     ASSERT_TRUE(one.more(nullptr, iv.data()) &&
                 one.control(EVP_CTRL_AEAD_SET_TAG, 16, message.tag.data()));
@@ -269,8 +271,8 @@ TEST(AfterAWrongTag, OfGcmANewIvIsWanted) {
     ERR_clear_error();
 }
 
-// The output is wiped as well, as OpenSSL does.
-TEST(AfterAWrongTag, OfCcmNothingIsGivenOut) {
+// The output is zeroized as well, as in OpenSSL.
+TEST(AfterAWrongTag, CcmReleasesNothing) {
     Random random(69);
     for (const size_t bytes : {size_t{1}, size_t{40}, size_t{1000}, size_t{70'000}}) {
         const Cipher mine = our_cipher("AES-128-CCM"), other = stock_cipher("AES-128-CCM");
@@ -290,7 +292,7 @@ TEST(AfterAWrongTag, OfCcmNothingIsGivenOut) {
             if (cipher == other.get()) continue;
             EXPECT_FALSE(one.control(EVP_CTRL_AEAD_SET_TAG, 12, message.tag.data()) &&
                          one.update(message.text.data(), bytes, out.data(), &made))
-                << "no second guess";
+                << "no second attempt";
             ASSERT_TRUE(one.more(nullptr, iv.data()) &&
                         one.control(EVP_CTRL_AEAD_SET_TAG, 12, message.tag.data()));
             ASSERT_TRUE(one.update(message.text.data(), bytes, out.data(), &made));
@@ -300,8 +302,8 @@ TEST(AfterAWrongTag, OfCcmNothingIsGivenOut) {
     ERR_clear_error();
 }
 
-// The message goes on: the tag can still be given. Ours and OpenSSL's.
-TEST(AfterAnErrorOfTags, OneThatIsMissingComesLate) {
+// The message continues: the tag can still be given. Ours and OpenSSL's.
+TEST(AfterAnErrorOfTags, AMissingTagIsAcceptedLate) {
     Random random(70);
     const Cipher mine = our_cipher("AES-128-GCM"), other = stock_cipher("AES-128-GCM");
     const Bytes key = random.text(16), iv = random.text(12), text = random.text(40);
@@ -319,8 +321,8 @@ TEST(AfterAnErrorOfTags, OneThatIsMissingComesLate) {
     ERR_clear_error();
 }
 
-// Additional data after text is refused, and the message goes on. Nothing goes on after its end.
-// Ours and OpenSSL's.
+// AAD after text is refused, and the message continues. Nothing continues after its end. Ours and
+// OpenSSL's.
 TEST(AfterAnErrorOfTags, AdditionalDataThatComesLate) {
     Random random(71);
     const Cipher mine = our_cipher("AES-128-GCM"), other = stock_cipher("AES-128-GCM");
@@ -345,9 +347,9 @@ TEST(AfterAnErrorOfTags, AdditionalDataThatComesLate) {
     ERR_clear_error();
 }
 
-// Text of another length than was said, or that no tag stands for: refused, and the right one is
-// taken.
-TEST(AfterAnErrorOfTags, OfCcmTheRightTextIsTaken) {
+// Text of another length than announced, or with a wrong tag: refused, and the right one is
+// accepted.
+TEST(AfterAnErrorOfTags, CcmAcceptsTheRightText) {
     Random random(72);
     const Cipher mine = our_cipher("AES-128-CCM");
     const Bytes key = random.text(16), iv = random.text(7), text = random.text(40);
@@ -355,9 +357,9 @@ TEST(AfterAnErrorOfTags, OfCcmTheRightTextIsTaken) {
     Evp sealer(mine.get()), opener(mine.get());
     Bytes out(64, 0xa5), untouched = out, tag(12);
     size_t made = 0;
-    int told = 0;
+    int announced = 0;
     ASSERT_TRUE(sealer.init(true, key.data(), iv.data()));
-    ASSERT_EQ(EVP_CipherUpdate(sealer.get(), nullptr, &told, nullptr, 40), 1);
+    ASSERT_EQ(EVP_CipherUpdate(sealer.get(), nullptr, &announced, nullptr, 40), 1);
     EXPECT_FALSE(sealer.update(text.data(), 39, out.data(), &made));
     EXPECT_FALSE(sealer.control(EVP_CTRL_AEAD_GET_TAG, 12, tag.data())) << "there is none";
     EXPECT_EQ(out, untouched);

@@ -1,5 +1,4 @@
-// A child process that holds secrets, and the search for them in its memory and in the core that
-// the kernel makes of it.
+// A child process that holds secrets, and the search for them in its memory and in its core file.
 #pragma once
 
 #include <sys/mman.h>
@@ -27,9 +26,9 @@
 
 namespace tests {
 
-using Patterns = std::vector<Bytes>;  // of four bytes at least
+using Patterns = std::vector<Bytes>;  // of at least four bytes
 
-// How many times they occur in that memory, at any address.
+// Returns how often they occur in that memory, at any address.
 inline size_t occurrences(const Patterns& patterns, const Bytes& memory) {
     std::unordered_map<uint32_t, std::vector<const Bytes*>> by_head;
     std::bitset<65536> likely;
@@ -52,20 +51,21 @@ inline size_t occurrences(const Patterns& patterns, const Bytes& memory) {
     return hits;
 }
 
-// Where the test itself has secrets: in no core, and wiped before all memory is searched.
-class Aside {
+// Memory for the test's own secrets: excluded from cores, and zeroized before all memory is
+// searched.
+class UndumpedMemory {
 public:
     static constexpr size_t bytes = 16384;
-    Aside() {
+    UndumpedMemory() {
         void* const mapped =
             mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (mapped == MAP_FAILED || madvise(mapped, bytes, MADV_DONTDUMP) != 0)
             throw std::runtime_error("no memory that no core has");
         data_ = static_cast<uint8_t*>(mapped);
     }
-    Aside(const Aside&) = delete;
-    Aside& operator=(const Aside&) = delete;
-    ~Aside() { munmap(data_, bytes); }
+    UndumpedMemory(const UndumpedMemory&) = delete;
+    UndumpedMemory& operator=(const UndumpedMemory&) = delete;
+    ~UndumpedMemory() { munmap(data_, bytes); }
     uint8_t* data() { return data_; }
     uint8_t* random(size_t count) {
         if (getrandom(data_, count, 0) != static_cast<ssize_t>(count))
@@ -79,10 +79,10 @@ private:
 };
 
 // The child's side of the pipes.
-class Impl {
+class ChildSide {
 public:
-    Impl(int out, int in) : out_(out), in_(in) {}
-    void tell(const std::string& name, const uint8_t* secret, size_t bytes) {
+    ChildSide(int out, int in) : out_(out), in_(in) {}
+    void report(const std::string& name, const uint8_t* secret, size_t bytes) {
         write_all(name.data(), name.size());
         write_all(secret, bytes);
     }
@@ -107,8 +107,8 @@ private:
 
 class Child {
 public:
-    // work: tells its secrets, and pauses as often as the parent calls go_on() and once more.
-    explicit Child(const std::function<void(Impl&)>& work) {
+    // work: sends its secrets, and pauses as often as the parent calls go_on() and once more.
+    explicit Child(const std::function<void(ChildSide&)>& work) {
         char name[] = "/tmp/warpseal-core-XXXXXX";
         if (mkdtemp(name) == nullptr) throw std::runtime_error("no folder");
         folder_ = name;
@@ -137,7 +137,8 @@ public:
         listen();
     }
 
-    // In its writable memory: all of it, what a core has, or what may be swapped out.
+    // Searches its writable memory: all of it, the dumped part, or the part that may be swapped
+    // out.
     enum class Which { all, dumped, unlocked };
     size_t find(const Patterns& patterns, Which which) const {
         size_t hits = 0;
@@ -152,7 +153,7 @@ public:
         return hits;
     }
 
-    // Ends it. Empty: the kernel made no core.
+    // Ends it and returns its core; empty if the kernel made none.
     Bytes core() {
         end(SIGABRT);
         for (const auto& entry : std::filesystem::directory_iterator(folder_)) {
@@ -172,15 +173,15 @@ private:
         std::string line;
     };
 
-    [[noreturn]] void run(const std::function<void(Impl&)>& work, int out, int in) const {
+    [[noreturn]] void run(const std::function<void(ChildSide&)>& work, int out, int in) const {
         alarm(300);
         const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
         (void)setrlimit(RLIMIT_CORE, &unlimited);
         (void)prctl(PR_SET_DUMPABLE, 1);
         if (chdir(folder_.c_str()) != 0) _exit(3);
         try {
-            Impl impl(out, in);
-            work(impl);
+            ChildSide side(out, in);
+            work(side);
         } catch (const std::exception& problem) {
             std::fprintf(stderr, "the child: %s\n", problem.what());
             _exit(2);
@@ -205,7 +206,7 @@ private:
         return true;
     }
 
-    // What it tells, until it pauses.
+    // Receives secrets until the child pauses.
     void listen() {
         for (size_t bytes = 0; take(&bytes, sizeof bytes);) {
             if (bytes == 0) return;
@@ -258,7 +259,7 @@ inline bool may_read_children() {
     return !(file >> scope) || scope < 2;
 }
 
-// Whether so much memory can be locked.
+// Returns true if this much memory can be locked.
 inline bool may_lock(size_t bytes) {
     void* const memory =
         mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -268,7 +269,7 @@ inline bool may_lock(size_t bytes) {
     return locked;
 }
 
-// Where the kernel writes cores: null if that is the folder of the process; otherwise why not.
+// Returns null if the kernel writes cores to the process's folder; otherwise the reason why not.
 inline const char* no_core_files() {
     std::ifstream file("/proc/sys/kernel/core_pattern");
     std::string pattern;

@@ -1,5 +1,5 @@
-// EVP's ciphers for tests: a context that frees itself, the contexts of ours and of OpenSSL's own
-// providers, and messages in pieces.
+// EVP ciphers for tests: a self-freeing context, contexts of this provider and of OpenSSL's, and
+// messages in segments.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ struct FreeCipher {
 };
 using Cipher = std::unique_ptr<EVP_CIPHER, FreeCipher>;
 
-// Its default and legacy providers alone.
+// OpenSSL's default and legacy providers alone.
 class Stock {
 public:
     Stock() : context_(OSSL_LIB_CTX_new()) {
@@ -35,7 +35,7 @@ private:
     OSSL_PROVIDER *default_ = nullptr, *legacy_ = nullptr;
 };
 
-// Never destroyed: libcrypto cleans up behind itself when the program ends.
+// Never destroyed: libcrypto cleans up when the program ends.
 inline const Library& ours() {
     static const Library& library = *new Library;
     return library;
@@ -83,7 +83,7 @@ public:
               const OSSL_PARAM params[] = nullptr) {
         return EVP_CipherInit_ex2(get(), cipher_, key, iv, encrypt ? 1 : 0, params) == 1;
     }
-    // All null but what is given.
+    // All other arguments are null.
     bool more(const uint8_t* key, const uint8_t* iv) {
         return EVP_CipherInit_ex2(get(), nullptr, key, iv, -1, nullptr) == 1;
     }
@@ -113,23 +113,24 @@ public:
         return done;
     }
 
-    // Text in pieces of any size, some of them in place. False: a call failed.
+    // Processes text in segments of any size, some of them in place. Returns false if a call
+    // failed.
     bool text(const Bytes& in, Bytes& out, Random* random) {
         out.assign(in.size() + EVP_MAX_BLOCK_LENGTH, 0);
         size_t done = 0, made = 0, n = 0;
         while (done < in.size()) {
-            size_t piece = random == nullptr
-                               ? in.size()
-                               : std::min(in.size() - done, random->one_in(3) ? random->length(300)
-                                                                              : random->length(40));
+            size_t segment = random == nullptr ? in.size()
+                                               : std::min(in.size() - done,
+                                                          random->one_in(3) ? random->length(300)
+                                                                            : random->length(40));
             const bool in_place = random != nullptr && random->one_in(2);
             if (in_place)
-                std::copy_n(in.begin() + static_cast<ptrdiff_t>(done), piece,
+                std::copy_n(in.begin() + static_cast<ptrdiff_t>(done), segment,
                             out.begin() + static_cast<ptrdiff_t>(made));
-            if (!update(in_place ? out.data() + made : in.data() + done, piece, out.data() + made,
+            if (!update(in_place ? out.data() + made : in.data() + done, segment, out.data() + made,
                         &n))
                 return false;
-            done += piece;
+            done += segment;
             made += n;
         }
         if (!final(out.data() + made, &n)) return false;

@@ -1,5 +1,5 @@
-// Every cipher that we offer beside OpenSSL's own providers, byte for byte: names, facts, pieces,
-// padding, AEADs, states.
+// Every cipher that we offer against OpenSSL's own providers, byte for byte: names, parameters,
+// segments, padding, AEADs, states.
 #include <set>
 
 #include "cipher.h"
@@ -8,7 +8,7 @@ namespace {
 
 using namespace tests;
 
-// What OpenSSL 3.0 has names for, and later versions or nobody an implementation.
+// Names in OpenSSL 3.0 that only later versions, or none, implement.
 bool ours_alone(const std::string& name) {
     static const std::set<std::string> names = {
         "CAMELLIA-128-GCM", "CAMELLIA-192-GCM", "CAMELLIA-256-GCM", "CAMELLIA-128-CCM",
@@ -29,8 +29,8 @@ std::set<std::string> names_of(const Cipher& cipher) {
     return names;
 }
 
-// The same under the same names.
-TEST(Ciphers, AreKnownAsOpenSslKnowsThem) {
+// The same algorithms under the same names.
+TEST(Ciphers, HaveOpenSslsNames) {
     const std::vector<std::string> offered = our_ciphers();
     EXPECT_EQ(offered.size(), 88u);
     for (const std::string& name : offered) {
@@ -49,8 +49,8 @@ TEST(Ciphers, AreKnownAsOpenSslKnowsThem) {
     }
 }
 
-// Nothing of ours is left out but what the engine has no mode for.
-TEST(Ciphers, AreAllThatTheEngineHas) {
+// Everything is offered except where the engine lacks the mode.
+TEST(Ciphers, AreAllCiphersOfTheEngine) {
     std::vector<std::string> missing;
     EVP_CIPHER_do_all_provided(
         stock().context(),
@@ -96,7 +96,7 @@ protected:
         key_ = random_.text(key_bytes(mine_));
         iv_ = random_.text(iv_bytes(mine_));
     }
-    // Whole blocks where it has to be.
+    // Returns whole blocks where required.
     Bytes any_text(size_t bytes, bool padded) {
         const size_t block = static_cast<size_t>(EVP_CIPHER_get_block_size(mine_.get()));
         return random_.text(padded ? bytes : bytes / block * block);
@@ -111,11 +111,11 @@ class PlainCipher : public EachCipher {};
 class StreamCipher : public EachCipher {};
 class BlockCipher : public EachCipher {};
 
-TEST_P(PlainCipher, AgreesInPieces) {
+TEST_P(PlainCipher, AgreesInSegments) {
     Evp encrypt(mine_.get()), decrypt(mine_.get()), theirs(other_.get()), back(other_.get());
     for (size_t i = 0; i <= 302; ++i) {
         const size_t bytes =
-            i <= 300 ? i : 66'000 + random_.below(2000);  // the engine's own routes begin at 64 KiB
+            i <= 300 ? i : 66'000 + random_.below(2000);  // the engine's own paths begin at 64 KiB
         const bool fresh = i % 16 == 0, padded = random_.one_in(2);
         if (fresh) new_key();
         iv_ = random_.text(iv_.size());
@@ -137,7 +137,7 @@ TEST_P(PlainCipher, AgreesInPieces) {
     }
 }
 
-// A copy goes its own way, and the states that can be read are OpenSSL's.
+// A clone is independent, and readable states equal OpenSSL's.
 TEST_P(PlainCipher, CopiesAndStatesAgree) {
     new_key();
     for (const bool sends : {true, false})
@@ -165,20 +165,20 @@ TEST_P(PlainCipher, CopiesAndStatesAgree) {
                 << cut;
             Evp copy(one);
             std::copy(out.begin(), out.end(), out_of_copy.begin());
-            for (Evp* way : {&one, &copy, &theirs}) {
-                Bytes& to = way == &one ? out : way == &copy ? out_of_copy : their_out;
+            for (Evp* evp : {&one, &copy, &theirs}) {
+                Bytes& to = evp == &one ? out : evp == &copy ? out_of_copy : their_out;
                 ASSERT_TRUE(
-                    way->update(text.data() + cut, text.size() - cut, to.data() + made, &n));
+                    evp->update(text.data() + cut, text.size() - cut, to.data() + made, &n));
                 ASSERT_EQ(made + n, text.size());
-                ASSERT_TRUE(way->final(to.data() + made + n, &n));
+                ASSERT_TRUE(evp->final(to.data() + made + n, &n));
             }
             ASSERT_EQ(out, their_out);
             ASSERT_EQ(out_of_copy, their_out);
         }
 }
 
-// EVP_CIPHER_CTX_get_updated_iv and _num are enough to go on elsewhere.
-TEST_P(StreamCipher, GoesOnFromAState) {
+// EVP_CIPHER_CTX_get_updated_iv and _num suffice to continue elsewhere.
+TEST_P(StreamCipher, ContinuesFromAState) {
     new_key();
     for (const bool sends : {true, false})
         for (size_t cut = 0; cut < 40; ++cut) {
@@ -203,8 +203,8 @@ TEST_P(StreamCipher, GoesOnFromAState) {
         }
 }
 
-// EVP_Cipher: whole blocks, past what is held.
-TEST_P(PlainCipher, IsCalledRaw) {
+// EVP_Cipher: whole blocks, without buffering.
+TEST_P(PlainCipher, WorksThroughEvpCipher) {
     new_key();
     for (const bool sends : {true, false}) {
         Evp one(mine_.get()), theirs(other_.get());
@@ -223,7 +223,7 @@ TEST_P(PlainCipher, IsCalledRaw) {
     }
 }
 
-// What is not padding, and what is not whole blocks.
+// Invalid padding, and partial blocks.
 TEST_P(BlockCipher, RefusesWrongEnds) {
     const size_t block = static_cast<size_t>(EVP_CIPHER_get_block_size(mine_.get()));
     new_key();
@@ -274,7 +274,7 @@ struct Sealed {
 
 class AeadCipher : public EachCipher {
 protected:
-    // CCM has its lengths before its key.
+    // CCM sets its lengths before its key.
     bool start(Evp& one, bool sends, size_t iv_bytes, size_t tag_bytes, const Bytes* tag) {
         if (!one.init(sends, nullptr, nullptr) ||
             !one.control(EVP_CTRL_AEAD_SET_IVLEN, iv_bytes, nullptr))
@@ -299,7 +299,7 @@ protected:
         }
         return true;
     }
-    Random* pieces() { return mode(mine_) == EVP_CIPH_CCM_MODE ? nullptr : &random_; }
+    Random* segments() { return mode(mine_) == EVP_CIPH_CCM_MODE ? nullptr : &random_; }
 
     bool seal(const Cipher& with, const Bytes& aad, const Bytes& text, size_t tag_bytes,
               Random* random, Sealed& out) {
@@ -322,7 +322,7 @@ protected:
             return false;
         return sealed.text.empty() ? end(one, out) : one.text(sealed.text, out, random);
     }
-    // OpenSSL's CCM wants a piece, even of nothing.
+    // OpenSSL's CCM needs a segment, even an empty one.
     bool end(Evp& one, Bytes& out) {
         out.assign(16, 0);
         size_t n = 0;
@@ -334,7 +334,7 @@ protected:
     }
 };
 
-TEST_P(AeadCipher, AgreesAndRefusesWhatIsChanged) {
+TEST_P(AeadCipher, AgreesAndRefusesChangedInput) {
     const bool ccm = mode(mine_) == EVP_CIPH_CCM_MODE;
     const Cipher& reference = other_ ? other_ : mine_;
     for (size_t i = 0; i <= 200; ++i) {
@@ -350,29 +350,29 @@ TEST_P(AeadCipher, AgreesAndRefusesWhatIsChanged) {
         const Bytes text = random_.text(bytes), aad = random_.text(random_.length(100));
         Sealed mine, theirs;
         Bytes out;
-        ASSERT_TRUE(seal(mine_, aad, text, tag_bytes, pieces(), mine)) << bytes;
+        ASSERT_TRUE(seal(mine_, aad, text, tag_bytes, segments(), mine)) << bytes;
         ASSERT_TRUE(seal(reference, aad, text, tag_bytes, nullptr, theirs));
         ASSERT_EQ(mine.text, theirs.text) << bytes;
         ASSERT_EQ(mine.tag, theirs.tag) << bytes << " aad " << aad.size() << " iv " << iv_.size();
-        ASSERT_TRUE(open(mine_, aad, mine, pieces(), out)) << bytes;
+        ASSERT_TRUE(open(mine_, aad, mine, segments(), out)) << bytes;
         ASSERT_EQ(out, text);
         ASSERT_TRUE(open(reference, aad, mine, nullptr, out));
         Sealed wrong = mine;
         wrong.tag[random_.below(tag_bytes)] ^= static_cast<uint8_t>(1 << random_.below(8));
-        ASSERT_FALSE(open(mine_, aad, wrong, pieces(), out)) << bytes;
+        ASSERT_FALSE(open(mine_, aad, wrong, segments(), out)) << bytes;
         if (bytes != 0) {
             wrong = mine;
             wrong.text[random_.below(bytes)] ^= static_cast<uint8_t>(1 << random_.below(8));
-            ASSERT_FALSE(open(mine_, aad, wrong, pieces(), out));
+            ASSERT_FALSE(open(mine_, aad, wrong, segments(), out));
         }
         Bytes wrong_aad = aad;
         wrong_aad.push_back(0);
-        ASSERT_FALSE(open(mine_, wrong_aad, mine, pieces(), out));
+        ASSERT_FALSE(open(mine_, wrong_aad, mine, segments(), out));
         ERR_clear_error();
     }
 }
 
-TEST_P(AeadCipher, CopiesGoTheirOwnWay) {
+TEST_P(AeadCipher, ClonesAreIndependent) {
     new_key();
     iv_ = random_.text(12);
     const Bytes text = random_.text(300), aad = random_.text(20);
@@ -387,12 +387,12 @@ TEST_P(AeadCipher, CopiesGoTheirOwnWay) {
         ASSERT_TRUE(one.update(text.data(), cut, out.data(), &n));
     }
     Evp copy(one);
-    for (Evp* way : {&one, &copy}) {
+    for (Evp* evp : {&one, &copy}) {
         Bytes tag(16);
         std::fill(out.begin() + static_cast<ptrdiff_t>(cut), out.end(), 0);
-        ASSERT_TRUE(way->update(text.data() + cut, text.size() - cut, out.data() + cut, &n) &&
-                    way->final(out.data(), &n));
-        ASSERT_TRUE(way->control(EVP_CTRL_AEAD_GET_TAG, 16, tag.data()));
+        ASSERT_TRUE(evp->update(text.data() + cut, text.size() - cut, out.data() + cut, &n) &&
+                    evp->final(out.data(), &n));
+        ASSERT_TRUE(evp->control(EVP_CTRL_AEAD_GET_TAG, 16, tag.data()));
         EXPECT_EQ(out, whole.text);
         EXPECT_EQ(tag, whole.tag);
     }

@@ -1,5 +1,5 @@
-// Messages with a tag one after the other through one context, each with its key, as programs that
-// seal records send them: nothing of one is left for the next.
+// Messages with a tag in sequence through one context, each with its key, as in programs that seal
+// records: no state of one reaches the next.
 #include "cipher.h"
 
 namespace {
@@ -12,35 +12,35 @@ struct Sealed {
 
 constexpr size_t tag_bytes = 16;
 
-// As EVP_EncryptInit(3) has it: CCM is told the lengths of tag and text, and has its text in one
-// piece.
-bool begin(Evp& way, bool ccm, bool seals, const Bytes& key, const Sealed& message,
+// Follows EVP_EncryptInit(3): CCM gets the lengths of tag and text first, and its text in one
+// segment.
+bool begin(Evp& evp, bool ccm, bool seals, const Bytes& key, const Sealed& message,
            size_t text_bytes) {
-    int told = 0;
+    int announced = 0;
     const auto bytes = static_cast<int>(text_bytes);
-    if (!way.control(EVP_CTRL_AEAD_SET_IVLEN, message.iv.size(), nullptr)) return false;
-    if (ccm && !way.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes, nullptr)) return false;
-    if (!way.more(key.data(), message.iv.data())) return false;
+    if (!evp.control(EVP_CTRL_AEAD_SET_IVLEN, message.iv.size(), nullptr)) return false;
+    if (ccm && !evp.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes, nullptr)) return false;
+    if (!evp.more(key.data(), message.iv.data())) return false;
     if (!seals &&
-        !way.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes, const_cast<uint8_t*>(message.tag.data())))
+        !evp.control(EVP_CTRL_AEAD_SET_TAG, tag_bytes, const_cast<uint8_t*>(message.tag.data())))
         return false;
-    if (ccm && EVP_CipherUpdate(way.get(), nullptr, &told, nullptr, bytes) != 1) return false;
-    return message.aad.empty() || way.aad(message.aad.data(), message.aad.size());
+    if (ccm && EVP_CipherUpdate(evp.get(), nullptr, &announced, nullptr, bytes) != 1) return false;
+    return message.aad.empty() || evp.aad(message.aad.data(), message.aad.size());
 }
 
-bool seal(Evp& way, bool ccm, const Bytes& key, const Sealed& message, Sealed& out) {
+bool seal(Evp& evp, bool ccm, const Bytes& key, const Sealed& message, Sealed& out) {
     out = {message.iv, message.aad, {}, Bytes(tag_bytes)};
-    return begin(way, ccm, true, key, message, message.text.size()) &&
-           way.text(message.text, out.text, nullptr) &&
-           way.control(EVP_CTRL_AEAD_GET_TAG, tag_bytes, out.tag.data());
+    return begin(evp, ccm, true, key, message, message.text.size()) &&
+           evp.text(message.text, out.text, nullptr) &&
+           evp.control(EVP_CTRL_AEAD_GET_TAG, tag_bytes, out.tag.data());
 }
 
-bool open(Evp& way, bool ccm, const Bytes& key, const Sealed& sealed, Bytes& text) {
-    return begin(way, ccm, false, key, sealed, sealed.text.size()) &&
-           way.text(sealed.text, text, nullptr);
+bool open(Evp& evp, bool ccm, const Bytes& key, const Sealed& sealed, Bytes& text) {
+    return begin(evp, ccm, false, key, sealed, sealed.text.size()) &&
+           evp.text(sealed.text, text, nullptr);
 }
 
-// OpenSSL's CCM makes no tag where there is no piece of text.
+// OpenSSL's CCM makes no tag without a segment of text.
 Sealed message(Random& random, bool ccm) {
     constexpr size_t aad_bytes[] = {0, 1, 13, 14, 15, 16, 29, 30, 31, 300},
                      text_bytes[] = {0, 1, 15, 16, 17, 63, 64, 65, 500, 513, 1100};
@@ -52,7 +52,7 @@ Sealed message(Random& random, bool ccm) {
             {}};
 }
 
-TEST(CipherMessages, LeaveNothingToTheNext) {
+TEST(CipherMessages, LeaveNoStateForTheNext) {
     Random random(1);
     for (const char* name : {"AES-128-GCM", "AES-192-GCM", "AES-256-GCM", "ARIA-128-GCM",
                              "AES-128-CCM", "AES-192-CCM", "AES-256-CCM", "ARIA-128-CCM"}) {
@@ -90,16 +90,16 @@ TEST(CipherMessages, LeaveNothingToTheNext) {
     ERR_clear_error();
 }
 
-// Additional data is of the message that it came before, whether that was sealed or never came.
+// AAD belongs to the message after it, even if that is never sealed.
 TEST(CipherMessages, AdditionalDataOfCcmIsOfItsMessage) {
     Random random(3);
     const Cipher ccm = our_cipher("AES-128-CCM");
     const Bytes key = random.text(16), iv = random.text(7), aad = random.text(13),
                 text = random.text(40);
     const auto sealed = [&](Evp& each, bool with_aad) {
-        int told = 0;
+        int announced = 0;
         Bytes out, tag(12);
-        EXPECT_EQ(EVP_CipherUpdate(each.get(), nullptr, &told, nullptr, 40), 1);
+        EXPECT_EQ(EVP_CipherUpdate(each.get(), nullptr, &announced, nullptr, 40), 1);
         if (with_aad) {
             EXPECT_TRUE(each.aad(aad.data(), aad.size()));
         }
@@ -114,13 +114,13 @@ TEST(CipherMessages, AdditionalDataOfCcmIsOfItsMessage) {
     for (Evp* each : {&one, &other}) ASSERT_TRUE(each->more(nullptr, iv.data()));
     EXPECT_EQ(sealed(one, false), without);
     EXPECT_EQ(sealed(other, true), with);
-    int told = 0;
-    ASSERT_EQ(EVP_CipherUpdate(third.get(), nullptr, &told, nullptr, 40), 1);
+    int announced = 0;
+    ASSERT_EQ(EVP_CipherUpdate(third.get(), nullptr, &announced, nullptr, 40), 1);
     ASSERT_TRUE(third.aad(aad.data(), aad.size()) && third.more(nullptr, iv.data()));
     EXPECT_EQ(sealed(third, false), without);
 }
 
-// What is asked for is what is named, to the last byte, wherever it stands among others.
+// Only the named parameters are written, to the last byte, at any position among others.
 TEST(CipherMessages, ParametersAreThoseNamed) {
     Random random(2);
     for (const char* name : {"AES-128-GCM", "AES-128-CCM"}) {

@@ -1,5 +1,5 @@
-// Keys, IVs, lengths and parameters of ciphers in every order and with every value: what is wrong
-// is refused, and nothing goes on under half of it.
+// Keys, IVs, lengths and parameters of ciphers in every order and with every value: invalid ones
+// are refused, and no partial setup is used.
 #include <climits>
 
 #include "cipher.h"
@@ -15,8 +15,8 @@ bool seals(Evp& one, Random& random) {
     return one.text(random.text(16), out, nullptr);
 }
 
-// An IV is never empty, cut or filled up: whatever was given before its length changed has to be
-// given again (CVE-2023-5363).
+// An IV is never empty, truncated or padded: after a change of length it has to be given again
+// (CVE-2023-5363).
 TEST(CipherIv, LengthInEveryOrder) {
     Random random(1);
     const Bytes key = random.text(16), iv = random.text(longest_gcm_iv);
@@ -35,12 +35,12 @@ TEST(CipherIv, LengthInEveryOrder) {
             // Key (k), length (l) and IV (i) in these orders.
             for (const char* order : {"lki", "kli", "lik", "kil", "ikl", "ilk"}) {
                 Evp one(mine.get()), theirs(other.get());
-                for (Evp* way : {&one, &theirs}) ASSERT_TRUE(way->init(true, nullptr, nullptr));
+                for (Evp* evp : {&one, &theirs}) ASSERT_TRUE(evp->init(true, nullptr, nullptr));
                 for (const char* step = order; *step != 0; ++step)
-                    for (Evp* way : {&one, &theirs}) {
+                    for (Evp* evp : {&one, &theirs}) {
                         const bool taken =
-                            *step == 'l' ? way->control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr)
-                                         : way->more(*step == 'k' ? key.data() : nullptr,
+                            *step == 'l' ? evp->control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr)
+                                         : evp->more(*step == 'k' ? key.data() : nullptr,
                                                      *step == 'i' ? iv.data() : nullptr);
                         ASSERT_TRUE(taken) << name << " " << order << " " << bytes;
                     }
@@ -61,7 +61,7 @@ TEST(CipherIv, LengthInEveryOrder) {
     ERR_clear_error();
 }
 
-// In one call with its length, and an IV that a length in the same call contradicts.
+// An IV in one call with its length, and one with a contradicting length.
 TEST(CipherIv, LengthAmongTheParameters) {
     Random random(2);
     const Bytes key = random.text(16), iv = random.text(64);
@@ -84,8 +84,8 @@ TEST(CipherIv, LengthAmongTheParameters) {
     ERR_clear_error();
 }
 
-// A key stream repeats under an IV that is used twice.
-TEST(CipherIv, ServesOneMessageOfGcm) {
+// A keystream repeats under an IV that is used twice.
+TEST(CipherIv, IsUsedForOneGcmMessage) {
     Random random(3);
     const Bytes key = random.text(16), iv = random.text(12);
     const Cipher mine = our_cipher("AES-128-GCM");
@@ -127,8 +127,8 @@ TEST(CipherIv, IsDrawnWhereThereIsNone) {
     ERR_clear_error();
 }
 
-// Key stream modes have an IV; CBC's is zero in OpenSSL, whose KDFs leave it out.
-TEST(CipherIv, IsAskedFor) {
+// Keystream modes need an IV; CBC's is zero in OpenSSL, whose KDFs omit it.
+TEST(CipherIv, IsRequired) {
     Random random(5);
     const Bytes key = random.text(64);
     for (const char* name :
@@ -148,7 +148,7 @@ TEST(CipherIv, IsAskedFor) {
 }
 
 // Key first, IV first, both, and a second message with one of them, in all modes as in OpenSSL.
-TEST(CipherKey, ComesInAnyOrder) {
+TEST(CipherKey, IsAcceptedInAnyOrder) {
     Random random(6);
     for (const std::string& name : our_ciphers()) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
@@ -159,26 +159,26 @@ TEST(CipherKey, ComesInAnyOrder) {
              {"b", "ki", "ik", "bi", "bk", "kibtn", "btn", "btk", "bti", "btxk"}) {
             Evp one(mine.get()), theirs(other.get());
             Bytes out, their_out, all, their_all;
-            for (Evp* way : {&one, &theirs}) ASSERT_TRUE(way->init(true, nullptr, nullptr));
+            for (Evp* evp : {&one, &theirs}) ASSERT_TRUE(evp->init(true, nullptr, nullptr));
             bool used = false;
             for (const char* step = order; *step != 0; ++step)
-                for (Evp* way : {&one, &theirs}) switch (*step) {
-                        case 'b': ASSERT_TRUE(way->more(key.data(), iv.data())); break;
+                for (Evp* evp : {&one, &theirs}) switch (*step) {
+                        case 'b': ASSERT_TRUE(evp->more(key.data(), iv.data())); break;
                         case 'k':
-                            ASSERT_TRUE(way->more(used ? next_key.data() : key.data(), nullptr));
+                            ASSERT_TRUE(evp->more(used ? next_key.data() : key.data(), nullptr));
                             break;
                         case 'i':
-                            ASSERT_TRUE(way->more(nullptr, used ? next_iv.data() : iv.data()));
+                            ASSERT_TRUE(evp->more(nullptr, used ? next_iv.data() : iv.data()));
                             break;
-                        case 'n': ASSERT_TRUE(way->more(nullptr, nullptr)); break;
-                        case 'x': ASSERT_TRUE(way->turn(false)); break;
+                        case 'n': ASSERT_TRUE(evp->more(nullptr, nullptr)); break;
+                        case 'x': ASSERT_TRUE(evp->turn(false)); break;
                         default: {
                             size_t n;
                             Bytes made(64);
-                            ASSERT_TRUE(way->update(text.data(),
+                            ASSERT_TRUE(evp->update(text.data(),
                                                     mode(mine) == EVP_CIPH_XTS_MODE ? 48 : 21,
                                                     made.data(), &n));
-                            used = way == &theirs;
+                            used = evp == &theirs;
                         }
                     }
             const bool opens = std::string(order).find('x') != std::string::npos;
@@ -190,8 +190,8 @@ TEST(CipherKey, ComesInAnyOrder) {
     }
 }
 
-// Weak keys open what is under them, and seal nothing.
-TEST(CipherKey, WeakOnesSealNothing) {
+// Weak keys can open, but not seal.
+TEST(CipherKey, WeakKeysDoNotSeal) {
     Random random(7);
     const Bytes iv = random.text(16);
     Bytes weak(8, 0x01), semi_weak = {0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe, 0x01, 0xfe},
@@ -233,8 +233,8 @@ TEST(CipherKey, WeakOnesSealNothing) {
     ERR_clear_error();
 }
 
-// A start that fails leaves nothing to go on with.
-TEST(CipherKey, IsGoneAfterAStartThatFailed) {
+// After a failed start there is no key.
+TEST(CipherKey, IsDiscardedAfterAFailedStart) {
     Random random(8);
     const Bytes key = random.text(8), iv = random.text(8), weak(8, 0xfe);
     const Cipher mine = our_cipher("DES-CBC");
@@ -272,10 +272,9 @@ constexpr unsigned parameter_types[] = {
     OSSL_PARAM_INTEGER,  OSSL_PARAM_UNSIGNED_INTEGER, OSSL_PARAM_REAL,      OSSL_PARAM_UTF8_STRING,
     OSSL_PARAM_UTF8_PTR, OSSL_PARAM_OCTET_STRING,     OSSL_PARAM_OCTET_PTR, 99};
 
-// Nothing that is set makes a context write past what it was lent, nor read what it was not given:
-// the guarded output of every call is looked at. (Under the address sanitizer the rest is seen
-// too.)
-TEST(CipherParameters, TakeAnyValue) {
+// No parameter makes a context write past its buffers or read past its inputs: the guarded output
+// of every call is checked. (AddressSanitizer checks the rest.)
+TEST(CipherParameters, AcceptOrRefuseAnyValue) {
     Random random(9);
     const std::vector<Bytes> values = extreme_values();
     for (const char* name : {"AES-128-CBC", "AES-128-ECB", "DES-EDE3-CBC", "AES-128-CTR", "DES-CFB",
@@ -288,14 +287,14 @@ TEST(CipherParameters, TakeAnyValue) {
                     Evp one(mine.get());
                     const bool sends = random.one_in(2);
                     ASSERT_TRUE(one.init(sends, key.data(), iv.data()));
-                    Bytes given = value, lent(value.size() + 64, 0xa5);
+                    Bytes given = value, buffer(value.size() + 64, 0xa5);
                     const bool pointer =
                         type == OSSL_PARAM_OCTET_PTR || type == OSSL_PARAM_UTF8_PTR;
                     if (pointer && value.size() < sizeof(void*)) continue;
                     void* data = given.data();
-                    void* place = pointer ? static_cast<void*>(&data) : data;
+                    void* address = pointer ? static_cast<void*>(&data) : data;
                     OSSL_PARAM params[] = {
-                        {parameter, type, place, pointer ? sizeof data : given.size(),
+                        {parameter, type, address, pointer ? sizeof data : given.size(),
                          OSSL_PARAM_UNMODIFIED},
                         OSSL_PARAM_END};
                     const bool set = EVP_CIPHER_CTX_set_params(one.get(), params) == 1;
@@ -314,19 +313,19 @@ TEST(CipherParameters, TakeAnyValue) {
                     }
                     for (size_t i = 96 + 32; i < out.size(); ++i)
                         ASSERT_EQ(out[i], 0xa5) << name << " " << parameter;
-                    // EVP_CTRL_GCM_IV_GEN and EVP_CTRL_RAND_KEY have no length to say: it is the
-                    // IV's and the key's.
+                    // EVP_CTRL_GCM_IV_GEN and EVP_CTRL_RAND_KEY carry no length: it is that of the
+                    // IV or the key.
                     if (value.empty() && (std::string_view(parameter) == "tlsivgen" ||
                                           std::string_view(parameter) == "randkey"))
                         continue;
                     void* end = nullptr;
                     OSSL_PARAM wanted[] = {
-                        {parameter, type, pointer ? static_cast<void*>(&end) : lent.data(),
+                        {parameter, type, pointer ? static_cast<void*>(&end) : buffer.data(),
                          pointer ? 0 : value.size(), OSSL_PARAM_UNMODIFIED},
                         OSSL_PARAM_END};
                     (void)EVP_CIPHER_CTX_get_params(one.get(), wanted);
-                    for (size_t i = value.size(); !pointer && i < lent.size(); ++i)
-                        ASSERT_EQ(lent[i], 0xa5) << name << " " << parameter;
+                    for (size_t i = value.size(); !pointer && i < buffer.size(); ++i)
+                        ASSERT_EQ(buffer[i], 0xa5) << name << " " << parameter;
                     Evp copy(one);
                     (void)copy.final(out.data(), &n);
                     (void)one.init(!sends, key.data(), nullptr);
@@ -358,11 +357,11 @@ TEST(CipherParameters, TagsHaveTheStandardsLengths) {
                 empty.control(EVP_CTRL_AEAD_SET_TAG, 16, const_cast<uint8_t*>(tag.data())));
     size_t n;
     out.resize(16);
-    EXPECT_FALSE(empty.final(out.data(), &n)) << "an end that no tag stands for";
+    EXPECT_FALSE(empty.final(out.data(), &n)) << "a final call without a valid tag";
     ERR_clear_error();
 }
 
-// Made by sealing, it is no tag to compare with, and no later message's.
+// A tag made by sealing is not used for a comparison, nor for a later message.
 TEST(CipherParameters, TagsAreOfTheirMessage) {
     Random random(13);
     const Bytes key = random.text(16), iv = random.text(12), text = random.text(20);
@@ -380,8 +379,8 @@ TEST(CipherParameters, TagsAreOfTheirMessage) {
     ERR_clear_error();
 }
 
-// Sealing where nothing is to be read or written.
-TEST(CipherParameters, NothingIsNoText) {
+// Seals without input or output.
+TEST(CipherParameters, EmptyTextIsNoText) {
     Random random(14);
     const Bytes key = random.text(64), iv = random.text(16);
     for (const char* name :
@@ -397,17 +396,17 @@ TEST(CipherParameters, NothingIsNoText) {
     ERR_clear_error();
 }
 
-// A CCM message is one piece, of the length that was told.
-TEST(CipherParameters, CcmKeepsToItsLength) {
+// A CCM message is one segment, of the announced length.
+TEST(CipherParameters, CcmEnforcesItsLength) {
     Random random(11);
     const Bytes key = random.text(16), iv = random.text(13), text = random.text(40);
     const Cipher ccm = our_cipher("AES-128-CCM");
     Bytes out(64);
     size_t n;
-    int told;
+    int announced;
     Evp one(ccm.get());
     ASSERT_TRUE(one.init(true, key.data(), iv.data()));
-    ASSERT_EQ(EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, 40), 1);
+    ASSERT_EQ(EVP_CipherUpdate(one.get(), nullptr, &announced, nullptr, 40), 1);
     EXPECT_FALSE(one.update(text.data(), 39, out.data(), &n));
     EXPECT_TRUE(one.update(text.data(), 40, out.data(), &n));
     Evp aad_first(ccm.get());

@@ -1,5 +1,5 @@
-// The end of CBC records: what is found in constant time beside what is found by looking, and the
-// provider beside OpenSSL's.
+// The end of CBC records: constant-time results against plain code, and the provider against
+// OpenSSL's.
 #include <openssl/prov_ssl.h>
 
 #include "cipher.h"
@@ -11,7 +11,7 @@ using namespace tests;
 using warpseal::provider::copy_record_mac;
 using warpseal::provider::find_record_end;
 
-// Plainly.
+// Computes it without constant-time code.
 bool padding_is_right(const Bytes& record, size_t mac_bytes) {
     const size_t padding = record.back();
     if (padding + 1 + mac_bytes > record.size()) return false;
@@ -19,7 +19,7 @@ bool padding_is_right(const Bytes& record, size_t mac_bytes) {
                        [&](uint8_t byte) { return byte == padding; });
 }
 
-TEST(RecordEnd, IsFoundAsByLooking) {
+TEST(RecordEnd, EqualsThePlainComputation) {
     Random random(21);
     size_t right = 0, wrong = 0;
     for (const size_t mac_bytes : {0u, 1u, 16u, 20u, 32u, 48u, 64u})
@@ -85,8 +85,8 @@ Opened open_record(Evp& one, Bytes record, size_t iv_bytes, size_t mac_bytes) {
     return out;
 }
 
-// Records in a row, of any padding, through both providers.
-TEST(RecordEnd, IsOpenSsls) {
+// Consecutive records, of any padding, through both providers.
+TEST(RecordEnd, EqualsOpenSsls) {
     Random random(22);
     size_t random_macs = 0;
     for (const char* name : {"AES-128-CBC", "CAMELLIA-256-CBC", "DES-EDE3-CBC", "ARIA-128-CBC"})
@@ -98,9 +98,9 @@ TEST(RecordEnd, IsOpenSsls) {
                 const Bytes key = random.text(key_bytes(mine)), iv = random.text(block);
                 Evp sealer(other.get()), one(mine.get()), theirs(other.get());
                 ASSERT_TRUE(sealer.init(true, key.data(), iv.data()) && sealer.pad(false));
-                for (Evp* way : {&one, &theirs})
-                    ASSERT_TRUE(way->init(false, key.data(), iv.data()) &&
-                                to_records(*way, version, mac_bytes));
+                for (Evp* evp : {&one, &theirs})
+                    ASSERT_TRUE(evp->init(false, key.data(), iv.data()) &&
+                                to_records(*evp, version, mac_bytes));
                 for (int i = 0; i < 20; ++i) {
                     Bytes text = random.text(head + mac_bytes + random.length(400));
                     const size_t least = block - text.size() % block;
@@ -126,7 +126,7 @@ TEST(RecordEnd, IsOpenSsls) {
                     } else {
                         const Bytes last(content.end() - static_cast<ptrdiff_t>(mac_bytes),
                                          content.end());
-                        ASSERT_NE(mine_opened.mac, last) << "what stands at the end is no MAC";
+                        ASSERT_NE(mine_opened.mac, last) << "the record has no valid MAC";
                         ++random_macs;
                     }
                 }
@@ -135,8 +135,8 @@ TEST(RecordEnd, IsOpenSsls) {
     ERR_clear_error();
 }
 
-// Publicly wrong.
-TEST(RecordEnd, RefusesWhatIsNoRecord) {
+// Publicly invalid.
+TEST(RecordEnd, RefusesInvalidRecords) {
     Random random(23);
     const Cipher mine = our_cipher("AES-128-CBC");
     const Bytes key = random.text(16), iv = random.text(16);
@@ -150,7 +150,7 @@ TEST(RecordEnd, RefusesWhatIsNoRecord) {
             const bool fits = sends || (bytes % 16 == 0 && bytes >= 16 + 20 + 1);
             EXPECT_EQ(one.update(in.data(), bytes, in.data(), &n), fits) << bytes;
             EXPECT_FALSE(one.update(in.data(), 64, apart.data(), &n)) << "records are in place";
-            EXPECT_FALSE(one.final(apart.data(), &n)) << "and have no end";
+            EXPECT_FALSE(one.final(apart.data(), &n)) << "and have no final call";
         }
     for (const unsigned version : {SSL3_VERSION, 0x0304, 1, 0xffff}) {
         Evp one(mine.get());

@@ -1,13 +1,13 @@
-// TLS between a side whose records are ours and one that has never heard of us: data both ways in
-// many sizes, and no record that was changed.
+// TLS between a side with our records and one without the provider: data both ways in many sizes,
+// and no changed record accepted.
 #include "tls.h"
 
 namespace {
 
 using namespace tests;
 
-// AES-CBC with MAC, then encrypt, and SHA-1 or SHA-256 is one cipher with its MAC in OpenSSL, which
-// has those records itself.
+// In OpenSSL AES-CBC with MAC-then-encrypt and SHA-1 or SHA-256 is one cipher with its MAC, so it
+// handles those records itself.
 constexpr Suite suites[] = {
     {"AES128-SHA", TLS1_2_VERSION, true, "AES-128-CBC"},
     {"AES256-SHA256", TLS1_2_VERSION, true, "AES-256-CBC"},
@@ -51,7 +51,7 @@ protected:
     TlsContext client_context_, server_context_;
 };
 
-// What libssl fetches by our context's properties is ours.
+// libssl fetches our cipher with our context's properties.
 TEST_P(EachSuite, RecordsAreOurs) {
     const Cipher fetched(EVP_CIPHER_fetch(ours().context(), suite_.cipher, "?provider=warpseal"));
     ASSERT_TRUE(fetched);
@@ -74,7 +74,7 @@ TEST_P(EachSuite, CarriesDataBothWays) {
                 << ERR_reason_error_string(ERR_peek_last_error());
 }
 
-// A bit anywhere behind a record's head.
+// Flips a bit anywhere after a record's head.
 TEST_P(EachSuite, RefusesRecordsThatWereChanged) {
     for (int i = 0; i < 12; ++i) {
         Side client(client_context_, false), server(server_context_, true);
@@ -95,7 +95,7 @@ TEST_P(EachSuite, RefusesRecordsThatWereChanged) {
             << at << " of " << sent.size();
         EXPECT_EQ(SSL_get_error(to.connection.get(), 0), SSL_ERROR_SSL);
         EXPECT_EQ(to.alert, SSL_AD_BAD_RECORD_MAC) << at << " of " << sent.size();
-        // The other side hears of it.
+        // The other side gets an alert.
         from.receive(to.sent());
         ASSERT_NE(SSL_read_ex(from.connection.get(), out.data(), out.size(), &n), 1);
         EXPECT_EQ(from.alert, SSL_AD_BAD_RECORD_MAC);

@@ -1,4 +1,4 @@
-// A cipher's functions as libcrypto calls them, past EVP, which never says that there is less room
+// A cipher's functions as libcrypto calls them, bypassing EVP, which never passes a buffer smaller
 // than a call may need.
 #pragma once
 
@@ -31,14 +31,14 @@ public:
         return start(context_, key.data(), key.size(), iv.empty() ? nullptr : iv.data(), iv.size(),
                      params) == 1;
     }
-    // Into `out`, which has `room` bytes as far as the cipher knows.
-    bool update(const Bytes& in, uint8_t* out, size_t room, size_t* made) {
+    // Writes to `out`, which is declared to have `room` bytes.
+    bool update(const Bytes& in, uint8_t* out, size_t capacity, size_t* made) {
         *made = 0;
-        return update_(context_, out, made, room, in.data(), in.size()) == 1;
+        return update_(context_, out, made, capacity, in.data(), in.size()) == 1;
     }
-    bool final(uint8_t* out, size_t room, size_t* made) {
+    bool final(uint8_t* out, size_t capacity, size_t* made) {
         *made = 0;
-        return final_(context_, out, made, room) == 1;
+        return final_(context_, out, made, capacity) == 1;
     }
     bool set(const OSSL_PARAM params[]) { return set_(context_, params) == 1; }
 

@@ -1,5 +1,5 @@
-// Decoders on what is no key: encodings cut off at each byte, changed at each byte, and noise. What
-// is accepted all the same is a key that works or fails.
+// Decoders on invalid keys: encodings truncated at each byte, changed at each byte, and noise. An
+// accepted one is a key that works or fails.
 #include <gtest/gtest.h>
 #include <openssl/decoder.h>
 #include <openssl/encoder.h>
@@ -13,18 +13,18 @@ namespace {
 
 using namespace tests;
 
-struct Form {
+struct Format {
     const char *type, *structure;
     int selection;
 };
-constexpr Form forms[] = {{"DER", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
-                          {"PEM", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
-                          {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR},
-                          {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR}};
+constexpr Format formats[] = {{"DER", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
+                              {"PEM", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
+                              {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR},
+                              {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR}};
 
-Bytes encoded(EVP_PKEY* key, const Form& form) {
-    OSSL_ENCODER_CTX* const context =
-        OSSL_ENCODER_CTX_new_for_pkey(key, form.selection, form.type, form.structure, nullptr);
+Bytes encoded(EVP_PKEY* key, const Format& format) {
+    OSSL_ENCODER_CTX* const context = OSSL_ENCODER_CTX_new_for_pkey(
+        key, format.selection, format.type, format.structure, nullptr);
     unsigned char* text = nullptr;
     size_t bytes = 0;
     const bool done = context != nullptr && OSSL_ENCODER_to_data(context, &text, &bytes) == 1;
@@ -34,12 +34,13 @@ Bytes encoded(EVP_PKEY* key, const Form& form) {
     return out;
 }
 
-// Reads many texts of one form, as a program with one kind of file does.
+// Reads many texts of one format, as a program with one kind of file does.
 class Decoder {
 public:
-    Decoder(const Library& library, const std::string& group, const Form& form)
-        : context_(OSSL_DECODER_CTX_new_for_pkey(&key_, form.type, form.structure, group.c_str(),
-                                                 form.selection, library.context(), our_own)) {}
+    Decoder(const Library& library, const std::string& group, const Format& format)
+        : context_(OSSL_DECODER_CTX_new_for_pkey(&key_, format.type, format.structure,
+                                                 group.c_str(), format.selection, library.context(),
+                                                 our_own)) {}
     Decoder(const Decoder&) = delete;
     Decoder& operator=(const Decoder&) = delete;
     ~Decoder() { OSSL_DECODER_CTX_free(context_); }
@@ -61,16 +62,16 @@ class Encodings : public testing::TestWithParam<std::string> {
 protected:
     Encodings() : key_(library_.generate(GetParam())) {}
 
-    // All groups share the code that reads: these two meet most changes, the others a sample.
+    // All groups share the reading code: these two get most changes, the others a sample.
     bool is_thorough() const {
         return GetParam() == "ntru_hps2048509" || GetParam() == "p256_ntru_hps2048509";
     }
 
-    // Whoever reads such a file goes on with what was read; one in some suffices.
-    void use(EVP_PKEY* key, const Form& form) {
+    // A program uses the key that it has read; a sample suffices.
+    void use(EVP_PKEY* key, const Format& format) {
         if (accepted_++ % 16 != 0) return;
         const Encapsulated made = encapsulate(library_, key);
-        if (form.selection == EVP_PKEY_KEYPAIR && !made.ciphertext.empty())
+        if (format.selection == EVP_PKEY_KEYPAIR && !made.ciphertext.empty())
             decapsulate(library_, key, made.ciphertext);
         ERR_clear_error();
     }
@@ -80,52 +81,52 @@ protected:
     size_t accepted_ = 0;
 };
 
-TEST_P(Encodings, ComeBack) {
+TEST_P(Encodings, RoundTrip) {
     ASSERT_TRUE(key_);
-    for (const Form& form : forms) {
-        const Bytes text = encoded(key_.get(), form);
-        ASSERT_FALSE(text.empty()) << form.type << ' ' << form.structure;
-        const Key back = Decoder(library_, GetParam(), form).read(text);
-        ASSERT_TRUE(back) << form.type << ' ' << form.structure;
+    for (const Format& format : formats) {
+        const Bytes text = encoded(key_.get(), format);
+        ASSERT_FALSE(text.empty()) << format.type << ' ' << format.structure;
+        const Key back = Decoder(library_, GetParam(), format).read(text);
+        ASSERT_TRUE(back) << format.type << ' ' << format.structure;
         EXPECT_EQ(EVP_PKEY_eq(back.get(), key_.get()), 1);
-        if (form.selection == EVP_PKEY_KEYPAIR) {
+        if (format.selection == EVP_PKEY_KEYPAIR) {
             EXPECT_TRUE(works(library_, back.get()));
         }
     }
 }
 
-TEST_P(Encodings, CutOffAtAnyByteAreRefused) {
-    for (const Form& form : forms) {
-        const Bytes text = encoded(key_.get(), form);
-        Decoder decoder(library_, GetParam(), form);
-        // PEM: what lacks nothing but the end of its last line is whole.
-        const size_t least = std::string_view(form.type) == "PEM" ? 2 : 1;
+TEST_P(Encodings, TruncatedAtAnyByteAreRefused) {
+    for (const Format& format : formats) {
+        const Bytes text = encoded(key_.get(), format);
+        Decoder decoder(library_, GetParam(), format);
+        // PEM: a text that lacks only the end of its last line is complete.
+        const size_t least = std::string_view(format.type) == "PEM" ? 2 : 1;
         for (size_t bytes = 0; bytes + least <= text.size();
              bytes += is_thorough()                           ? 1
                       : bytes < 64 || bytes + 8 > text.size() ? 3
                                                               : 89)
             EXPECT_FALSE(decoder.read(
                 Bytes(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(bytes))))
-                << form.structure << ' ' << bytes;
+                << format.structure << ' ' << bytes;
     }
 }
 
-TEST_P(Encodings, ChangedAtAnyByteAreRefusedOrOtherKeys) {
-    for (const Form& form : forms) {
-        const Bytes text = encoded(key_.get(), form);
-        Decoder decoder(library_, GetParam(), form);
+TEST_P(Encodings, ChangedAtAnyByteAreRefusedOrDifferentKeys) {
+    for (const Format& format : formats) {
+        const Bytes text = encoded(key_.get(), format);
+        Decoder decoder(library_, GetParam(), format);
         for (size_t at = 0; at < text.size();
              at += is_thorough() ? (at < 64 ? 1 : 17) : (at < 64 ? 5 : 101))
             for (const uint8_t change : {0x01, 0x80, 0xFF, 0x20}) {
                 Bytes changed = text;
                 changed[at] ^= change;
-                if (const Key read = decoder.read(changed)) use(read.get(), form);
+                if (const Key read = decoder.read(changed)) use(read.get(), format);
             }
     }
 }
 
 // Lengths and numbers of the structure itself, which are the same for all keys of a group.
-TEST_P(Encodings, WithAnyOtherValueInTheirHeadAreRefused) {
+TEST_P(Encodings, WithAnyOtherHeaderValueAreRefused) {
     size_t share_bytes = 0, secret_bytes = 0;
     ASSERT_EQ(EVP_PKEY_get_octet_string_param(key_.get(), OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0,
                                               &share_bytes),
@@ -133,28 +134,28 @@ TEST_P(Encodings, WithAnyOtherValueInTheirHeadAreRefused) {
     ASSERT_EQ(EVP_PKEY_get_octet_string_param(key_.get(), OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0,
                                               &secret_bytes),
               1);
-    for (const Form& form : forms) {
-        if (std::string_view(form.type) == "PEM") continue;
-        const Bytes text = encoded(key_.get(), form);
+    for (const Format& format : formats) {
+        if (std::string_view(format.type) == "PEM") continue;
+        const Bytes text = encoded(key_.get(), format);
         const size_t content =
-            share_bytes + (form.selection == EVP_PKEY_KEYPAIR ? secret_bytes : 0);
+            share_bytes + (format.selection == EVP_PKEY_KEYPAIR ? secret_bytes : 0);
         ASSERT_GT(text.size(), content);
-        Decoder decoder(library_, GetParam(), form);
+        Decoder decoder(library_, GetParam(), format);
         for (size_t at = 0; at < text.size() - content; ++at)
             for (int value = 0; value < 256; value += is_thorough() ? 3 : 37) {
                 Bytes changed = text;
                 changed[at] = static_cast<uint8_t>(value);
                 if (changed == text) continue;
                 EXPECT_FALSE(decoder.read(changed))
-                    << form.structure << ", byte " << at << " is " << value;
+                    << format.structure << ", byte " << at << " is " << value;
             }
     }
 }
 
-TEST_P(Encodings, OfNoiseAreRefused) {
-    std::mt19937 random(20200930);  // nothing but noise, the same each time
-    for (const Form& form : forms) {
-        Decoder decoder(library_, GetParam(), form);
+TEST_P(Encodings, NoiseIsRefused) {
+    std::mt19937 random(20200930);  // noise, the same each time
+    for (const Format& format : formats) {
+        Decoder decoder(library_, GetParam(), format);
         for (int i = 0; i < 25; ++i) {
             Bytes noise(random() % 4096);
             std::generate(noise.begin(), noise.end(),

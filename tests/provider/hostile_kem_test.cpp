@@ -1,5 +1,5 @@
-// Key encapsulation with lengths, keys and calls that are wrong: each is refused, writes nothing
-// past what it was given, and leaves the key usable.
+// Key encapsulation with wrong lengths, keys and calls: each is refused, writes nothing out of
+// bounds, and leaves the key usable.
 #include <gtest/gtest.h>
 #include <openssl/core.h>
 #include <openssl/core_dispatch.h>
@@ -28,7 +28,7 @@ protected:
     Encapsulated made_;
 };
 
-TEST_P(Kem, RoomTooSmallIsRefusedAndNotWrittenPast) {
+TEST_P(Kem, ATooSmallBufferIsRefusedAndNotOverrun) {
     ASSERT_EQ(EVP_PKEY_encapsulate_init(context_.get(), nullptr), 1);
     const size_t whole = made_.ciphertext.size(), all = made_.secret.size();
     ASSERT_NE(all, 0u);
@@ -59,7 +59,7 @@ TEST_P(Kem, RoomTooSmallIsRefusedAndNotWrittenPast) {
     EXPECT_TRUE(works(library_, key_.get()));
 }
 
-TEST_P(Kem, RoomOfNoSizeDoesNotHurt) {
+TEST_P(Kem, ABufferOfZeroBytesIsHandled) {
     ASSERT_EQ(EVP_PKEY_encapsulate_init(context_.get(), nullptr), 1);
     size_t bytes = 0;
     EVP_PKEY_encapsulate(context_.get(), nullptr, &bytes, nullptr, nullptr);
@@ -97,7 +97,7 @@ TEST_P(Kem, CiphertextsOfOneFlippedByteGiveAnotherSecretOrNone) {
     for (size_t at = 0; at < made_.ciphertext.size(); at += at % 64 == 0 ? 1 : 23) {
         Bytes flipped = made_.ciphertext;
         flipped[at] ^= static_cast<uint8_t>(1 << at % 8);
-        // X25519 passes over the highest bit of a point (RFC 7748, 5).
+        // X25519 ignores the highest bit of a point (RFC 7748, 5).
         if (GetParam().starts_with("x25519") && at == 31) flipped[at] ^= 1 | 1 << at % 8;
         EXPECT_NE(decapsulate(library_, key_.get(), flipped), made_.secret) << at;
     }
@@ -134,7 +134,7 @@ TEST_P(Kem, TwoKeysAreNotEqualAndACopyIs) {
 INSTANTIATE_TEST_SUITE_P(Groups, Kem, testing::ValuesIn(Library().groups()),
                          [](const auto& one) { return one.param; });
 
-// The functions of one algorithm, as libcrypto has them from the provider.
+// The functions of one algorithm, as the provider passes them to libcrypto.
 class Functions {
 public:
     Functions(const Library& library, int operation, const std::string& name) {
@@ -158,7 +158,7 @@ private:
     std::map<int, void (*)()> found_;
 };
 
-// A key pair made by the key management itself: EVP never mixes groups, so this goes past it.
+// A key pair made by the key management itself: EVP never mixes groups, so this bypasses it.
 class RawKey {
 public:
     RawKey(const Library& library, const std::string& group)
@@ -221,8 +221,8 @@ TEST(KeysOfAnotherGroup, AreNotEqual) {
     }
 }
 
-// NTRU's half comes first, and has its secret when the classical one fails: nothing of it stays
-// where the secret was to be.
+// NTRU's half comes first, and has its secret when the classical one fails: the output must not
+// keep it.
 TEST(KemFailure, LeavesNoSecret) {
     const Library library;
     for (const std::string& group : library.groups()) {
@@ -235,7 +235,7 @@ TEST(KemFailure, LeavesNoSecret) {
         const Key key = library.generate(group);
         Encapsulated made = encapsulate(library, key.get());
         ASSERT_FALSE(made.secret.empty());
-        // Of low order, or no point of the curve.
+        // A point of low order, or off the curve.
         std::fill_n(made.ciphertext.begin() + (share == 32 ? 0 : 1), share == 32 ? 32 : share - 1,
                     uint8_t{0});
         const KeyContext context = library.on(key.get());
@@ -246,7 +246,7 @@ TEST(KemFailure, LeavesNoSecret) {
                                        made.ciphertext.size()),
                   1);
         EXPECT_EQ(secret, Bytes(secret.size(), 0)) << group;
-        if (share != 32) continue;  // a point that is none is refused as a key
+        if (share != 32) continue;  // a point off the curve is refused as a key
         Bytes bad = encoded_public_key(key.get()), ciphertext(made.ciphertext.size());
         std::fill_n(bad.begin(), 32, uint8_t{0});
         ASSERT_EQ(EVP_PKEY_set1_encoded_public_key(key.get(), bad.data(), bad.size()), 1) << group;

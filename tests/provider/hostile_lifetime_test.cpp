@@ -21,9 +21,9 @@ using namespace tests;
 
 constexpr char group[] = "x25519_ntru_hps4096821";
 
-// The program lets go of the provider while its threads are within; what they fetched keeps it
-// until they have done.
-TEST(Unload, WaitsForThoseWhoUseIt) {
+// The program unloads the provider while threads are inside; fetched objects keep it until they are
+// freed.
+TEST(Unload, WaitsForItsUsers) {
     for (int round = 0; round < 8; ++round) {
         Library library;
         std::barrier begun(5);
@@ -76,7 +76,7 @@ public:
         for (Fibre& fibre : fibres_) ASYNC_WAIT_CTX_free(fibre.wait);
     }
 
-    // Starts all, or resumes those that have paused. How many are not done.
+    // Starts all fibres, or resumes the paused ones. Returns the number not done.
     size_t go_on() {
         size_t paused = 0;
         for (Fibre& fibre : fibres_) {
@@ -91,7 +91,7 @@ public:
         return paused;
     }
 
-    // How many ended with a result.
+    // Returns the number that ended with a result.
     size_t end() {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(20);
         while (go_on() != 0 && std::chrono::steady_clock::now() < deadline)
@@ -106,10 +106,10 @@ public:
         return all;
     }
 
-    // Nobody will resume them. libcrypto keeps what a fibre is made of for good.
-    void forget(std::vector<ASYNC_JOB*>& forgotten) {
+    // Abandons them. libcrypto never frees an abandoned fibre.
+    void abandon(std::vector<ASYNC_JOB*>& abandoned) {
         for (Fibre& fibre : fibres_)
-            if (!fibre.done) forgotten.push_back(fibre.job);
+            if (!fibre.done) abandoned.push_back(fibre.job);
     }
 
 private:
@@ -150,21 +150,21 @@ TEST(Unload, WhileRequestsOfFibresAreQueued) {
         EXPECT_EQ(decapsulate(library, key.get(), made.ciphertext), made.secret);
 }
 
-// Connections that are freed in the middle of their handshake. Contexts, keys and the provider go
+// Connections freed in the middle of their handshake. Contexts, keys and the provider are freed
 // while requests are queued.
-TEST(Unload, OfFibresThatNobodyResumes) {
-    static auto& forgotten = *new std::vector<ASYNC_JOB*>;  // not freed: a leak, but libcrypto's
+TEST(Unload, WithAbandonedFibres) {
+    static auto& abandoned = *new std::vector<ASYNC_JOB*>;  // not freed: libcrypto's leak
     for (int round = 0; round < 4; ++round) {
         const Library library;
         const Key key = library.generate(group);
         ASSERT_TRUE(works(library, key.get()));
         Fibres fibres(library, key.get(), fibre_count);
         EXPECT_GT(fibres.go_on(), 0u);
-        fibres.forget(forgotten);
+        fibres.abandon(abandoned);
     }
 }
 
-// What a child says over a pipe: public keys of pairs that worked.
+// A child sends the public keys of its working pairs over a pipe.
 constexpr int workers = 8, pairs_each = 50;
 
 void child_works(const Library& library, EVP_PKEY* of_parent, int out) {
@@ -177,7 +177,7 @@ void child_works(const Library& library, EVP_PKEY* of_parent, int out) {
     _exit(0);
 }
 
-// What one child said, whole.
+// Returns the whole output of one child.
 std::string heard(int from) {
     std::string out(size_t{1} << 17, 0);
     size_t bytes = 0;
@@ -187,7 +187,7 @@ std::string heard(int from) {
     return out;
 }
 
-// Forks `workers` children; every pair of theirs works, and no two in all of them are alike.
+// Forks `workers` children. Every pair of theirs works, and all pairs differ.
 void fork_workers(const Library& library, EVP_PKEY* of_parent) {
     const size_t share_bytes = encoded_public_key(of_parent).size();
     std::vector<std::pair<pid_t, int>> children;
@@ -214,7 +214,8 @@ void fork_workers(const Library& library, EVP_PKEY* of_parent) {
         for (size_t at = 0; at + share_bytes <= text.size(); at += share_bytes)
             shares.insert(text.substr(at, share_bytes));
     }
-    EXPECT_EQ(shares.size(), static_cast<size_t>(workers * pairs_each)) << "shares alike, or lost";
+    EXPECT_EQ(shares.size(), static_cast<size_t>(workers * pairs_each))
+        << "equal or missing shares";
 }
 
 TEST(Fork, EightWorkersOfAParentThatHasUsedIt) {
@@ -225,8 +226,8 @@ TEST(Fork, EightWorkersOfAParentThatHasUsedIt) {
     EXPECT_TRUE(works(library, key.get()));
 }
 
-// The parent's threads are within the provider alone: libcrypto's own locks, which guard its
-// fetches, are not for forks.
+// The parent's threads are only inside the provider: libcrypto's own locks, which guard its
+// fetches, do not survive forks.
 TEST(Fork, EightWorkersOfAParentAtWork) {
     const Library library;
     const Key key = library.generate(group), pure = library.generate("ntru_hps4096821");
@@ -254,9 +255,9 @@ TEST(Fork, EightWorkersOfAParentAtWork) {
     EXPECT_EQ(wrong, 0);
 }
 
-// At whichever call random bytes fail: an error, no secret of zeros, and all is well when they are
-// there again.
-TEST(RandomSource, FailingGivesErrorsAndNothingElse) {
+// Random bytes fail at each call in turn: an error, no zero secret, and success once they are
+// available again.
+TEST(RandomSource, FailuresGiveErrorsOnly) {
     const Library library;
     for (const std::string& name : library.groups()) {
         const Key key = library.generate(name);

@@ -1,5 +1,5 @@
-// Parameters with extreme values, in each call that takes some: nothing is read or written past
-// what they say, and keys and contexts stay usable.
+// Parameters with extreme values, in each call that takes some: no access past their declared size,
+// and keys and contexts remain usable.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -15,14 +15,13 @@ namespace {
 using namespace tests;
 
 constexpr uint8_t filling = 0xA5;
-constexpr size_t room = 8192;  // more than any value has
-constexpr size_t sizes[] = {0, 1, 2, 4, 7, 8, 14, 16, 32, 65, 699, 731, 1230, room};
-// More than there can be: said of no data, or of `room` bytes where nothing is written.
+constexpr size_t capacity = 8192;  // more than any value has
+constexpr size_t sizes[] = {0, 1, 2, 4, 7, 8, 14, 16, 32, 65, 699, 731, 1230, capacity};
+// Impossible sizes, declared for a null pointer, or for `room` bytes where nothing is written.
 constexpr size_t huge_sizes[] = {std::numeric_limits<size_t>::max() / 2,
                                  std::numeric_limits<size_t>::max()};
 
-// As many bytes as a parameter says, and none after them: the beginning of a group's name, without
-// an end.
+// Memory of exactly the declared size: the start of a group's name, without a terminator.
 class Exact {
 public:
     explicit Exact(size_t bytes) : text_(new uint8_t[bytes]) {
@@ -52,7 +51,7 @@ constexpr unsigned types[] = {OSSL_PARAM_INTEGER,
                               255};
 constexpr unsigned pointer_types[] = {OSSL_PARAM_UTF8_PTR, OSSL_PARAM_OCTET_PTR};
 
-// One parameter of that name, with every type and size.
+// Passes one parameter of that name, with every type and size.
 void extremes(const char* name, const Call& call) {
     for (const size_t size : sizes) {
         Exact exact(size);
@@ -68,11 +67,11 @@ void extremes(const char* name, const Call& call) {
     ERR_clear_error();
 }
 
-// And for calls that read it: data that is null, and more of it than there is.
+// The same for calls that read it: null data, and sizes beyond the data.
 void extremes_to_read(const char* name, const Call& call) {
     extremes(name, call);
-    Exact exact(room);
-    static_cast<uint8_t*>(exact.data())[room - 1] = 0;
+    Exact exact(capacity);
+    static_cast<uint8_t*>(exact.data())[capacity - 1] = 0;
     for (const unsigned type : types) {
         for (const size_t size : sizes) with(name, type, nullptr, size, call);
         for (const size_t size : huge_sizes) with(name, type, exact.data(), size, call);
@@ -123,7 +122,7 @@ TEST_P(Parameters, OfAKeyAreWrittenOrRefused) {
         });
 }
 
-TEST_P(Parameters, OfAWrongShareChangeNothing) {
+TEST_P(Parameters, OfAWrongShareHaveNoEffect) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
     const Bytes before = encoded_public_key(key.get());
@@ -140,8 +139,7 @@ TEST_P(Parameters, OfAWrongShareChangeNothing) {
     EXPECT_TRUE(works(library_, key.get()));
 }
 
-// Of the sets whose public keys do not fill their last byte, each spare bit; of the others there is
-// none to test.
+// Each spare bit of the sets whose public keys do not fill their last byte; the others have none.
 TEST_P(Parameters, OfAShareWithSpareBitsSetAreRefused) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
@@ -171,7 +169,7 @@ TEST_P(Parameters, OfGenerationNameThisGroupOrAreRefused) {
     ERR_clear_error();
 }
 
-TEST_P(Parameters, OfAnothersShareTakeTheSecretKeyAway) {
+TEST_P(Parameters, OfAnotherKeysShareRemoveTheSecretKey) {
     const Key key = library_.generate(GetParam()), other = library_.generate(GetParam());
     const Bytes share = encoded_public_key(other.get());
     ASSERT_EQ(EVP_PKEY_set1_encoded_public_key(key.get(), share.data(), share.size()), 1);
@@ -221,7 +219,7 @@ TEST_P(Parameters, OfSecretKeysOfEveryWrongLengthAreRefused) {
     ERR_clear_error();
 }
 
-TEST_P(Parameters, MakeNoKeyThatHurts) {
+TEST_P(Parameters, MakeNoUnusableKey) {
     const KeyContext context(
         EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_TRUE(context);
@@ -239,7 +237,7 @@ TEST_P(Parameters, MakeNoKeyThatHurts) {
     }
 }
 
-TEST_P(Parameters, OfGenerationAreTakenOrRefused) {
+TEST_P(Parameters, OfGenerationAreAcceptedOrRefused) {
     const KeyContext context(
         EVP_PKEY_CTX_new_from_name(library_.context(), GetParam().c_str(), our_own));
     ASSERT_TRUE(context);
@@ -251,7 +249,7 @@ TEST_P(Parameters, OfGenerationAreTakenOrRefused) {
     EXPECT_TRUE(works(library_, library_.generate(GetParam()).get()));
 }
 
-TEST_P(Parameters, OfEncapsulationAreTakenOrRefused) {
+TEST_P(Parameters, OfEncapsulationAreAcceptedOrRefused) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
     const KeyContext context = library_.on(key.get());
@@ -291,7 +289,7 @@ private:
     const char* name_;
 };
 
-// Whatever stands in the environment, the module is loaded and works, or is not loaded.
+// For any environment the module is loaded and works, or is not loaded.
 TEST(Settings, OfAnyValueWorkOrAreRefused) {
     const std::string numbers[] = {"",
                                    "0",

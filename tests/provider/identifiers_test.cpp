@@ -1,5 +1,5 @@
-// Object identifiers: those that an encoded key has, and the names under which libcrypto knows its
-// algorithm, are docs/provider.md's.
+// Object identifiers: those of an encoded key, and the names by which libcrypto knows its
+// algorithm, equal docs/provider.md's.
 #include <gtest/gtest.h>
 #include <openssl/x509.h>
 

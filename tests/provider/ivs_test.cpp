@@ -1,4 +1,4 @@
-// No IV seals twice, whatever lies between two messages of a context: an init of any kind, an
+// No IV seals twice, whatever happens between two messages of a context: an init of any kind, an
 // error, a copy, another direction.
 #include <functional>
 #include <unordered_set>
@@ -11,16 +11,16 @@ using namespace tests;
 
 constexpr size_t text_bytes = 64;
 
-// Zeros are sealed, so that what comes out is keystream: no block of it may come twice.
+// Seals zeros, so that the output is keystream: no block of it may repeat.
 class Keystream {
 public:
-    // False: it was refused, or the text could not be had.
+    // Returns false if it was refused, or if the text was not available.
     bool seal(Evp& one, bool ccm) {
         const Bytes zeros(text_bytes);
         Bytes out(text_bytes + 16);
         size_t made = 0;
-        int told = 0;
-        if (ccm && EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, text_bytes) != 1)
+        int announced = 0;
+        if (ccm && EVP_CipherUpdate(one.get(), nullptr, &announced, nullptr, text_bytes) != 1)
             return false;
         if (!one.update(zeros.data(), zeros.size(), out.data(), &made) || made != text_bytes)
             return false;
@@ -39,9 +39,9 @@ private:
 
 struct Step {
     const char* name;
-    std::function<bool(Evp&)> work;  // false is no failure of the test: some are refused
+    std::function<bool(Evp&)> work;  // false is not a test failure: some are refused
     bool ends = false;               // the message
-    bool begins = true;              // another one
+    bool begins = true;              // a new message
 };
 
 class IvIsUsedOnce : public testing::TestWithParam<const char*> {
@@ -58,7 +58,7 @@ protected:
         return tag;
     }
 
-    // What happens after a message was sealed under the IV, or has begun.
+    // Events after a message was sealed under the IV, or was started.
     std::vector<Step> ends() const {
         return {{"nothing", [](Evp&) { return true; }},
                 {"an end", [](Evp& one) { return end(one); }, true},
@@ -69,7 +69,7 @@ protected:
                  [](Evp& one) { return one.control(EVP_CTRL_AEAD_SET_IVLEN, 0, nullptr); }},
                 {"two ends", [](Evp& one) { return end(one) && end(one); }, true}};
     }
-    // And then an init without an IV, of every kind.
+    // Then an init without an IV, of every kind.
     std::vector<Step> inits() const {
         return {{"none", [](Evp&) { return true; }, false, false},
                 {"nothing given", [](Evp& one) { return one.more(nullptr, nullptr); }},
@@ -139,7 +139,7 @@ TEST_P(IvIsUsedOnce, WhateverComesBetween) {
                 ASSERT_TRUE(first.init(true, key_.data(), iv_.data()));
                 ASSERT_TRUE(keystream.seal(first, ccm()));
                 (void)end.work(first);
-                Evp copy(first);  // goes on where the first stands
+                Evp copy(first);  // continues where the first stopped
                 Evp& one = copied ? copy : first;
                 const bool same_message = !end.ends && !init.begins;
                 (void)init.work(one);
@@ -147,7 +147,8 @@ TEST_P(IvIsUsedOnce, WhateverComesBetween) {
                 const std::string what =
                     std::string(end.name) + ", then " + init.name + (copied ? ", of a copy" : "");
                 EXPECT_EQ(keystream.repeated(), 0u) << what;
-                // GCM goes on with its message; nothing else seals without a new IV. CTR counts on.
+                // GCM continues its message; nothing else seals without a new IV. CTR continues
+                // counting.
                 if (aead()) {
                     EXPECT_EQ(sealed, same_message && !ccm()) << what;
                 }
@@ -160,7 +161,7 @@ TEST_P(IvIsUsedOnce, WhateverComesBetween) {
     ERR_clear_error();
 }
 
-// Additional data alone is a message of GCM as well: its tag would be made under the IV.
+// AAD alone is a message of GCM too: its tag would use the IV.
 TEST_P(IvIsUsedOnce, AlsoByAdditionalDataAlone) {
     if (!aead() || ccm()) return;
     for (const Step& init : inits()) {
@@ -184,7 +185,7 @@ INSTANTIATE_TEST_SUITE_P(Ciphers, IvIsUsedOnce,
                              return name;
                          });
 
-// CBC, CFB and OFB begin again under the IV that they have, ours where OpenSSL's do.
+// CBC, CFB and OFB restart under the IV that they have, where OpenSSL's do.
 TEST(IvOfChains, IsTheLastGivenAsInOpenSsl) {
     Random random(52);
     for (const char* name :

@@ -1,5 +1,4 @@
-// A library context of libcrypto with the built module in it, and the handles of EVP that free
-// themselves.
+// A library context of libcrypto with the built module, and self-freeing EVP handles.
 #pragma once
 
 #include <openssl/core_names.h>
@@ -45,10 +44,10 @@ public:
     OSSL_LIB_CTX* context() const { return context_.get(); }
     OSSL_PROVIDER* provider() const { return provider_.get(); }
 
-    // What was fetched from it keeps it until that is freed.
+    // Objects fetched from it keep it loaded until they are freed.
     void unload() { provider_.reset(); }
 
-    // The algorithms of the TLS groups that the provider has.
+    // Returns the algorithms of the provider's TLS groups.
     std::vector<std::string> groups() const {
         std::vector<std::string> names;
         OSSL_PROVIDER_get_capabilities(
@@ -87,7 +86,7 @@ struct Encapsulated {
     Bytes ciphertext, secret;
 };
 
-// Empty if it fails.
+// Returns an empty result on failure.
 inline Encapsulated encapsulate(const Library& library, EVP_PKEY* key) {
     const KeyContext context = library.on(key);
     size_t ciphertext_bytes = 0, secret_bytes = 0;
@@ -116,7 +115,7 @@ inline Bytes decapsulate(const Library& library, EVP_PKEY* key, const Bytes& cip
     return secret;
 }
 
-// Encapsulation to a key and back gives one secret.
+// Returns true if encapsulation and decapsulation give one secret.
 inline bool works(const Library& library, EVP_PKEY* key) {
     const Encapsulated made = encapsulate(library, key);
     return !made.secret.empty() && decapsulate(library, key, made.ciphertext) == made.secret;

@@ -11,14 +11,14 @@ using namespace tests;
 
 bool is_ccm(const Cipher& cipher) { return mode(cipher) == EVP_CIPH_CCM_MODE; }
 
-// The ciphertext, and the tag where there is one. Empty: a call failed.
+// Returns the ciphertext, and the tag where there is one; empty if a call failed.
 Bytes seal(Evp& one, const Cipher& cipher, const Bytes& key, const Bytes& iv, const Bytes& text) {
     Bytes out(text.size() + 32), tag(is_ccm(cipher) ? 12 : 16);
     size_t made = 0, more = 0;
-    int told = 0;
+    int announced = 0;
     if (!one.more(key.data(), iv.data())) return {};
-    if (is_ccm(cipher) &&
-        EVP_CipherUpdate(one.get(), nullptr, &told, nullptr, static_cast<int>(text.size())) != 1)
+    if (is_ccm(cipher) && EVP_CipherUpdate(one.get(), nullptr, &announced, nullptr,
+                                           static_cast<int>(text.size())) != 1)
         return {};
     if (!one.update(text.data(), text.size(), out.data(), &made) ||
         !one.final(out.data() + made, &more))
@@ -30,7 +30,7 @@ Bytes seal(Evp& one, const Cipher& cipher, const Bytes& key, const Bytes& iv, co
     return out;
 }
 
-TEST(NewKeys, OfEachMessageAreUsed) {
+TEST(NewKeys, AreUsedForTheirMessage) {
     Random random(81);
     for (const std::string& name : our_ciphers()) {
         const Cipher mine = our_cipher(name), other = stock_cipher(name);
@@ -50,8 +50,8 @@ TEST(NewKeys, OfEachMessageAreUsed) {
     }
 }
 
-// A context that was copied keeps its key when the other is given a new one.
-TEST(NewKeys, AreOfOneContextAlone) {
+// A cloned context keeps its key when the other gets a new one.
+TEST(NewKeys, BelongToOneContext) {
     Random random(82);
     for (const char* name :
          {"AES-128-GCM", "AES-256-CBC", "AES-128-CTR", "AES-128-XTS", "ARIA-128-CFB"}) {
@@ -75,7 +75,7 @@ TEST(NewKeys, AreOfOneContextAlone) {
     }
 }
 
-// A child's keys are of an engine of its own, also in a context of its parent's.
+// A child's keys belong to an engine of its own, also in a context of its parent.
 TEST(NewKeys, InAChild) {
     Random random(83);
     for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CCM"}) {

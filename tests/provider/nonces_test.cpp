@@ -1,5 +1,5 @@
-// All nonces under a key differ: those of records of TLS in both directions, and those that a
-// context draws or counts.
+// All nonces under a key differ: those of TLS records in both directions, and those that a context
+// draws or counts.
 #include <unordered_set>
 
 #include "tls.h"
@@ -27,8 +27,8 @@ constexpr Suite suites[] = {
 
 class RecordNonces : public testing::TestWithParam<std::tuple<Suite, bool>> {};
 
-// Of one direction. Its records carry the same text: in TLS 1.2 the nonces are compared; in
-// TLS 1.3, where libssl counts it, two records under one nonce would be the same.
+// Sends records in one direction with the same text. In TLS 1.2 the nonces are compared. In TLS
+// 1.3, where libssl counts it, two records under one nonce would be equal.
 void send_records(Side& from, Side& to, bool explicit_nonce) {
     const Bytes text(4, 0x3c);
     std::vector<Bytes> seen;
@@ -70,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Tls, RecordNonces,
 
 // ---- past libssl
 
-// A context as libssl has it: the IV's first four bytes, and the head of each record.
+// A context as libssl uses it: the IV's first four bytes, and the head of each record.
 class Records {
 public:
     Records(const Cipher& cipher, bool seals, const Bytes& key, Bytes fixed)
@@ -85,13 +85,13 @@ public:
     }
     Evp& evp() { return one_; }
 
-    // In place: explicit nonce, text, tag. How many bytes came out; 0 or less: none.
+    // In place: explicit nonce, text, tag. Returns the number of output bytes; 0 or less: none.
     int work(uint64_t number, Bytes& record, size_t text_bytes) {
         uint8_t head[13] = {};
         for (int i = 0; i < 8; ++i) head[i] = static_cast<uint8_t>(number >> (56 - 8 * i));
-        const size_t told = explicit_bytes + text_bytes + (seals() ? 0 : 16);
+        const size_t reported = explicit_bytes + text_bytes + (seals() ? 0 : 16);
         head[8] = 23, head[9] = 3, head[10] = 3;
-        head[11] = static_cast<uint8_t>(told >> 8), head[12] = static_cast<uint8_t>(told);
+        head[11] = static_cast<uint8_t>(reported >> 8), head[12] = static_cast<uint8_t>(reported);
         if (!one_.control(EVP_CTRL_AEAD_TLS1_AAD, sizeof head, head)) return 0;
         return EVP_Cipher(one_.get(), record.data(), record.data(),
                           static_cast<unsigned>(record.size()));
@@ -128,7 +128,7 @@ TEST(CountedNonces, OfRecordsDiffer) {
     }
 }
 
-// A block of keystream under each nonce, and the nonce as the program is told it.
+// A block of keystream under each nonce, and the nonce reported to the program.
 struct Counted {
     Bytes nonce, keystream;
 };
@@ -159,8 +159,8 @@ TEST(CountedNonces, AreNotRepeatedByAContext) {
     EXPECT_EQ(distinct(keystreams), record_count);
 }
 
-// Nor by a message under the same IV that did not ask for a count, before it or after.
-TEST(CountedNonces, PassOverIvsThatServedAMessage) {
+// Nor by a message under the same IV that did not request a count, before it or after.
+TEST(CountedNonces, SkipUsedIvs) {
     Random random(43);
     const Cipher gcm = our_cipher("AES-128-GCM");
     const Bytes key = random.text(16), iv = random.text(12);
@@ -184,8 +184,8 @@ TEST(CountedNonces, PassOverIvsThatServedAMessage) {
     ERR_clear_error();
 }
 
-// A copy does not count on beside the context that it was made of, nor does one that opened
-// meanwhile count from what a peer gave.
+// A copy does not continue the count of its original, nor does one that opened meanwhile count from
+// a peer's nonce.
 TEST(CountedNonces, AreOfOneContext) {
     Random random(44);
     const Cipher gcm = our_cipher("AES-128-GCM");
@@ -198,7 +198,7 @@ TEST(CountedNonces, AreOfOneContext) {
     Evp before(one);
     EXPECT_FALSE(count(before, counted)) << "a copy";
     size_t n = 0;
-    EXPECT_FALSE(before.update(key.data(), 16, out.data(), &n)) << "nor under the IV that is next";
+    EXPECT_FALSE(before.update(key.data(), 16, out.data(), &n)) << "nor under the next IV";
     ASSERT_TRUE(count(one, counted));
     Evp after(one);
     EXPECT_FALSE(count(after, counted)) << "a copy";
@@ -213,9 +213,9 @@ TEST(CountedNonces, AreOfOneContext) {
     ERR_clear_error();
 }
 
-// ---- what a forged record leaves
+// ---- after a forged record
 
-TEST(ForgedRecord, LeavesNoTextAndTheNextIsOpened) {
+TEST(ForgedRecord, ReleasesNoTextAndTheNextOpens) {
     Random random(45);
     for (const char* name :
          {"AES-128-GCM", "AES-256-GCM", "ARIA-128-GCM", "AES-128-CCM", "ARIA-256-CCM"})

@@ -1,5 +1,5 @@
-// An allocation that fails while a context gets its next key: there is no key then, and the next
-// init gives one.
+// An allocation fails while a context gets its next key: it then has no key, and the next init sets
+// one.
 #include <cerrno>
 #include <cstring>
 
@@ -12,7 +12,7 @@ thread_local long requests = 0, refused = -1;  // of the calling thread; negativ
 }
 
 extern "C" void* __libc_malloc(size_t bytes);
-// In the place of the C library's, for the module and libcrypto too.
+// Replaces the C library's, for the module and libcrypto too.
 extern "C" void* malloc(size_t bytes) {
     if (refused >= 0 && requests++ == refused) {
         errno = ENOMEM;
@@ -40,7 +40,7 @@ protected:
         return EVP_EncryptInit_ex2(context, named ? cipher_ : nullptr, key.data(), iv_.data(),
                                    nullptr) == 1;
     }
-    // Empty: it gives none.
+    // Returns an empty text on failure.
     Bytes text(EVP_CIPHER_CTX* context) const {
         Bytes out(96);
         int bytes = 0;
@@ -75,7 +75,7 @@ TEST_P(RefusedMemory, LeavesNoKeyBehind) {
         if (given)
             EXPECT_EQ(after, right) << number;
         else
-            EXPECT_TRUE(after.empty()) << "request " << number << ": text under a key that is gone";
+            EXPECT_TRUE(after.empty()) << "request " << number << ": text under a discarded key";
         failures += given ? 0 : 1;
         ASSERT_TRUE(init(context, second, false)) << number;
         EXPECT_EQ(text(context), right) << number;

@@ -1,5 +1,5 @@
-// Where secrets of the provider lie: in memory that no core has and that is wiped when it goes. A
-// child process holds keys of each kind, and its memory and its core are searched.
+// The provider keeps secrets in memory that is excluded from cores and zeroized on release. A child
+// process holds keys of each kind, and its memory and its core are searched.
 #include <openssl/crypto.h>
 
 #include "child_memory.h"
@@ -21,13 +21,13 @@ protected:
     void SetUp() override {
         if (sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
         if (!may_read_children())
-            GTEST_SKIP() << "NOT RUN: ptrace_scope forbids to read the memory of a child";
+            GTEST_SKIP() << "NOT RUN: ptrace_scope forbids reading a child's memory";
     }
 };
 
 // ---- keys of ciphers
 
-// Of the catalogue, as the references have it: AES-128-CTR is aes-128.
+// Returns the catalogue name of a cipher, as the references use it: AES-128-CTR is aes-128.
 std::string cipher_of(const std::string& evp_name) {
     std::string name = evp_name.substr(0, evp_name.rfind('-'));
     for (char& letter : name) letter = static_cast<char>(std::tolower(letter));
@@ -36,13 +36,13 @@ std::string cipher_of(const std::string& evp_name) {
 
 void add_key(Patterns& patterns, const std::string& cipher, const Bytes& key) {
     patterns.push_back(key);
-    const auto slow = reference::cipher(cipher, key);
-    if (slow == nullptr) return;
-    for (const auto& round : slow->secrets())
+    const auto reference_cipher = reference::cipher(cipher, key);
+    if (reference_cipher == nullptr) return;
+    for (const auto& round : reference_cipher->secrets())
         if (round.size() >= 8) patterns.emplace_back(round.begin(), round.end());
 }
 
-// The keys and their round keys; XTS has two.
+// Returns the keys and their round keys; XTS has two.
 Patterns key_patterns(const Child& child) {
     Patterns all;
     for (const auto& [name, key] : child.secrets()) {
@@ -54,24 +54,24 @@ Patterns key_patterns(const Child& child) {
     return all;
 }
 
-// One message, in CCM with its length before it.
+// One message; CCM gets its length first.
 bool use(Evp& one, bool ccm, bool encrypts) {
     Bytes text(96, 7), out(128), tag(12);
     size_t made = 0;
     if (ccm && !encrypts && !one.control(EVP_CTRL_AEAD_SET_TAG, tag.size(), tag.data()))
         return false;
     const bool done = one.update(text.data(), text.size(), out.data(), &made);
-    return done || (ccm && !encrypts);  // what no tag stands for is not opened
+    return done || (ccm && !encrypts);  // CCM opens nothing without a valid tag
 }
 
-// Both directions of every cipher.
-std::vector<Evp> contexts_of_all_ciphers(Impl& impl, Aside& aside) {
+// Returns contexts of both directions of every cipher.
+std::vector<Evp> contexts_of_all_ciphers(ChildSide& side, UndumpedMemory& undumped) {
     std::vector<Evp> contexts;
     for (const std::string& name : our_ciphers()) {
         const Cipher cipher = our_cipher(name);
         const size_t bytes = key_bytes(cipher);
-        uint8_t* const key = aside.random(bytes);
-        impl.tell(name, key, bytes);
+        uint8_t* const key = undumped.random(bytes);
+        side.report(name, key, bytes);
         const Bytes iv(16, 1);
         for (const bool encrypts : {true, false}) {
             Evp one(cipher.get());
@@ -81,51 +81,51 @@ std::vector<Evp> contexts_of_all_ciphers(Impl& impl, Aside& aside) {
             contexts.push_back(std::move(one));
         }
     }
-    aside.wipe();
+    undumped.wipe();
     return contexts;
 }
 
-void hold_ciphers(Impl& impl) {
-    Aside aside;
+void hold_ciphers(ChildSide& side) {
+    UndumpedMemory undumped;
     {
-        const std::vector<Evp> contexts = contexts_of_all_ciphers(impl, aside);
-        impl.pause();
+        const std::vector<Evp> contexts = contexts_of_all_ciphers(side, undumped);
+        side.pause();
     }
-    impl.pause();
+    side.pause();
 }
 
-TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndGoWithTheirContexts) {
+TEST_F(SecretsSearch, KeysOfCiphersAreInNoCoreAndZeroizedWithTheirContexts) {
     Child child(hold_ciphers);
     const Patterns patterns = key_patterns(child);
     ASSERT_GT(patterns.size(), 1000u);
     EXPECT_GT(child.find(patterns, Child::Which::all), child.secrets().size())
-        << "the search finds nothing at all";
+        << "the search itself is blind";
     EXPECT_EQ(child.find(patterns, Child::Which::dumped), 0u);
     child.go_on();
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
 }
 
-// Of one context, which is given another key.
-void change_keys(Impl& impl) {
-    Aside aside;
+// Gives one context another key.
+void change_keys(ChildSide& side) {
+    UndumpedMemory undumped;
     std::vector<std::unique_ptr<Evp>> contexts;
     for (const char* name : {"AES-128-GCM", "AES-256-CBC", "AES-128-CCM", "AES-256-XTS"}) {
         const Cipher cipher = our_cipher(name);
         const Bytes iv(16, 1);
         contexts.push_back(std::make_unique<Evp>(cipher.get()));
-        const uint8_t* const key = aside.random(2 * key_bytes(cipher));
-        impl.tell(name, key, key_bytes(cipher));
+        const uint8_t* const key = undumped.random(2 * key_bytes(cipher));
+        side.report(name, key, key_bytes(cipher));
         Evp& one = *contexts.back();
         const bool ccm = mode(cipher) == EVP_CIPH_CCM_MODE;
         if (!one.init(true, key, iv.data()) || !use(one, ccm, true) ||
             !one.more(key + key_bytes(cipher), iv.data()) || !use(one, ccm, true))
             throw std::runtime_error("no message");
     }
-    aside.wipe();
-    impl.pause();
+    undumped.wipe();
+    side.pause();
 }
 
-TEST_F(SecretsSearch, AKeyGoesWhenTheNextComes) {
+TEST_F(SecretsSearch, AKeyIsZeroizedWhenReplaced) {
     const Child child(change_keys);
     EXPECT_EQ(child.find(key_patterns(child), Child::Which::all), 0u);
 }
@@ -142,7 +142,7 @@ TEST_F(SecretsSearch, KeysOfCiphersAreNotInTheKernelsCore) {
 
 // ---- secret keys of groups
 
-// Of 32 bytes each: of NTRU's half, or of the classical one.
+// The half of 32 bytes to search for: NTRU's, or the classical one.
 enum class Half { ntru, classical };
 Patterns group_patterns(const Child& child, Half half, const std::string& prefix = "") {
     Patterns all;
@@ -161,49 +161,48 @@ Patterns group_patterns(const Child& child, Half half, const std::string& prefix
     return all;
 }
 
-// A key of each group, used, and a copy of it.
-std::vector<Key> keys_of_all_groups(Impl& impl, Aside& aside) {
+// Returns a used key of each group, and a copy of it.
+std::vector<Key> keys_of_all_groups(ChildSide& side, UndumpedMemory& undumped) {
     std::vector<Key> keys;
     for (const std::string& group : ours().groups()) {
         Key key = ours().generate(group);
         size_t bytes = 0;
         if (key == nullptr || !works(ours(), key.get()) ||
-            EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, aside.data(),
-                                            Aside::bytes, &bytes) != 1)
+            EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, undumped.data(),
+                                            UndumpedMemory::bytes, &bytes) != 1)
             throw std::runtime_error("cannot use " + group);
-        impl.tell(group, aside.data(), bytes);
-        aside.wipe();
+        side.report(group, undumped.data(), bytes);
+        undumped.wipe();
         keys.emplace_back(EVP_PKEY_dup(key.get()));
         keys.push_back(std::move(key));
     }
     return keys;
 }
 
-void hold_groups(Impl& impl) {
-    Aside aside;
+void hold_groups(ChildSide& side) {
+    UndumpedMemory undumped;
     {
-        const std::vector<Key> keys = keys_of_all_groups(impl, aside);
-        impl.pause();
+        const std::vector<Key> keys = keys_of_all_groups(side, undumped);
+        side.pause();
     }
-    impl.pause();
+    side.pause();
 }
 
-// libcrypto has the classical half of a key as well: on its own heap, which a program can have left
-// out of cores.
-void hold_groups_on_the_secure_heap(Impl& impl) {
+// libcrypto also has a copy of the classical half: on its secure heap, which a program can exclude
+// from cores.
+void hold_groups_on_the_secure_heap(ChildSide& side) {
     if (CRYPTO_secure_malloc_init(size_t{1} << 20, 32) != 1)
         throw std::runtime_error("no secure heap");
-    hold_groups(impl);
+    hold_groups(side);
 }
 
-TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndGoWhenTheyAreFreed) {
+TEST_F(SecretsSearch, KeysOfGroupsAreInNoCoreAndZeroizedWhenFreed) {
     Child child(hold_groups_on_the_secure_heap);
     const Patterns ntru = group_patterns(child, Half::ntru),
                    x25519 = group_patterns(child, Half::classical, "x25519");
     ASSERT_GT(ntru.size(), 500u);
     ASSERT_EQ(x25519.size(), 6u);
-    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size())
-        << "the search finds nothing at all";
+    EXPECT_GE(child.find(ntru, Child::Which::all), 2 * ntru.size()) << "the search itself is blind";
     EXPECT_GE(child.find(x25519, Child::Which::all), 2 * x25519.size());
     EXPECT_EQ(child.find(ntru, Child::Which::dumped), 0u);
     EXPECT_EQ(child.find(x25519, Child::Which::dumped), 0u);
@@ -228,7 +227,7 @@ TEST_F(SecretsSearch, KeysOfGroupsAreNotInTheKernelsCore) {
     }
 }
 
-// In a program of its own: what a process locked before it forked is not locked in its children.
+// In a program of its own: memory locks are not inherited across a fork.
 TEST_F(SecretsSearch, KeysAreLocked) {
     constexpr char fresh[] = "WARPSEAL_TEST_FRESH";
     if (!may_lock(size_t{4} << 20))
@@ -253,16 +252,16 @@ TEST_F(SecretsSearch, KeysAreLocked) {
 
 // ---- what a context holds besides its key
 
-// The mask of a message's tag in GCM (with a tag it gives the hash key away), and the block of
-// keystream under way in OFB.
-void hold_messages(Impl& impl) {
-    Aside aside;
-    uint8_t* const bytes = aside.random(64);
+// E(K, J0) of a GCM message, which reveals the hash key together with a tag, and the current
+// keystream block of OFB.
+void hold_messages(ChildSide& side) {
+    UndumpedMemory undumped;
+    uint8_t* const bytes = undumped.random(64);
     uint8_t *const iv = bytes + 16, *const blocks = bytes + 32;
     const Cipher ecb = stock_cipher("AES-128-ECB"), gcm = our_cipher("AES-128-GCM"),
                  ofb = our_cipher("AES-128-OFB");
     std::fill_n(iv + 12, 4, uint8_t{0});
-    iv[15] = 1;  // GCM's first counter, for an IV of 12 bytes
+    iv[15] = 1;  // GCM's first counter block, for an IV of 12 bytes
     {
         Evp block(ecb.get()), one(gcm.get()), other(ofb.get());
         uint8_t out[32];
@@ -272,29 +271,29 @@ void hold_messages(Impl& impl) {
             !one.init(true, bytes, iv) || !one.update(text, sizeof text, out, &made) ||
             !other.init(true, bytes, iv) || !other.update(text, sizeof text, out, &made))
             throw std::runtime_error("no message");
-        impl.tell("a block of keystream", blocks, 16);
-        aside.wipe();
-        impl.pause();
+        side.report("a block of keystream", blocks, 16);
+        undumped.wipe();
+        side.pause();
     }
-    impl.pause();
+    side.pause();
 }
 
-TEST_F(SecretsSearch, KeystreamIsInNoCoreAndGoesWithItsContext) {
+TEST_F(SecretsSearch, KeystreamIsInNoCoreAndZeroizedWithItsContext) {
     Child child(hold_messages);
     const Patterns patterns = {child.secrets()[0].second};
-    EXPECT_GE(child.find(patterns, Child::Which::all), 2u) << "the search finds nothing at all";
+    EXPECT_GE(child.find(patterns, Child::Which::all), 2u) << "the search itself is blind";
     EXPECT_EQ(child.find(patterns, Child::Which::dumped), 0u);
     child.go_on();
     EXPECT_EQ(child.find(patterns, Child::Which::all), 0u) << "after the contexts are freed";
 }
 
-// Text that waits for the rest of its block, and a message's IV.
-void hold_text(Impl& impl) {
-    Aside aside;
-    const uint8_t* const bytes = aside.random(256);
-    impl.tell("held text", bytes + 64, 15);
-    impl.tell("IV", bytes + 96, 16);
-    impl.tell("IV of GCM", bytes + 128, 64);
+// The buffered text of a partial block, and a message's IV.
+void hold_text(ChildSide& side) {
+    UndumpedMemory undumped;
+    const uint8_t* const bytes = undumped.random(256);
+    side.report("held text", bytes + 64, 15);
+    side.report("IV", bytes + 96, 16);
+    side.report("IV of GCM", bytes + 128, 64);
     {
         const Cipher cbc = our_cipher("AES-128-CBC"), gcm = our_cipher("AES-128-GCM");
         Evp one(cbc.get()), other(gcm.get());
@@ -306,13 +305,13 @@ void hold_text(Impl& impl) {
         if (!one.init(true, bytes, bytes + 96) || !one.update(bytes + 64, 15, out, &made) ||
             !other.init(true, nullptr, nullptr, params) || !other.more(bytes, bytes + 128))
             throw std::runtime_error("no message");
-        aside.wipe();
-        impl.pause();
+        undumped.wipe();
+        side.pause();
     }
-    impl.pause();
+    side.pause();
 }
 
-TEST_F(SecretsSearch, WhatAContextHoldsGoesWithIt) {
+TEST_F(SecretsSearch, StateOfAContextIsZeroizedWithIt) {
     Child child(hold_text);
     for (const auto& [name, secret] : child.secrets())
         EXPECT_GT(child.find({secret}, Child::Which::all), 0u) << name;

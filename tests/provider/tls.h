@@ -1,4 +1,5 @@
-// Connections of TLS over memory, one side's records ours and the other's OpenSSL's, for tests.
+// TLS connections over memory, with one side's records from this provider and the other's from
+// OpenSSL, for tests.
 #pragma once
 
 #include <openssl/ssl.h>
@@ -19,8 +20,8 @@ using Connection = std::unique_ptr<SSL, FreeTls>;
 struct Suite {
     const char* name;
     int version;
-    bool encrypt_then_mac;  // or MAC, then encrypt: in CBC alone
-    const char* cipher;     // whose records it has
+    bool encrypt_then_mac;  // or MAC-then-encrypt: in CBC alone
+    const char* cipher;     // the cipher of its records
 };
 
 struct Identity {

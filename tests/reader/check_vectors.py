@@ -1,4 +1,4 @@
-"""Runs the second reader over tests/vectors/container: it must say what the vectors say."""
+"""Runs the second reader over tests/vectors/container: its results must equal the vectors'."""
 
 import hashlib
 import io

@@ -1,4 +1,5 @@
-"""Writes tests/vectors/container/envelope.json: files made from docs/file-format.md by a second writer, and what each must give."""
+"""Writes tests/vectors/container/envelope.json: files made from docs/file-format.md by a second
+writer, and the expected result of each."""
 
 import hashlib
 import hmac
@@ -16,7 +17,7 @@ from warpseal_reader import BlockGcm
 
 CHUNK = 16384
 SEALED = CHUNK + 16
-AEADS = {  # number: name, key bytes, and what encrypts
+AEADS = {  # number: name, key bytes, encryptor
     2: (b"AEAD_AES_256_GCM", 32, AESGCM),
     1: (b"AEAD_AES_128_GCM", 16, AESGCM),
     0x8001: (b"AEAD_ARIA_256_GCM", 32, lambda key: BlockGcm("ARIA-256-ECB", key)),
@@ -25,7 +26,7 @@ AEADS = {  # number: name, key bytes, and what encrypts
 
 
 def draw(label, length):
-    """What a real writer takes from the operating system, here always the same."""
+    """Replaces the operating system's random source: deterministic."""
     return hashlib.shake_256(b"warpseal vectors: " + label.encode()).digest(length)
 
 
@@ -44,7 +45,7 @@ def chunks(key, context, text, salt, suite=2):
 
 
 class File:
-    """A file in the making; each part may be changed before the next is made from it."""
+    """A file under construction; each part may be changed before the next is made from it."""
 
     def __init__(self, name, text=b"", suite=2, copy_bytes=8192, salt="salt"):
         self.name, self.suite, self.copy_bytes = name, suite, copy_bytes
@@ -202,8 +203,8 @@ def copies():
 def fixed_part():
     data = sealed("fixed", b"fixed")
 
-    def patched(at, form, value):
-        return data[:at] + struct.pack(form, value) + data[at + struct.calcsize(form) :]
+    def patched(at, layout, value):
+        return data[:at] + struct.pack(layout, value) + data[at + struct.calcsize(layout) :]
 
     add("first letter changed", flip(data, 0), "unsupported")
     add("last letter changed", flip(data, 7), "unsupported")

@@ -1,5 +1,5 @@
-"""A second reader of docs/file-format.md in one file: the envelope by hand, the payload by the `cryptography` package, or by hand over
-OpenSSL's block cipher where the package lacks the AEAD."""
+"""A second reader of docs/file-format.md in one file: the envelope by hand, the payload by the
+`cryptography` package, or by hand over OpenSSL's block cipher where the package lacks the AEAD."""
 
 import argparse
 import ctypes
@@ -17,7 +17,7 @@ from cryptography import cobblestone
 
 FIXED_BYTES, FIRST_BLOCK_BYTES, MAC_BYTES, HEAD_BYTES = 32, 4096, 64, 56
 CHUNK_BYTES, TAG_BYTES = 16400, 16
-ARGON2_WORK = 32 << 20  # passes times KiB: of the slots of a copy; twice that of all tries
+ARGON2_WORK = 32 << 20  # passes times KiB: for the slots of a copy; twice that for all tries
 KEY_FILE, PASSPHRASE = 1, 2
 
 
@@ -42,7 +42,8 @@ class BlockCipher:
 
 
 class BlockGcm:
-    """GCM (SP 800-38D) over any block cipher, with 12-byte nonces, as the package's AESGCM is called."""
+    """GCM (SP 800-38D) over any block cipher, with 12-byte nonces and the interface of the
+    package's AESGCM."""
 
     def __init__(self, name, key):
         self.cipher = BlockCipher(name, key)
@@ -66,7 +67,7 @@ class BlockGcm:
         return total
 
     def keystream(self, nonce, length):
-        """The mask of the tag, then as much as the text needs."""
+        """E(K, J0) for the tag, then as much keystream as the text needs."""
         count = (length + 15) // 16
         stream = self.cipher.encrypt(b"".join(nonce + k.to_bytes(4, "big") for k in range(1, count + 2)))
         return stream[:16], stream[16 : 16 + length]
@@ -93,7 +94,8 @@ class BlockGcm:
 
 
 class BlockDecryptor:
-    """Opens a payload as the package's Cobblestone decryptors do; the head's commitment was checked."""
+    """Opens a payload as the package's Cobblestone decryptors do; the head's commitment was
+    checked."""
 
     def __init__(self, aead_name, cipher_name, key, context):
         self.aead_name, self.cipher_name, self.key, self.context = aead_name, cipher_name, key, context
@@ -145,7 +147,7 @@ def expand(key, label, length):
 
 
 def check_head(suite, key, context, head):
-    """The commitment alone: the package says the same of a wrong key and of a changed chunk."""
+    """Checks the commitment alone: the package reports a wrong key and a changed chunk alike."""
     name, key_bytes, _, _ = SUITES[suite]
     info = b"c2sp.org/chunked-encryption@v1+" + name + b"\0" + head[:24] + context
     if not hmac.compare_digest(expand(key, info, key_bytes + 44)[-32:], head[24:]):
@@ -153,7 +155,7 @@ def check_head(suite, key, context, head):
 
 
 def open_payload(stream, suite, key, context, out):
-    """Opens a payload from where `stream` is to its end."""
+    """Opens a payload from the position of `stream` to its end."""
     head = stream.read(HEAD_BYTES)
     if len(head) < HEAD_BYTES:
         raise Refused("truncated", "within the payload's head")
@@ -194,7 +196,7 @@ def parse_fixed(block):
 
 
 def parse_copy(raw):
-    """(generation, [(type, head, parameters, body)]), or None where the copy is malformed."""
+    """Returns (generation, [(type, head, parameters, body)]), or None if the copy is malformed."""
     generation, count = struct.unpack_from(">QH", raw)
     if generation == 0 or not 1 <= count <= 32:
         return None
@@ -237,7 +239,8 @@ def slot_key(kind, parameters, secret):
 
 
 def open_slots(fixed, copies, key, passphrase):
-    """The data key, from the first slot that opens: key files first, and the newer copy first."""
+    """Returns the data key from the first slot that opens: key files first, and the newer copy
+    first."""
     failure = Refused("wrong_key", "no slot opens")
     tried, budget = set(), 2 * ARGON2_WORK
     for kind, secret in ((KEY_FILE, key), (PASSPHRASE, passphrase)):
@@ -305,7 +308,7 @@ def seal_bare(stream, out, key, context):
 
 
 def one_line(text):
-    """Without the newline at its end, LF or CR LF."""
+    """Removes the final newline, LF or CR LF."""
     return text[:-2] if text.endswith(b"\r\n") else text.removesuffix(b"\n")
 
 

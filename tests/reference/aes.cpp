@@ -1,4 +1,4 @@
-// AES as FIPS 197 writes it: SubBytes, ShiftRows, MixColumns and AddRoundKey on bytes, and their
+// AES as FIPS 197 specifies it: SubBytes, ShiftRows, MixColumns and AddRoundKey on bytes, and their
 // inverses in reverse order.
 #include "reference/aes.h"
 
@@ -24,7 +24,8 @@ struct SBox {
     uint8_t inverse[256];
     SBox() {
         for (int x = 0; x < 256; ++x) {
-            int b = 0;  // the multiplicative inverse of x, by trying; 0 has none and stays 0
+            int b = 0;  // the multiplicative inverse of x, by exhaustive search; 0 has none and
+                        // maps to 0
             if (x != 0)
                 while (times(static_cast<uint8_t>(x), static_cast<uint8_t>(b)) != 1) ++b;
             unsigned s = 0;
@@ -44,7 +45,7 @@ const SBox& sbox() {
     return box;
 }
 
-// The products by the coefficients of MixColumns and its inverse (all under 16), worked out once.
+// Returns products by the coefficients of MixColumns and its inverse (all under 16), computed once.
 uint8_t product(uint8_t x, uint8_t coefficient) {
     static const std::vector<uint8_t> products = [] {
         std::vector<uint8_t> all;

@@ -1,4 +1,4 @@
-// AES as FIPS 197 writes it: a state of 4 x 4 bytes, one transformation after the other.
+// AES as FIPS 197 specifies it: a state of 4 x 4 bytes, one transformation after another.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// ARIA as RFC 5794 writes it: a state of 16 bytes, substitution layers and the diffusion layer A.
+// ARIA as RFC 5794 specifies it: a state of 16 bytes, substitution layers and the diffusion layer
+// A.
 #include "reference/aria.h"
 
 #include <stdexcept>
@@ -22,8 +23,8 @@ uint8_t power(uint8_t x, int n) {
     return result;
 }
 
-// rows[i] as the paper prints row i of the matrix: its leftmost digit takes the least significant
-// bit of x.
+// rows[i] as the paper prints row i of the matrix: its leftmost digit multiplies the least
+// significant bit of x.
 uint8_t affine(const char* const (&rows)[8], uint8_t x, uint8_t constant) {
     unsigned y = constant;
     for (unsigned i = 0; i < 8; ++i)
@@ -32,8 +33,8 @@ uint8_t affine(const char* const (&rows)[8], uint8_t x, uint8_t constant) {
     return static_cast<uint8_t>(y);
 }
 
-// The definition of the S-boxes (Kwon et al., "New Block Cipher: ARIA", 2.2): S1 of the power 254,
-// S2 of 247; SB3 and SB4 their inverses.
+// The definition of the S-boxes (Kwon et al., "New Block Cipher: ARIA", 2.2): S1 from the power
+// 254, S2 from 247; SB3 and SB4 are their inverses.
 struct SBoxes {
     uint8_t box[4][256];
     SBoxes() {

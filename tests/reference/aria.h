@@ -1,4 +1,5 @@
-// ARIA as RFC 5794 writes it: a state of 16 bytes, substitution layers and the diffusion layer A.
+// ARIA as RFC 5794 specifies it: a state of 16 bytes, substitution layers and the diffusion layer
+// A.
 #pragma once
 
 #include <array>

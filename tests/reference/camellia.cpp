@@ -1,4 +1,4 @@
-// Camellia as RFC 3713 writes it: a Feistel network on two numbers of 64 bits.
+// Camellia as RFC 3713 specifies it: a Feistel network on two numbers of 64 bits.
 #include "reference/camellia.h"
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace reference {
 namespace {
 
 // The S-box by its definition in the specification (Aoki et al., 2001, 5.2): s1(x) = h(g(f(0xc5 xor
-// x))) xor 0x6e, where g inverts in GF(2^8) modulo b^8 + b^6 + b^5 + b^3 + 1, seen as pairs over
+// x))) xor 0x6e. g inverts in GF(2^8) modulo b^8 + b^6 + b^5 + b^3 + 1, represented as pairs over
 // GF(2^4) = { polynomials in a = b^238 }. Bits a1 (most significant) to a8.
 struct SBox {
     uint8_t s1[256];
@@ -189,7 +189,7 @@ Camellia::Camellia(const Text& key) {  // 2.2
         both(k, kl, 111), both(kw, kb, 111);
     }
     std::copy(kw.begin(), kw.end(), forward_.kw);
-    backward_ = forward_;  // 2.3.3: decryption takes the subkeys in the other order
+    backward_ = forward_;  // 2.3.3: decryption takes the subkeys in reverse order
     std::swap(backward_.kw[0], backward_.kw[2]);
     std::swap(backward_.kw[1], backward_.kw[3]);
     std::reverse(backward_.k.begin(), backward_.k.end());

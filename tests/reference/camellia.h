@@ -1,4 +1,4 @@
-// Camellia as RFC 3713 writes it: a Feistel network on two numbers of 64 bits.
+// Camellia as RFC 3713 specifies it: a Feistel network on two numbers of 64 bits.
 #pragma once
 
 #include "reference/cipher.h"

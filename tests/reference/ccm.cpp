@@ -1,4 +1,4 @@
-// CCM as SP 800-38C writes it, with the formatting of its appendix A.
+// CCM as SP 800-38C specifies it, with the formatting of its appendix A.
 #include "reference/ccm.h"
 
 #include "reference/modes.h"
@@ -32,7 +32,7 @@ Sealed ccm_seal(const Cipher& cipher, const Text& nonce, const Text& aad, const 
     Text counter(16, 0);  // A.3
     counter[0] = static_cast<uint8_t>(q - 1);
     for (size_t i = 0; i < nonce.size(); ++i) counter[1 + i] = nonce[i];
-    Text text(16 + plaintext.size());  // the tag's mask comes first
+    Text text(16 + plaintext.size());  // the tag's keystream block comes first
     for (size_t i = 0; i < 16; ++i) text[i] = chained[chained.size() - 16 + i];
     for (size_t i = 0; i < plaintext.size(); ++i) text[16 + i] = plaintext[i];
     const Text masked = ctr(cipher, counter, text);

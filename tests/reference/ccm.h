@@ -1,4 +1,4 @@
-// CCM as SP 800-38C writes it, with the formatting of its appendix A.
+// CCM as SP 800-38C specifies it, with the formatting of its appendix A.
 #pragma once
 
 #include "reference/gcm.h"

@@ -1,4 +1,4 @@
-// The twins by name.
+// Creates reference implementations by name.
 #include "reference/cipher.h"
 
 #include "reference/aes.h"

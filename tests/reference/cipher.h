@@ -1,5 +1,5 @@
-// What a block cipher is to the slow, obvious twins of tests/reference: one block at a time under
-// one key.
+// Interface of a block cipher for the slow reference implementations in tests/reference: one block
+// at a time under one key.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,11 @@ public:
     virtual void encrypt(uint8_t* block) const = 0;
     virtual void decrypt(uint8_t* block) const = 0;
     virtual std::vector<Text> secrets()
-        const = 0;  // what an implementation holds under the key: round keys, as 16-byte texts
+        const = 0;  // an implementation's secrets under the key: round keys, as 16-byte texts
 };
 
-// The cipher of that name ("aes-192") under that key; null if there is no twin of it here.
+// Returns the cipher of that name ("aes-192") under that key, or null if there is no reference
+// implementation.
 std::unique_ptr<Cipher> cipher(const std::string& name, const Text& key);
 
 }  // namespace reference

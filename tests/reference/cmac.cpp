@@ -1,11 +1,12 @@
-// CMAC as SP 800-38B writes it, for blocks of 8 and 16 bytes.
+// CMAC as SP 800-38B specifies it, for blocks of 8 and 16 bytes.
 #include "reference/cmac.h"
 
 namespace reference {
 
 namespace {
 
-Text twice(const Text& x) {  // 6.1, steps 2 and 3: shifted to the left, with R_b if a bit fell out
+Text twice(
+    const Text& x) {  // 6.1, steps 2 and 3: shifted to the left, with R_b if a bit was shifted out
     Text out(x.size());
     for (size_t i = 0; i < x.size(); ++i)
         out[i] = static_cast<uint8_t>(x[i] << 1 | (i + 1 < x.size() ? x[i + 1] >> 7 : 0));

@@ -1,4 +1,4 @@
-// CMAC as SP 800-38B writes it, for blocks of 8 and 16 bytes.
+// CMAC as SP 800-38B specifies it, for blocks of 8 and 16 bytes.
 #pragma once
 
 #include "reference/cipher.h"
@@ -6,6 +6,6 @@
 namespace reference {
 
 Text cmac(const Cipher& cipher,
-          const Text& message);  // a whole block; MSB_t of it is the tag of t bits
+          const Text& message);  // a whole block; its MSB_t is the tag of t bits
 
 }  // namespace reference

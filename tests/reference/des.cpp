@@ -1,4 +1,4 @@
-// DES and TDEA as FIPS 46-3 writes them: the printed tables, one bit at a time.
+// DES and TDEA as FIPS 46-3 specifies them: the printed tables, one bit at a time.
 #include "reference/des.h"
 
 #include <stdexcept>
@@ -111,8 +111,7 @@ void des(const Des::Schedule& keys, bool forward, uint8_t* block) {  // figure 1
     }
     r.insert(r.end(), l.begin(), l.end());  // R16 L16
     for (size_t i = 0; i < 8; ++i) block[i] = 0;
-    for (size_t i = 0; i < 64; ++i) {  // the inverse of the initial permutation puts bit i back to
-                                       // where that took it from
+    for (size_t i = 0; i < 64; ++i) {  // the inverse of the initial permutation restores each bit i
         const size_t to = initial[i] - 1u;
         block[to / 8] = static_cast<uint8_t>(block[to / 8] | r[i] << (7 - to % 8));
     }

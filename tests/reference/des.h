@@ -1,4 +1,4 @@
-// DES and TDEA as FIPS 46-3 writes them: the printed tables, one bit at a time.
+// DES and TDEA as FIPS 46-3 specifies them: the printed tables, one bit at a time.
 #pragma once
 
 #include <array>

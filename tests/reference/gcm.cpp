@@ -1,4 +1,4 @@
-// GCM as SP 800-38D writes it, bit by bit.
+// GCM as SP 800-38D specifies it, bit by bit.
 #include "reference/gcm.h"
 
 namespace reference {
@@ -41,7 +41,7 @@ Bits times(const Bits& x, const Bits& y) {  // 6.3, algorithm 1
     return z;
 }
 
-// x^(2^128 - 2), the inverse of x.
+// Returns x^(2^128 - 2), the inverse of x.
 Bits inverse(const Bits& x) {
     Bits result(0x8000000000000000u, 0);  // one
     Bits power = x;
@@ -67,7 +67,8 @@ void pad(Text& text) { text.resize((text.size() + 15) / 16 * 16, 0); }
 
 void append(Text& text, const Text& more) { text.insert(text.end(), more.begin(), more.end()); }
 
-void increment32(Text& counter) {  // 6.2: the rightmost 32 bits modulo 2^32, the others stay
+void increment32(
+    Text& counter) {  // 6.2: the rightmost 32 bits modulo 2^32; the others do not change
     for (size_t i = 15; i >= 12; --i)
         if (++counter[i] != 0) break;
 }

@@ -1,12 +1,12 @@
-// The unauthenticated modes as SP 800-38A writes them (6.1 to 6.5), one block after the other.
+// The unauthenticated modes as SP 800-38A specifies them (6.1 to 6.5), one block at a time.
 #include "reference/modes.h"
 
 namespace reference {
 
 namespace {
 
-// counter += amount, as a big-endian number modulo 2^(8 * size): schoolbook addition, byte by byte
-// from the right.
+// Computes counter += amount, as a big-endian number modulo 2^(8 * size): schoolbook addition, byte
+// by byte from the right.
 void add(Text& counter, uint64_t amount) {
     unsigned carry = 0;
     for (size_t i = counter.size(); i-- > 0;) {

@@ -1,4 +1,4 @@
-// The unauthenticated modes as SP 800-38A writes them (6.1 to 6.5), one block after the other.
+// The unauthenticated modes as SP 800-38A specifies them (6.1 to 6.5), one block at a time.
 #pragma once
 
 #include "reference/cipher.h"
@@ -13,7 +13,7 @@ Text cbc_decrypt(const Cipher& cipher, Text iv, const Text& in);
 Text cfb_encrypt(const Cipher& cipher, Text iv, const Text& in);
 Text cfb_decrypt(const Cipher& cipher, Text iv, const Text& in);
 Text ofb(const Cipher& cipher, Text iv, const Text& in);
-// The counter is the whole block, a big-endian number modulo 2^(block bits). first_block: begin
+// The counter is the whole block, a big-endian number modulo 2^(block bits). first_block: start
 // that many blocks into the message.
 Text ctr(const Cipher& cipher, Text counter, const Text& in, uint64_t first_block = 0);
 

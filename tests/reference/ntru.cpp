@@ -1,4 +1,4 @@
-// NTRU as its round-3 specification writes it: the plainest algorithms, hashes by libcrypto.
+// NTRU as its round-3 specification describes it: the simplest algorithms, hashes by libcrypto.
 #include "reference/ntru.h"
 
 #include <openssl/evp.h>
@@ -38,7 +38,7 @@ int inverse_of(int a, int p) {
     throw std::runtime_error("no inverse");
 }
 
-// a -= factor x^shift b.
+// Computes a -= factor x^shift b.
 void subtract(Small& a, int factor, size_t shift, const Small& b, int p) {
     if (a.size() < b.size() + shift) a.resize(b.size() + shift, 0);
     for (size_t i = 0; i < b.size(); ++i) a[i + shift] = (a[i + shift] + (p - factor) * b[i]) % p;
@@ -80,8 +80,7 @@ Ntru::Ntru(const std::string& set) {
     over_x_minus_1_ = inverse_modulo_prime(x_minus_1, 3).value();
 }
 
-// --- sampling (1.10)
-// ----------------------------------------------------------------------------------------------------------------
+// ---- sampling (1.10)
 
 Coefficients Ntru::ternary(const uint8_t* coins) const {
     Coefficients out(static_cast<size_t>(n_), 0);
@@ -123,10 +122,9 @@ void Ntru::sample(const Text& coins, Coefficients& first, Coefficients& second) 
     second = hrss_ ? ternary(coins.data() + n_ - 1) : fixed_type(coins.data() + n_ - 1);
 }
 
-// --- rings (1.7 to 1.9)
-// -------------------------------------------------------------------------------------------------------------
+// ---- rings (1.7 to 1.9)
 
-// Modulo x^n - 1 and 2^16, which no sum of residues modulo 3 reaches.
+// Multiplies modulo x^n - 1 and 2^16, which sums of residues modulo 3 do not reach.
 Coefficients Ntru::product(const Coefficients& a, const Coefficients& b) const {
     const size_t n = a.size();
     Coefficients wide(2 * n, 0);
@@ -164,7 +162,7 @@ Coefficients Ntru::to_q(const Coefficients& ternary) const {
     return out;
 }
 
-// Each residue modulo q taken from [-q/2, q/2), and that modulo (3, Phi_n).
+// Takes each residue modulo q from [-q/2, q/2), and reduces modulo (3, Phi_n).
 Coefficients Ntru::centred_to_3(const Coefficients& a) const {
     Coefficients out = modulo_q(a);
     for (uint16_t& x : out)
@@ -172,7 +170,7 @@ Coefficients Ntru::centred_to_3(const Coefficients& a) const {
     return modulo_3_phi(out);
 }
 
-// (x - 1) S3(m / (x - 1)), or m itself.
+// Returns (x - 1) S3(m / (x - 1)), or m itself.
 Coefficients Ntru::lift(const Coefficients& m) const {
     if (!hrss_) return to_q(m);
     Coefficients x_minus_1(m.size(), 0);
@@ -216,8 +214,7 @@ std::optional<Coefficients> Ntru::inverse_modulo_q(const Coefficients& a) const 
     return out;
 }
 
-// --- bytes (1.8)
-// --------------------------------------------------------------------------------------------------------------------
+// ---- bytes (1.8)
 
 Text Ntru::pack_ternary(const Coefficients& a) const {
     Text out(ternary_bytes(), 0);
@@ -256,8 +253,7 @@ Coefficients Ntru::unpack_q(const uint8_t* in, bool sum_zero) const {
     return out;
 }
 
-// --- the KEM (1.11, 1.12)
-// -----------------------------------------------------------------------------------------------------------
+// ---- the KEM (1.11, 1.12)
 
 std::optional<Ntru::Keys> Ntru::keypair(const Text& coins) const {
     const Coefficients f = hrss_ ? ternary_plus(coins.data()) : ternary(coins.data());
@@ -310,7 +306,7 @@ Text Ntru::decapsulate(const Text& ciphertext, const Text& secret_key, bool* acc
         for (const int residue : {1, 2})
             valid = valid && std::count(m.begin(), m.end(), residue) == q() / 16 - 1;
     Coefficients r;
-    if (valid) {  // else it does not matter what r is
+    if (valid) {  // otherwise r has no effect
         Coefficients rest = c;
         const Coefficients lifted = lift(m);
         for (size_t i = 0; i < rest.size(); ++i)

@@ -1,4 +1,4 @@
-// NTRU as its round-3 specification writes it: the plainest algorithms, hashes by libcrypto.
+// NTRU as its round-3 specification describes it: the simplest algorithms, hashes by libcrypto.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,8 @@ public:
     struct Encapsulated {
         Text ciphertext, secret;
     };
-    // Coins: sampling, then the key of implicit rejection. None where a polynomial has no inverse.
+    // Coins: sampling, then the key of implicit rejection. Returns none if a polynomial has no
+    // inverse.
     std::optional<Keys> keypair(const Text& coins) const;
     Encapsulated encapsulate(const Text& coins, const Text& public_key) const;
     Text decapsulate(const Text& ciphertext, const Text& secret_key,
@@ -33,14 +34,14 @@ public:
     size_t ciphertext_bytes() const { return public_key_bytes(); }
     int spare_bits() const { return static_cast<int>(8 * public_key_bytes()) - (n_ - 1) * log_q_; }
 
-    // For tests that make ciphertexts of messages outside the message space: n coefficients,
-    // residues modulo 3 or q, the lowest first.
+    // For tests with ciphertexts of messages outside the message space: n coefficients, residues
+    // modulo 3 or q, lowest first.
     using Coefficients = std::vector<uint16_t>;
     int n() const { return n_; }
     int q() const { return 1 << log_q_; }
     bool is_hrss() const { return hrss_; }
     void sample(const Text& coins, Coefficients& first, Coefficients& second) const;
-    // r h + lift(m), r modulo q, m modulo 3.
+    // Returns r h + lift(m), r modulo q, m modulo 3.
     Text encrypt(const Coefficients& r, const Coefficients& m, const Text& public_key) const;
 
 private:
@@ -74,10 +75,10 @@ private:
     Coefficients over_x_minus_1_;  // 1 / (x - 1) in S3
 };
 
-// Of libcrypto.
+// Hash functions of libcrypto.
 Text sha3_256(const Text& message);
 Text shake256(const Text& message, size_t bytes);
-// The coins of case i of the bulk files.
+// Returns the coins of case i of the bulk files.
 Text ntru_bulk_coins(const std::string& set, uint64_t i, size_t bytes);
 
 }  // namespace reference

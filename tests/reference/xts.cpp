@@ -1,4 +1,4 @@
-// XTS as IEEE Std 1619 writes it: tweaks doubled bit by bit, ciphertext stealing at the end of a
+// XTS as IEEE Std 1619 specifies it: tweaks doubled bit by bit, ciphertext stealing at the end of a
 // unit.
 #include "reference/xts.h"
 
@@ -35,19 +35,19 @@ Text unit(const Cipher& data, const Cipher& tweak, bool encrypt, const Text& num
         tweaks.push_back(tweaks.back());
         twice(tweaks.back());
     }
-    const auto piece = [&](size_t i, size_t bytes) {
+    const auto segment = [&](size_t i, size_t bytes) {
         return Text(in.begin() + static_cast<long>(16 * i),
                     in.begin() + static_cast<long>(16 * i + bytes));
     };
     Text out;
     const auto append = [&](const Text& more) { out.insert(out.end(), more.begin(), more.end()); };
     for (size_t i = 0; i + (rest != 0 ? 1 : 0) < whole; ++i)
-        append(block(data, encrypt, tweaks[i], piece(i, 16)));
+        append(block(data, encrypt, tweaks[i], segment(i, 16)));
     if (rest == 0) return out;
-    // The last whole block and the rest; decryption needs the two tweaks the other way round.
+    // The last whole block and the rest; decryption uses the two tweaks in reverse order.
     const size_t first = encrypt ? whole - 1 : whole, second = encrypt ? whole : whole - 1;
-    const Text stolen = block(data, encrypt, tweaks[first], piece(whole - 1, 16));
-    Text last = piece(whole, rest);
+    const Text stolen = block(data, encrypt, tweaks[first], segment(whole - 1, 16));
+    Text last = segment(whole, rest);
     last.insert(last.end(), stolen.begin() + static_cast<long>(rest), stolen.end());
     append(block(data, encrypt, tweaks[second], last));
     append(Text(stolen.begin(), stolen.begin() + static_cast<long>(rest)));

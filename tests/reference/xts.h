@@ -1,4 +1,4 @@
-// XTS as IEEE Std 1619 writes it: tweaks doubled bit by bit, ciphertext stealing at the end of a
+// XTS as IEEE Std 1619 specifies it: tweaks doubled bit by bit, ciphertext stealing at the end of a
 // unit.
 #pragma once
 
@@ -6,10 +6,10 @@
 
 namespace reference {
 
-// One data unit of at least 16 bytes. number: 16 bytes, least significant first.
+// Encrypts one data unit of at least 16 bytes. number: 16 bytes, least significant first.
 Text xts_encrypt(const Cipher& data, const Cipher& tweak, const Text& number, const Text& in);
 Text xts_decrypt(const Cipher& data, const Cipher& tweak, const Text& number, const Text& in);
-// Units of unit_bytes; the last may be shorter. Each has the next number modulo 2^128.
+// Processes units of unit_bytes; the last may be shorter. Each has the next number modulo 2^128.
 Text xts_units(const Cipher& data, const Cipher& tweak, bool encrypt, Text number,
                size_t unit_bytes, const Text& in);
 

@@ -1,14 +1,13 @@
-// Equal work on secrets of many kinds, one call after the other, for a profiler to count: a subject
-// for each cipher and kernel shape, each operation of each set of NTRU, and kernels that leak.
+// Equal work on secrets of many kinds, one call after another, for a profiler to count. Subjects:
+// each cipher and kernel, each operation of each set of NTRU, and kernels that leak.
 // tests/timing/counters runs it and judges.
 //
-//   warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD]...
+//   warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD...]
 //
-// S: after which no further subject is begun. I/N: of all subjects each Nth, from the Ith on, so
-// that GPUs can share them out. WORD: only those whose names hold one, or with --but none. Planted
-// ones are in each part. Prints a line of JSON for each subject, in the order in which
-// `subject_begins` is launched before their calls. What is to be counted lies between
-// cudaProfilerStart and cudaProfilerStop.
+// S: after which no further subject is started. I/N: of all subjects each Nth, from the Ith on, to
+// split them over GPUs. WORD: only those whose names contain one, or with --but none. Planted ones
+// are in each part. Prints a line of JSON for each subject, in the order in which `subject_begins`
+// is launched before their calls. Counted work lies between cudaProfilerStart and cudaProfilerStop.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -25,7 +24,7 @@
 #include "random.h"
 #include "timing/counting.h"
 
-// Of the CUDA runtime. Their header is in a package of its own, which the pinned ones do without.
+// CUDA runtime functions whose header is in a package that the pinned ones lack.
 extern "C" cudaError_t CUDARTAPI cudaProfilerStart();
 extern "C" cudaError_t CUDARTAPI cudaProfilerStop();
 
@@ -44,7 +43,7 @@ const warpseal::GpuBackend& backend() { return *warpseal::gpu_backend(); }
 
 __global__ void subject_begins() {}
 
-// The mistake: all lanes share one copy of a table, so that equal bytes of a secret are one access
+// Planted leak: all lanes share one copy of a table, so that equal bytes of a secret are one access
 // and different ones up to 32.
 __global__ void single_copy(const uint8_t* text, uint8_t* out) {
     __shared__ uint32_t table[256];
@@ -56,7 +55,7 @@ __global__ void single_copy(const uint8_t* text, uint8_t* out) {
     out[at] = static_cast<uint8_t>(state);
 }
 
-// And the mistake of a check that ends with what it finds: a longer search where bytes are equal.
+// Planted leak: a check that ends early takes longer where bytes are equal.
 __global__ void early_end(const uint8_t* text, uint8_t* out) {
     const uint32_t at = blockIdx.x * blockDim.x + threadIdx.x;
     uint32_t i = 0;
@@ -64,9 +63,9 @@ __global__ void early_end(const uint8_t* text, uint8_t* out) {
     out[at] = static_cast<uint8_t>(i);
 }
 
-// What the calls of all subjects share: the same addresses for every input.
-struct Place {
-    Place() {
+// Memory shared by the calls of all subjects: the same addresses for every input.
+struct CallMemory {
+    CallMemory() {
         expect(
             backend().device_alloc(0, text_bytes, &in) == WARPSEAL_OK &&
                 backend().device_alloc(0, text_bytes, &out) == WARPSEAL_OK &&
@@ -93,7 +92,7 @@ void draw(Secrets& s, uint64_t number) {
     random.fill(s.text.data(), s.text.size());
 }
 
-// Another way to fill memory with secrets.
+// A method to fill memory with secrets.
 struct Fill {
     std::string name;
     std::function<void(Secrets&)> fill;
@@ -123,18 +122,18 @@ std::vector<Fill> fills() {
     return all;
 }
 
-// A call on keys and text.
-counting::Subject subject(const std::string& name, const Place& place,
+// Makes a subject from a call on keys and text.
+counting::Subject subject(const std::string& name, const CallMemory& call_memory,
                           const std::function<void(const Secrets&)>& call) {
-    return {name, [=, &place] {
+    return {name, [=, &call_memory] {
                 Secrets secrets;
                 const auto input = [&](const Fill& fill) {
                     return Input{
                         fill.name, [&, fill] {
                             fill.fill(secrets);
-                            expect(backend().upload(0, place.in, secrets.text.data(), text_bytes) ==
-                                           WARPSEAL_OK &&
-                                       backend().upload(0, place.keys, secrets.keys.data(),
+                            expect(backend().upload(0, call_memory.in, secrets.text.data(),
+                                                    text_bytes) == WARPSEAL_OK &&
+                                       backend().upload(0, call_memory.keys, secrets.keys.data(),
                                                         secrets.keys.size()) == WARPSEAL_OK,
                                    "upload");
                         }};
@@ -146,7 +145,7 @@ counting::Subject subject(const std::string& name, const Place& place,
             }};
 }
 
-// What is called: a sweep, or a batch of messages.
+// The kind of call: a sweep, or a batch of messages.
 struct Shape {
     const char* name;
     warpseal_mode mode;
@@ -161,42 +160,43 @@ constexpr Shape shapes[] = {
     {"gcm with keys", WARPSEAL_GCM, 0, 64, true}, {"gcm of messages", WARPSEAL_GCM, 0, 16, false},
 };
 
-warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher, const Place& place) {
+warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher,
+                        const CallMemory& call_memory) {
     warpseal_batch b{};
     b.struct_bytes = sizeof b;
     b.message_count = shape.messages;
     b.message_bytes = b.in_stride = b.out_stride = text_bytes / shape.messages;
-    b.in = static_cast<const uint8_t*>(place.in);
-    b.out = static_cast<uint8_t*>(place.out);
-    b.ivs = static_cast<const uint8_t*>(place.ivs);
+    b.in = static_cast<const uint8_t*>(call_memory.in);
+    b.out = static_cast<uint8_t*>(call_memory.out);
+    b.ivs = static_cast<const uint8_t*>(call_memory.ivs);
     b.iv_stride = 16;
     b.iv_bytes = shape.mode == WARPSEAL_GCM ? 12 : cipher.block_bytes;
-    b.tags = static_cast<uint8_t*>(place.tags);
+    b.tags = static_cast<uint8_t*>(call_memory.tags);
     b.tag_stride = 16;
     b.tag_bytes = shape.mode == WARPSEAL_GCM ? 16 : 0;
-    b.statuses = static_cast<int32_t*>(place.statuses);
-    b.keys = shape.own_keys ? static_cast<const uint8_t*>(place.keys) : nullptr;
+    b.statuses = static_cast<int32_t*>(call_memory.statuses);
+    b.keys = shape.own_keys ? static_cast<const uint8_t*>(call_memory.keys) : nullptr;
     return b;
 }
 
 counting::Subject subject_of(const std::string& name, const Shape& shape, const CudaCipher& cipher,
-                             const Place& place) {
-    return subject(name, place, [=, &shape, &cipher, &place](const Secrets& secrets) {
+                             const CallMemory& call_memory) {
+    return subject(name, call_memory, [=, &shape, &cipher, &call_memory](const Secrets& secrets) {
         Text state(cipher.state_bytes);
         cipher.expand(state.data(), secrets.keys.data());
         const warpseal_status status =
             shape.messages == 0
                 ? cipher.sweep[shape.mode][shape.direction](
-                      state.data(), place.iv, 0, static_cast<const uint8_t*>(place.in),
-                      static_cast<uint8_t*>(place.out), text_bytes, nullptr)
+                      state.data(), call_memory.iv, 0, static_cast<const uint8_t*>(call_memory.in),
+                      static_cast<uint8_t*>(call_memory.out), text_bytes, nullptr)
                 : cipher.batch[shape.mode][shape.direction](shape.own_keys ? nullptr : state.data(),
-                                                            batch_of(shape, cipher, place),
+                                                            batch_of(shape, cipher, call_memory),
                                                             nullptr);
         expect(status == WARPSEAL_OK, name);
     });
 }
 
-// The last of the key sizes of each header: "aes-256" stands for aes.
+// Returns the last of the key sizes of each header: "aes-256" represents aes.
 std::vector<const CudaCipher*> one_of_each() {
     std::vector<const CudaCipher*> all;
     const auto family = [](const CudaCipher* c) {
@@ -211,25 +211,25 @@ std::vector<const CudaCipher*> one_of_each() {
     return all;
 }
 
-std::vector<counting::Subject> planted(const Place& place) {
+std::vector<counting::Subject> planted(const CallMemory& call_memory) {
     const auto leak = [&](const char* name, void (*kernel)(const uint8_t*, uint8_t*)) {
-        return subject(name, place, [&place, kernel](const Secrets&) {
-            kernel<<<16, 1024>>>(static_cast<const uint8_t*>(place.in),
-                                 static_cast<uint8_t*>(place.out));
+        return subject(name, call_memory, [&call_memory, kernel](const Secrets&) {
+            kernel<<<16, 1024>>>(static_cast<const uint8_t*>(call_memory.in),
+                                 static_cast<uint8_t*>(call_memory.out));
         });
     };
     return {leak("planted: a table of one copy", single_copy),
             leak("planted: a check that ends early", early_end)};
 }
 
-// Without the planted ones.
-std::vector<counting::Subject> subjects(const Place& place) {
+// Returns all subjects except the planted ones.
+std::vector<counting::Subject> subjects(const CallMemory& call_memory) {
     std::vector<counting::Subject> all = counting::kem_subjects();
     for (const Shape& shape : shapes)
         for (const CudaCipher* cipher : one_of_each())
             if (shape.messages == 0 || cipher->batch[shape.mode][shape.direction] != nullptr)
                 all.push_back(subject_of(std::string(cipher->name) + " " + shape.name, shape,
-                                         *cipher, place));
+                                         *cipher, call_memory));
     return all;
 }
 
@@ -249,7 +249,7 @@ void counting::expect(bool right, const std::string& what) {
 
 void counting::count(const std::string& name, const std::vector<Input>& inputs,
                      const Input& repeated, const std::function<void()>& call) {
-    constexpr size_t between = 5;  // so that what drifts is in both
+    constexpr size_t between = 5;  // so that drift affects both
     std::string names;
     const auto counted = [&](const std::function<void()>& launches) {
         expect(cudaDeviceSynchronize() == cudaSuccess && cudaProfilerStart() == cudaSuccess, name);
@@ -294,10 +294,10 @@ int main(int argc, char** argv) {
         return 77;
     }
     warpseal::cuda::accept_any_length(true);
-    const Place place;
-    for (const counting::Subject& subject : planted(place)) subject.count();
+    const CallMemory call_memory;
+    for (const counting::Subject& subject : planted(call_memory)) subject.count();
     size_t index = 0;
-    for (const counting::Subject& subject : subjects(place)) {
+    for (const counting::Subject& subject : subjects(call_memory)) {
         const auto holds = [&](const std::string& word) {
             return subject.name.find(word) != std::string::npos;
         };

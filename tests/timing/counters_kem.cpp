@@ -5,7 +5,7 @@
 
 #include "backends/gpu_backend.h"
 #include "backends/kem_backend.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 #include "random.h"
 #include "reference/ntru.h"
 #include "timing/counting.h"
@@ -74,7 +74,7 @@ public:
 
 private:
     void run(KemOperation operation) {
-        warpseal_kem_batch b = tests::side_by_side(params_, items);
+        warpseal_kem_batch b = tests::contiguous_batch(params_, items);
         b.public_keys = publics_.data();
         b.secret_keys = secrets_.data();
         b.ciphertexts = ciphertexts_.data();
@@ -92,7 +92,7 @@ private:
                                                     : params_.encapsulation_coins());
     }
 
-    // All that the operation reads, by drawn coins: keys for an encapsulation, keys and their
+    // Makes the operation's inputs from drawn coins: keys for an encapsulation, keys and their
     // ciphertexts for a decapsulation.
     void draw(uint64_t number, KemOperation before) {
         tests::Random random(number);
@@ -131,7 +131,7 @@ private:
         return all;
     }
 
-    // Drawn keys and ciphertexts, of which `change` makes others.
+    // Returns drawn keys and ciphertexts, modified by `change`.
     Input changed(const std::string& what, uint64_t number, std::function<void()> change) {
         return {what, [=, this] {
                     draw(number, KemOperation::decapsulate);
@@ -193,21 +193,21 @@ private:
         run(KemOperation::keypair);
     }
 
-    // Ciphertexts of what `change` makes of r, modulo q, and m, modulo 3.
+    // Makes ciphertexts from r, modulo q, and m, modulo 3, as modified by `change`.
     using Coefficients = reference::Ntru::Coefficients;
     void encrypt(void (*change)(Coefficients& r, Coefficients& m)) {
-        const reference::Ntru slow(params_.name);
+        const reference::Ntru reference_ntru(params_.name);
         const Text publics = publics_.get();
         tests::Random random(5);
         Text texts;
         for (size_t i = 0; i < items; ++i) {
             Coefficients r, m;
-            slow.sample(random.text(params_.encapsulation_coins()), r, m);
-            for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(slow.q() - 1) : x;
+            reference_ntru.sample(random.text(params_.encapsulation_coins()), r, m);
+            for (uint16_t& x : r) x = x == 2 ? static_cast<uint16_t>(reference_ntru.q() - 1) : x;
             change(r, m);
             const auto key = publics.begin() + static_cast<long>(i * params_.public_key_bytes());
-            const Text one =
-                slow.encrypt(r, m, Text(key, key + static_cast<long>(params_.public_key_bytes())));
+            const Text one = reference_ntru.encrypt(
+                r, m, Text(key, key + static_cast<long>(params_.public_key_bytes())));
             texts.insert(texts.end(), one.begin(), one.end());
         }
         ciphertexts_.put(texts);

@@ -1,11 +1,11 @@
-// Constant time by the clock, for targets that valgrind cannot run: every entry of every cipher's
-// door, and of every set of NTRU's, under secrets (keys, texts, coins) that are all zero and under
-// random ones. Planted leaks must reach |t| = 50, or this test sees nothing.
+// Constant time by timing, for targets that valgrind cannot run: every backend entry of every
+// cipher and of every set of NTRU, with secrets (keys, texts, coins) that are all zero and with
+// random ones. Planted leaks must reach |t| = 50, or the test is blind.
 //
 //   warpseal-dudect TARGET [TIMINGS] [--list | --only SUBJECT]
 //
-// TIMINGS of each subject, a million if it does not say. --list names the subjects, a line each;
-// --only measures one of them. So cores can share them out: tests/timing/million.
+// TIMINGS of each subject, by default a million. --list prints the subjects, a line each; --only
+// measures one of them, so that cores can split them: tests/timing/million.
 #include <sched.h>
 
 #include <cstdio>
@@ -31,11 +31,11 @@ using Text = std::vector<uint8_t>;
 
 constexpr double limit = 4.5, planted_at_least = 50;
 constexpr size_t keys_capacity =
-    64;  // where texts begin: behind a key and a tweak key of up to 32 bytes each
-constexpr int confirmations = 3;  // looks after the first, at most
+    64;  // offset of texts: after a key and a tweak key of up to 32 bytes each
+constexpr int confirmations = 3;  // maximum measurements after the first
 
-// Two tiles of the widest form and one block: planes take 512 blocks of 64 bits, pairs of vectors
-// 128 of 128.
+// Returns two tiles of the widest representation and one block: bitsliced ones take 512 blocks of
+// 64 bits, pairs of vectors 128 of 128.
 size_t many_blocks(const CpuCipher& cipher) {
     return cipher.block_bytes == 8 ? 2 * 512 + 1 : 2 * 128 + 1;
 }
@@ -43,7 +43,7 @@ size_t many_blocks(const CpuCipher& cipher) {
 bool only_names = false;
 std::string only;  // empty: all
 int passed = 0, failed = 0;
-double greatest = 0;  // |t| of the subjects, by the last look at each
+double greatest = 0;  // |t| of the subjects, by the last measurement of each
 
 std::string figure(double t) {
     char text[32];
@@ -62,8 +62,8 @@ public:
             for (int d = 0; d < direction_count; ++d) {
                 if (cipher_.batch[mode][d] != nullptr) {
                     batch(mode, d, 2, 2, true);
-                    // What fills tiles: the blocks of one message, or where those wait for each
-                    // other, messages side by side.
+                    // The blocks that fill tiles: those of one message, or in serial modes messages
+                    // in parallel.
                     const bool within_one =
                         cipher_.sweep[mode][d] != nullptr || mode == WARPSEAL_GCM;
                     batch(mode, d, within_one ? 1 : many_, within_one ? many_ : 1, false);
@@ -138,7 +138,7 @@ private:
               });
     }
 
-    // Tags to verify are zero, so no message of either class does: the verdict, which is public, is
+    // Tags to verify are zero, so messages of both classes fail: the result, which is public, is
     // the same.
     void batch(int mode, int d, size_t messages, size_t blocks, bool own_keys) {
         const bool aead = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM, mac = mode == WARPSEAL_CMAC;
@@ -180,7 +180,7 @@ void controls() {
     static uint8_t table[1 << 20];
     std::memset(table, 1, sizeof table);
     const auto none = [](const uint8_t*) {};
-    const Work branch{64, none, [](const uint8_t* in) {  // square and multiply's mistake
+    const Work branch{64, none, [](const uint8_t* in) {  // the leak of square and multiply
                           unsigned x = 1;
                           for (int i = 0; i < 128; ++i) {
                               x = x * x + 1;
@@ -188,7 +188,7 @@ void controls() {
                               __asm__ volatile("" : "+r"(x));
                           }
                       }};
-    const Work lookup{64, none, [](const uint8_t* in) {  // the mistake of tables
+    const Work lookup{64, none, [](const uint8_t* in) {  // the leak of tables
                           for (size_t i = 0; i < 64; i += 4) {
                               uint32_t at;
                               std::memcpy(&at, in + i, 4);
@@ -201,7 +201,7 @@ void controls() {
     expect_constant("control: both classes the same", branch, timings, true);
 }
 
-void stay_on_this_core() {  // each has a clock and caches of its own
+void pin_to_this_core() {  // each has a clock and caches of its own
     cpu_set_t cores;
     CPU_ZERO(&cores);
     CPU_SET(static_cast<size_t>(std::max(0, sched_getcpu())), &cores);
@@ -230,10 +230,10 @@ void dudect::report(bool right, const std::string& what, const std::string& figu
     std::fflush(stdout);
 }
 
-// Of hundreds of subjects on a machine with other work one will exceed the limit by chance. A leak
-// makes the same class slower each time, and with `more` timings by a t that is greater still;
-// chance does not, three times in a row. Only the random class is drawn anew: under another fixed
-// input a true leak might change its sign.
+// Among hundreds of subjects on a busy machine some exceed the limit by chance. A leak makes the
+// same class slower each time and, with `more` timings, by a greater t; chance does not, three
+// times in a row. Only the random class is drawn anew: another fixed input might change the sign of
+// a real leak.
 void dudect::expect_constant(const std::string& what, const Work& work, uint64_t count,
                              bool equal) {
     if (!wanted(what)) return;
@@ -250,8 +250,8 @@ void dudect::expect_constant(const std::string& what, const Work& work, uint64_t
     report(least <= limit, what, figures, count);
 }
 
-// The t of a leak grows with the root of the number of timings, whatever else the machine does:
-// where others hide it, more timings show it.
+// The t of a leak grows with the square root of the number of timings, under any load: more timings
+// reveal it.
 void dudect::expect_leak(const std::string& what, const Work& work, uint64_t count) {
     if (!wanted(what)) return;
     std::string figures;
@@ -282,13 +282,13 @@ int main(int argc, char** argv) {
         std::printf("NOT RUN %s: this machine does not have it\n", argv[1]);
         return 77;
     }
-    stay_on_this_core();
+    pin_to_this_core();
     controls();
     for (size_t c = 0; const CpuCipher* portable = warpseal::cpu_cipher_at(c); ++c)
         if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))
             Subjects(argv[1], *cipher).all();
         else
-            report(false, std::string(argv[1]) + " " + portable->name, " no door", 0);
+            report(false, std::string(argv[1]) + " " + portable->name, " no backend", 0);
     dudect::kem_subjects(argv[1], target);
     if (only_names) return 0;
     std::printf("%s: %d passed, %d failed; greatest |t| of a subject %.1f, %llu timings each\n",

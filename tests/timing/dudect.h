@@ -1,4 +1,4 @@
-// By what warpseal-dudect judges its subjects, and where those of NTRU are.
+// The limits by which warpseal-dudect judges its subjects, and the subjects of NTRU.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@ namespace dudect {
 
 constexpr uint64_t dearer =
     8;  // long work gets that fraction of the timings: each is dozens of times as long
-constexpr uint64_t more =
-    4;  // timings of a second look, and of what is planted, so that noise does not hide it either
+constexpr uint64_t more = 4;  // timings of a repeated measurement, and of planted leaks, so that
+                              // noise does not hide those
 
 extern uint64_t timings;  // of each subject
 
-// Whether the subject is asked for.
+// Returns true if the subject is selected.
 bool wanted(const std::string& what);
 void report(bool right, const std::string& what, const std::string& figures, uint64_t count);
 void expect_constant(const std::string& what, const timing::Work& work, uint64_t count,
                      bool equal = false);
 void expect_leak(const std::string& what, const timing::Work& work, uint64_t count);
 
-// The operations of every set, if the target and this machine have them.
+// Measures the operations of every set, if the target and this machine have them.
 void kem_subjects(const char* name, warpseal::Target target);
 
 }  // namespace dudect

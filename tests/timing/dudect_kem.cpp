@@ -30,7 +30,7 @@ public:
         valid_ = ciphertexts_;
         sent_ = shared_;
         invalid_ = random.text(valid_.size());
-        for (size_t i = 0; i < pairs; i += 2) {  // every other one of a single wrong bit
+        for (size_t i = 0; i < pairs; i += 2) {  // every other one with a single wrong bit
             std::copy_n(valid_.data() + i * ct, ct, invalid_.data() + i * ct);
             invalid_[i * ct + 5 * i] ^= 1;
         }
@@ -73,8 +73,8 @@ public:
     }
 
 private:
-    // Which ciphertexts a call gets is drawn in either class: the class says whether they are
-    // valid, and both are read.
+    // A call's ciphertexts are drawn in either class: the class selects valid or invalid ones, and
+    // both are read.
     Part choose() {
         return [this](const uint8_t* in) {
             uint64_t secret;
@@ -145,7 +145,7 @@ private:
     const warpseal::kem::Params& params_ = *kem_.params;
     const size_t sk = params_.secret_key_bytes(), ct = params_.ciphertext_bytes();
     static constexpr size_t together = 2;    // key pairs: one inversion for both
-    static constexpr uint64_t enough = 600;  // timings for a t at all
+    static constexpr uint64_t enough = 600;  // minimum timings for a t
     const size_t items_ =
         kem_.group[static_cast<int>(KemOperation::decapsulate)];  // as many as are hashed together
     tests::Random random_{72};

@@ -1,8 +1,8 @@
-// Constant time by construction, under valgrind: memcheck is told that keys and texts are
-// undefined, and then complains of every branch and every address that depends on one. All that the
-// doors of a CPU target offer, of every cipher of the catalogue and every set of NTRU: 0
-// complaints. Two planted leaks must be complained of. What branches on the verdict of a tag or a
-// padding, which is public, is named in secrets.supp.
+// Constant time under valgrind: keys and texts are marked undefined, and memcheck then reports
+// every branch and every address that depends on one. Covers all backend entries of a CPU target,
+// for every cipher of the catalogue and every set of NTRU: 0 reports. Two planted leaks must be
+// reported. Branches on the result of a tag or a padding check, which is public, are named in
+// secrets.supp.
 //
 //   valgrind -q --suppressions=secrets.supp warpseal-secrets [TARGET | padding | records |
 //   planted]...
@@ -18,7 +18,7 @@
 #include "backends/block_loops.h"
 #include "backends/kem_backend.h"
 #include "engine/targets.h"
-#include "kem/side_by_side.h"
+#include "kem/contiguous_batch.h"
 #include "provider/cipher_record.h"
 
 namespace {
@@ -34,9 +34,9 @@ void result(bool right, const std::string& what, const char* how) {
     if (!right) std::printf("LEAK? %s: %s\n", what.c_str(), how);
 }
 
-// Complaints count between these two alone. Elsewhere memcheck may be unsure of what it is told is
-// known: a tile of which one block is used has others that nobody set, and it does not see that a ^
-// (a ^ b) is b.
+// Reports count between these two alone. Elsewhere memcheck may doubt data that is marked defined:
+// a tile with one used block has others that were never set, and it does not see that a ^ (a ^ b)
+// is b.
 unsigned watch() {
     VALGRIND_ENABLE_ERROR_REPORTING;
     return VALGRIND_COUNT_ERRORS;
@@ -65,8 +65,8 @@ struct State {
     Text memory;
 };
 
-// One call's texts. `work` reads keys and `in`, and writes `out` and `tag`; it gets a state that
-// was expanded from such a key.
+// The buffers of one call. `work` reads keys and `in`, and writes `out` and `tag`; its state was
+// expanded from such a key.
 struct Buffers {
     Text keys, in, out, tag;
     State* state;
@@ -97,8 +97,8 @@ public:
         cipher.expand(secret_tweak_.get(), tweak_key.data());
     }
 
-    // Runs `work` on texts that may be known, then on the same ones as secrets: no complaint, and
-    // the same comes out. Returns what did.
+    // Runs `work` on public texts, then on the same ones as secrets: no report, and the same
+    // output, which it returns.
     Buffers run(const std::string& what, size_t bytes, size_t key_count, const Text& in,
                 const Text& tag, const std::function<void(Buffers&)>& work) {
         Buffers open{pattern(key_count * cipher_.key_bytes, 3),
@@ -154,7 +154,7 @@ private:
                         });
     }
 
-    // Of a message that goes on.
+    // Runs the loops of a streaming message.
     void loops(int mode) {
         const warpseal::CpuBlockLoops* const loops = warpseal::cpu_block_loops(cipher_);
         if (loops == nullptr) return;
@@ -191,9 +191,9 @@ private:
                         warpseal::GcmRun run, part{};
                         cipher_.gcm_begin(b.state->get(), with.data(), with.size(), aad.data(),
                                           aad.size(), &run);
-                        // The one exception: the first counter under an IV that is not 96 bits is a
-                        // hash under the key, and where counting from it carries is not hidden.
-                        // (Under 96 bits it is the IV itself.)
+                        // The one exception: the first counter under an IV of other than 96 bits is
+                        // a hash under the key, and the carries of its increments are not hidden.
+                        // (With 96 bits it is the IV itself.)
                         known(run.counter0, sizeof run.counter0);
                         std::memcpy(part.counter0, run.counter0, 16);
                         cipher_.gcm_segment[d](b.state->get(), &part, 0, b.in.data(), b.out.data(),
@@ -263,8 +263,8 @@ private:
     State public_{cipher_}, public_tweak_{cipher_}, secret_{cipher_}, secret_tweak_{cipher_};
 };
 
-// NTRU, from coins that are secret to shared secrets, of ciphertexts that are valid and of some
-// that are not. What leaves for the network is known then.
+// NTRU, from secret coins to shared secrets, with valid and invalid ciphertexts. Network data is
+// then marked public.
 class KemSubject {
 public:
     KemSubject(const char* target, const warpseal::CpuKem& kem) : target_(target), kem_(kem) {}
@@ -273,7 +273,7 @@ public:
         const warpseal::kem::Params& params = *kem_.params;
         Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes());
         Text ciphertexts(count * params.ciphertext_bytes()), sent(count * 32), received(count * 32);
-        warpseal_kem_batch batch = tests::side_by_side(params, count);
+        warpseal_kem_batch batch = tests::contiguous_batch(params, count);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
@@ -284,8 +284,8 @@ public:
         std::memset(coins.data(), 0, params.iid_coins());  // a first pair that has no key
         run(KemOperation::keypair, batch, coins, 1);
         known(publics.data(), publics.size());
-        // Of that first pair the others' keys take the place, so that the next two have something
-        // to work on.
+        // The second key replaces that of the first pair, so that the next two operations have
+        // valid input.
         std::copy_n(publics.begin() + static_cast<long>(params.public_key_bytes()),
                     params.public_key_bytes(), publics.begin());
         std::copy_n(secrets.begin() + static_cast<long>(params.secret_key_bytes()),
@@ -299,8 +299,7 @@ public:
 
         batch.shared_secrets = received.data();
         ciphertexts[params.ciphertext_bytes() + 9] ^= 4;
-        secret(ciphertexts);  // what is asked about a plaintext through chosen ciphertexts is not
-                              // to be seen either
+        secret(ciphertexts);  // plaintext checks on chosen ciphertexts must not leak either
         Text none;
         run(KemOperation::decapsulate, batch, none, 0);
         known(received.data(), received.size());
@@ -343,7 +342,7 @@ private:
 };
 
 // Padding of a decrypted message, good and bad, through the public call: the only part of the
-// engine that looks at plaintext.
+// engine that reads plaintext.
 void padding() {
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
@@ -361,7 +360,7 @@ void padding() {
         size_t written = 0;
         (void)warpseal_encrypt_padded(key, iv.data(), 16, pattern(55, 18).data(), 55, in.data(),
                                       in.size(), &written);
-        // Once before, as the engine tests what it is about to use for the first time.
+        // Runs once before, so that the engine's self-test is done.
         (void)warpseal_decrypt_padded(key, iv.data(), 16, in.data(), in.size(), out.data(),
                                       out.size(), &written);
         if (!good) in[47] ^= 1;  // the last byte of padding
@@ -374,14 +373,14 @@ void padding() {
         known(&status, sizeof status);
         known(&written, sizeof written);
         result(status == (good ? WARPSEAL_OK : WARPSEAL_BAD_PADDING) && written == (good ? 55 : 0),
-               "padding", "wrong verdict");
+               "padding", "wrong result");
     }
     warpseal_key_destroy(key);
     warpseal_engine_destroy(engine);
 }
 
-// The end of a CBC record of TLS, with right padding and wrong, which show nowhere before the MAC
-// is compared.
+// The end of a TLS CBC record, with right and wrong padding, which must not show before the MAC is
+// compared.
 void records() {
     for (const size_t mac_bytes : {size_t{20}, size_t{32}, size_t{48}})
         for (const size_t padding : {size_t{0}, size_t{15}, size_t{255}})
@@ -409,13 +408,13 @@ void records() {
             }
 }
 
-// Leaks that must be seen, or this test sees nothing.
+// Planted leaks that must be reported, or the test is blind.
 __attribute__((noinline)) uint8_t lookup(const uint8_t* table, const uint8_t* key) {
     return table[key[0]];
 }
 __attribute__((noinline)) uint8_t branch(const uint8_t* table, const uint8_t* key) {
     if (key[0] & 1)
-        __asm__ volatile("" ::: "memory");  // so that no compiler makes a conditional move of it
+        __asm__ volatile("" ::: "memory");  // prevents the compiler from using a conditional move
     return table[0];
 }
 
@@ -469,13 +468,13 @@ int main(int argc, char** argv) {
                 if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))
                     Subject(argv[i], *cipher).all();
                 else
-                    result(false, std::string(argv[i]) + " " + portable->name, "no door");
+                    result(false, std::string(argv[i]) + " " + portable->name, "no backend");
             if (!warpseal::cpu_has_kem(target)) continue;
             for (const warpseal::kem::Params* set : warpseal::kem::sets)
                 KemSubject(argv[i], *warpseal::cpu_kem(target, set->name)).all();
         }
     }
-    VALGRIND_ENABLE_ERROR_REPORTING;  // or memcheck remarks on it
+    VALGRIND_ENABLE_ERROR_REPORTING;  // or memcheck reports it
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed != 0 ? 1 : ran ? 0 : 77;
 }

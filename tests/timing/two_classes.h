@@ -14,14 +14,13 @@
 
 namespace timing {
 
-// What is timed: `timed` alone, after `prepare`, both from the same place in memory whichever class
-// the secrets are of.
+// Only `timed` is timed, after `prepare`. Both use the same addresses for both classes of secrets.
 struct Work {
     size_t secret_bytes;
     std::function<void(const uint8_t*secrets)> prepare, timed;
 };
 
-// Mean and variance of one class, one number after the other (Welford).
+// Running mean and variance of one class (Welford).
 struct Moments {
     double n = 0, mean = 0, squares = 0;
     void add(double x) {
@@ -40,8 +39,8 @@ inline double welch(const Moments& a, const Moments& b) {
     return error == 0 ? 0 : (a.mean - b.mean) / std::sqrt(error);
 }
 
-// Pooled timings as they are and without their slowest 1, 10 and 50 per cent: what interrupts add
-// hides what secrets do.
+// Pooled timings, whole and without their slowest 1, 10 and 50 per cent: interrupts hide the effect
+// of secrets.
 class Cropped {
 public:
     void learn(std::vector<uint32_t> pooled) {
@@ -55,7 +54,7 @@ public:
         for (int c = 0; c < crops; ++c)
             if (cycles <= most_[c]) moments_[c][secrets_class].add(cycles);
     }
-    // Of the greatest magnitude, with its sign: which class is slower.
+    // Returns the t of the greatest magnitude, with its sign: which class is slower.
     double worst() const {
         double t = 0;
         for (const auto& m : moments_)
@@ -81,8 +80,8 @@ inline uint32_t cycles_of(const Work& work, const uint8_t* secrets) {
     return static_cast<uint32_t>(end - start);
 }
 
-// equal: both classes are all zero, so whatever comes out is noise. What comes first only teaches
-// where to crop.
+// equal: both classes are all zero, so the result is noise. The first timings only set the cropping
+// limits.
 inline double measure(const Work& work, uint64_t timings, uint64_t seed, bool equal) {
     struct alignas(64) Line {
         uint8_t bytes[64];
@@ -97,10 +96,10 @@ inline double measure(const Work& work, uint64_t timings, uint64_t seed, bool eq
     const uint64_t warm_up = std::min<uint64_t>(timings / 4, 20000), all = timings + warm_up;
     for (uint64_t done = 0; done < all; done += group) {
         for (size_t i = 0; i < group;
-             ++i) {  // a group at a time, so that drawing is not beside each timing
+             ++i) {  // a group at a time, so that drawing is not next to each timing
             classes[i] = static_cast<uint8_t>(random.next() & 1);
-            uint64_t
-                word;  // drawn for both classes, so that what came before does not tell them apart
+            uint64_t word;  // drawn for both classes, so that the preceding work does not
+                            // distinguish them
             for (size_t at = 0; at < 64 * lines; at += 8) {
                 word = random.next();
                 if (classes[i] == 0 || equal) word = 0;

@@ -1,4 +1,5 @@
-"""A server that lies: the provider's client meets ciphertexts with each byte flipped and shares of wrong length, and ends each handshake within a second.
+"""A lying server: the provider's client gets ciphertexts with each byte flipped and shares of wrong
+length, and ends each handshake within a second.
 
 Usage: client_test.py NTRU_REFERENCE PEER MODULE
 """
@@ -16,7 +17,8 @@ from foreign_test import SECONDS, require
 from key_shares import GROUPS, Ntru, server_share
 from malformed_test import WITHIN
 
-# Groups of which every byte is flipped; of the others one in STRIDE, the first and the last of each half.
+# Groups with every byte flipped; in the others one byte in STRIDE, and the first and last of each
+# half.
 WHOLE = ("ntru_hps2048509", "p256_ntru_hps2048509")
 STRIDE = 37
 
@@ -44,7 +46,8 @@ def halves(group):
 
 
 def lie(sock, group, ntru, change):
-    """Answers a ClientHello with a changed share and what could be the encrypted flight; returns how the client took it, and after how many seconds."""
+    """Answers a ClientHello with a changed share and a plausible encrypted flight. Returns the
+    client's reaction, and after how many seconds."""
     start = time.monotonic()
     connection = tls13.Connection(sock, start + SECONDS)
     hello = tls13.Hello(connection.hear(tls13.CLIENT_HELLO)[0], of_client=True)
@@ -68,7 +71,7 @@ def tell_truth(sock, group, ntru, certificate):
 
 
 def one_group(group, ntru, peer, certificate, env, listener, answers):
-    """The client connects to lie after lie, then to the truth."""
+    """The client connects to one lie after another, then to a correct server."""
     lies = [*flips(group), *wrong_lengths(group), *halves(group)]
     port = str(listener.getsockname()[1])
     with peers.Process([peer, "connect", port, group.name, str(len(lies) + 1)], env) as client:
@@ -101,7 +104,7 @@ def main():
         for group in GROUPS:
             try:
                 cases += one_group(group, ntru, peer, certificate, env, listener, answers)
-            except Exception as wrong:  # every group is told of
+            except Exception as wrong:  # every group is reported
                 failed += 1
                 print(f"FAILED {group.name}: {type(wrong).__name__}: {wrong}")
     print(", ".join(f"{count} {what}" for what, count in answers.most_common()))

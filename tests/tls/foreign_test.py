@@ -1,4 +1,5 @@
-"""A peer that shares no code with the provider shakes hands with stock OpenSSL over every group: sizes and order of share and secret, data both ways.
+"""A peer that shares no code with the provider shakes hands with stock OpenSSL over every group:
+sizes and order of share and secret, data both ways.
 
 Usage: foreign_test.py NTRU_REFERENCE PEER MODULE
 """
@@ -22,7 +23,7 @@ def require(condition, text):
 
 
 def echoed(connection):
-    """s_server -rev gives each line back, reversed."""
+    """s_server -rev returns each line reversed."""
     connection.send_data(b"lines both ways\n")
     answer = connection.receive_data(16)
     require(answer.strip() == b"syaw htob senil", f"the server's data: {answer!r}")
@@ -38,7 +39,7 @@ def shake_hands(port, certificate, offers, **options):
 
 
 def as_client(group, ntru, port, certificate):
-    """Our client, their server: at once, and after a HelloRetryRequest."""
+    """Our client, their server: directly, and after a HelloRetryRequest."""
     share = ClientShare(group, ntru)
     require(len(share.public) == group.share_bytes, f"a share of {len(share.public)} bytes")
     client = shake_hands(port, certificate, [(group.code, share)])
@@ -75,7 +76,7 @@ def main():
         certificate, env = peers.Certificate(directory), peers.environment(os.path.abspath(module), directory)
         for group in GROUPS:
             public, ciphertext = ntru.sizes(group.set)[:2]
-            require(public == ciphertext == group.ntru_bytes, f"{group.name}: {group.share_bytes} bytes are not its parts'")
+            require(public == ciphertext == group.ntru_bytes, f"{group.name}: {group.share_bytes} bytes are not the sum of its components")
         server, port = peers.s_server(certificate, ":".join(group.name for group in GROUPS), env, "-rev")
         with server:
             for group in GROUPS:
@@ -83,7 +84,7 @@ def main():
                     as_client(group, ntru, port, certificate)
                     as_server(group, ntru, env, certificate)
                     print(f"{group.name} {group.code:#06x}: share {group.share_bytes}, secret {group.secret_bytes}, client, retry and server")
-                except Exception as wrong:  # every group is told of
+                except Exception as wrong:  # every group is reported
                     failed += 1
                     print(f"FAILED {group.name}: {type(wrong).__name__}: {wrong}")
     print(f"foreign_test.py with {peers.libssl_version()}: {len(GROUPS) - failed} groups passed, {failed} failed")

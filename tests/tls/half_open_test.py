@@ -1,4 +1,5 @@
-"""A thousand clients send half a ClientHello and no more: good handshakes go on beside them, and what gathers key exchanges holds nothing for them.
+"""A thousand clients send half a ClientHello and no more. Good handshakes continue meanwhile, and
+the batcher of key exchanges holds nothing for these clients.
 
 Usage: half_open_test.py NTRU_REFERENCE PEER MODULE
 """
@@ -26,7 +27,7 @@ def counts(server, asked):
 
 
 def wait_for_open(server, wanted):
-    """The server has taken up so many connections."""
+    """Waits until the server has accepted that many connections."""
     end, asked = time.monotonic() + SECONDS, 0
     while True:
         now = counts(server, asked)
@@ -37,7 +38,8 @@ def wait_for_open(server, wanted):
 
 
 def exchanges(directory):
-    """How many requests for an exchange there were, and how many wait: as the provider's metrics say, written at the server's end."""
+    """Returns the numbers of exchange requests and of waiting ones, from the provider's metrics,
+    written at the server's end."""
     numbers = {"warpseal_kem_requests_total": 0, "warpseal_kem_queue_length": 0}
     files = [name for name in os.listdir(directory) if name.endswith(".prom")]
     require(len(files) == 1, f"metrics in {files}")
@@ -83,7 +85,7 @@ def main():
             handshakes, failed, _ = wait_for_open(server, 0)
             require(handshakes == len(GROUPS) and failed == CLIENTS, f"{handshakes} handshakes, {failed} that failed")
             ends_well(server)
-        require(exchanges(directory) == (len(GROUPS), 0), f"exchanges asked for, and waiting: {exchanges(directory)}")
+        require(exchanges(directory) == (len(GROUPS), 0), f"exchanges requested, and waiting: {exchanges(directory)}")
     print(f"half_open_test.py with {version}: {len(GROUPS)} good handshakes beside {CLIENTS} half-open clients, the slowest {slowest:.3f} s")
 
 

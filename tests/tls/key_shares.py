@@ -1,4 +1,5 @@
-"""The groups as docs/provider.md gives them, and key shares made without any code of ours: curves by `cryptography`, NTRU by tests/reference."""
+"""The groups of docs/provider.md, and key shares made without any code of ours: curves by
+`cryptography`, NTRU by tests/reference."""
 
 import os
 import subprocess
@@ -6,14 +7,15 @@ import subprocess
 from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-# Bytes of a classical share; its secret has 32, or those of the curve's field.
+# Bytes of a classical share and of its secret: 32, or those of the curve's field.
 CLASSICAL = {"x25519": (32, 32), "p256": (65, 32), "p384": (97, 48), "p521": (133, 66)}
 CURVES = {"p256": ec.SECP256R1, "p384": ec.SECP384R1, "p521": ec.SECP521R1}
 NTRU_SECRET = 32
 
 
 class Group:
-    """A named group: its number on the wire, the bytes of its share (a client's as a server's), and what it consists of."""
+    """A named group: its number on the wire, the bytes of its share (equal for client and server),
+    and its components."""
 
     def __init__(self, name, code, share_bytes):
         self.name, self.code, self.share_bytes = name, code, share_bytes
@@ -107,7 +109,8 @@ class Curve:
 
 
 class ClientShare:
-    """What a client offers for a group, and how it comes from the server's share to the secret: classical, then NTRU, in both."""
+    """A client's offer for a group, and its derivation of the secret from the server's share: classical,
+    then NTRU, in both."""
 
     def __init__(self, group, ntru):
         self.group, self.ntru = group, ntru
@@ -129,7 +132,7 @@ class CurveShare:
 
 
 def server_share(group, ntru, theirs):
-    """The server's share for a client's, and the secret."""
+    """Returns the server's share for a client's, and the secret."""
     curve = Curve(group.classical) if group.classical else None
     ciphertext, secret = ntru.encapsulate(group.set, theirs[group.classical_bytes :])
     if curve is None:

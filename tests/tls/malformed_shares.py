@@ -1,4 +1,4 @@
-"""Key shares that are wrong in every way that we can think of, and the rule by which a share is right."""
+"""Invalid key shares of many kinds, and the rule for a valid one."""
 
 import os
 
@@ -16,14 +16,16 @@ REFUSED, ACCEPTED, ANSWERED = "refused", "accepted", "answered"
 
 
 class Case:
-    """A ClientHello, what is wrong with it, and how a server must end it. second: a ClientHello for after a HelloRetryRequest."""
+    """A ClientHello, its error, and how a server must end it. second: a ClientHello for after a
+    HelloRetryRequest."""
 
     def __init__(self, group, what, hello, wanted, second=None):
         self.group, self.what, self.hello, self.wanted, self.second = group, what, hello, wanted, second
 
 
 class Samples:
-    """Right shares of a group: any polynomial is a public key, so its bytes are random but for the spare bits."""
+    """Valid shares of a group: any polynomial is a public key, so its bytes are random except the
+    spare bits."""
 
     def __init__(self, group, ntru):
         self.group, self.spare = group, ntru.spare_bits(group.set)
@@ -58,7 +60,7 @@ def right_point(curve, point):
 
 
 def lengths(samples):
-    """Every wrong length: what is there is the beginning of a right share, what is too much is random."""
+    """Every wrong length: a prefix of a valid share, and random excess bytes."""
     size = samples.group.share_bytes
     text = samples.share() + os.urandom(64)
     for length in range(size + 65):
@@ -79,7 +81,7 @@ def spare_bits(samples):
 
 
 def halves(samples):
-    """Of hybrids, those swapped or zero; of pure groups, all zero and all ones."""
+    """Hybrids: halves swapped or zero; pure groups: all zeros and all ones."""
     group, polynomial = samples.group, samples.polynomial()
     yield "all zero", bytes(group.share_bytes)
     yield "all ones", b"\xff" * group.share_bytes
@@ -92,7 +94,7 @@ def halves(samples):
 
 
 def points(samples):
-    """Classical halves of low order, off the curve, not reduced, or in another form."""
+    """Classical halves of low order, off the curve, not reduced, or in another encoding."""
     curve = samples.group.classical
     if curve == "x25519":
         for u in LOW_ORDER:
@@ -110,7 +112,7 @@ def points(samples):
 
 
 def single_shares(samples):
-    """(what, share) of all the above."""
+    """Returns (what, share) of all the above."""
     for kind in (lengths, random_shares, spare_bits, halves, points):
         yield from kind(samples)
 
@@ -138,7 +140,7 @@ def hellos(samples):
 
 
 def retries(samples):
-    """The client has no share of the group at first; the server asks for one, and gets this."""
+    """The client has no share of the group at first; the server requests one, and gets this."""
     group = samples.group
     size = group.share_bytes
     text = samples.share() + os.urandom(64)

@@ -1,4 +1,5 @@
-"""One server has all groups, and tens of thousands of wrong key shares to answer: each by an alert within a second, while good handshakes go on.
+"""One server has all groups, and tens of thousands of wrong key shares to answer: each by an alert
+within a second, while good handshakes continue.
 
 Usage: malformed_test.py NTRU_REFERENCE PEER MODULE
 """
@@ -26,7 +27,7 @@ LEAVERS = 28  # for each group
 
 
 class Answer:
-    """How a server ended one case: what it sent, and after how many seconds."""
+    """The server's end of one case: what it sent, and after how many seconds."""
 
     def __init__(self, what, seconds):
         self.what, self.seconds = what, seconds
@@ -49,7 +50,7 @@ def offer(port, case):
     deadline = start + SECONDS
     try:
         with peers.connected(port, deadline) as sock:
-            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # no port waits for anything afterwards
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # avoids TIME_WAIT
             connection = tls13.Connection(sock, deadline)
             what = answer_to(connection, case.hello)
             if case.second:
@@ -65,7 +66,8 @@ def offer(port, case):
 
 
 class GoodClient(threading.Thread):
-    """Shakes hands over one group after the other, all the time and once over each at least, with a share that is right."""
+    """Shakes hands over each group in turn with a valid share, continuously and at least once over
+    each."""
 
     def __init__(self, port, ntru):
         super().__init__(daemon=True)
@@ -82,7 +84,7 @@ class GoodClient(threading.Thread):
                     client.connection.send_data(b"still there?")
                     require(client.connection.receive_data(12) == b"still there?", "other data")
                 self.done += 1
-            except Exception as wrong:  # told of at the end, whatever it was
+            except Exception as wrong:  # any error is reported at the end
                 self.wrong.append(f"{group.name}: {type(wrong).__name__}: {wrong}")
 
 
@@ -92,13 +94,14 @@ def tell(alerts):
 
 
 def attack(port, cases):
-    """What went wrong, for each group and verdict how many of which answers, and the slowest answer."""
+    """Returns the errors, the counts of answers for each group and expected result, and the slowest
+    answer."""
     wrong, tally, slowest = [], collections.defaultdict(collections.Counter), 0.0
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:
         answers = list(pool.map(lambda case: offer(port, case), cases))
     for case, answer in zip(cases, answers):
         if answer.seconds > WITHIN:
-            answer = offer(port, case)  # alone now: if it is late again, it is the server that is slow, and not this machine
+            answer = offer(port, case)  # alone now: if it is late again, the server is slow, not this machine
         slowest = max(slowest, answer.seconds)
         tally[case.group.name, case.wanted][answer.what] += 1
         if answer.seconds > WITHIN or not answer.is_right(case.wanted):
@@ -107,7 +110,7 @@ def attack(port, cases):
 
 
 def elsewhere(groups, ntru):
-    """Right shares, for a server that has X25519 alone."""
+    """Valid shares, for a server that has X25519 alone."""
     for group in groups:
         yield Case(group, "of a group that the server has not", tls13.client_hello([(group.code, Samples(group, ntru).share())]), REFUSED)
 
@@ -122,14 +125,14 @@ def serve(peer, certificate, groups, env, how="serve"):
 
 
 def leave(port, hello):
-    """Says a ClientHello, and is gone."""
+    """Sends a ClientHello and disconnects."""
     with peers.connected(port, time.monotonic() + SECONDS) as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         sock.sendall(tls13.record(tls13.HANDSHAKE, hello))
 
 
 def ends_well(server):
-    """The end of its input is the end of the server: its last words."""
+    """The end of its input ends the server: checks its last output."""
     server.process.stdin.close()
     require(server.process.wait(SECONDS) == 0, f"the server ended with {server.process.returncode}")
     server.reader.join(SECONDS)
@@ -161,7 +164,7 @@ class Attack:
             slowest = max(slowest, slowest_after)
             if good.done < len(GROUPS):
                 self.wrong.append(f"{good.done} good handshakes in all this time")
-            if growth > GROWTH and "LD_PRELOAD" not in env:  # a sanitizer keeps what is freed
+            if growth > GROWTH and "LD_PRELOAD" not in env:  # a sanitizer keeps freed memory
                 self.wrong.append(f"the server's memory grew by {growth} bytes")
             self.reasons = ends_well(server)
         self.text = (f"{how}: {len(cases)} cases in {seconds:.1f} s, slowest {slowest:.3f} s, {good.done} good handshakes meanwhile, "

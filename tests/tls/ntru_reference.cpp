@@ -1,10 +1,13 @@
-// NTRU of tests/reference for programs in other languages: one request a line on standard input,
-// one answer a line, all bytes in hexadecimal.
+// NTRU of tests/reference for programs in other languages: one request per line on standard input,
+// one answer per line, all bytes in hexadecimal.
 //
 //   sizes SET                               public key, ciphertext, coins of a pair, coins of an
-//   encapsulation, spare bits keypair SET COINS                       public key, secret key; or
-//   `none`, where these coins give no pair encapsulate SET COINS PUBLIC            ciphertext,
-//   secret decapsulate SET CIPHERTEXT SECRET       secret
+//                                           encapsulation, spare bits
+//   keypair SET COINS                       public key, secret key; or `none`, where these coins
+//   give
+//                                           no pair
+//   encapsulate SET COINS PUBLIC            ciphertext, secret
+//   decapsulate SET CIPHERTEXT SECRET       secret
 #include <iostream>
 #include <sstream>
 #include <stdexcept>

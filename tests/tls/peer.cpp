@@ -1,13 +1,13 @@
-// Stock libssl as a peer that lives through anything: a server of many connections at once, and a
-// client that connects again and again.
+// Stock libssl as a robust peer: a server of many connections at once, and a client that connects
+// repeatedly.
 //
-//   serve CERTIFICATE KEY GROUPS   says `port N`, gives back what clients send. Each line of its
-//   input is answered by `counts`: handshakes,
-//                                  handshakes that failed, connections open now. At the end of its
-//                                  input it says why handshakes failed, and ends
+//   serve CERTIFICATE KEY GROUPS   prints `port N`, echoes what clients send. Each line of its
+//   input
+//                                  is answered by `counts`: handshakes, failed handshakes,
+//                                  connections open now. At the end of its input it prints why
+//                                  handshakes failed, and ends
 //   serve-async …                  the same, with each handshake on a fibre (SSL_MODE_ASYNC)
-//   connect PORT GROUPS COUNT      says of each connection, one after the other, `shaken` or
-//   `failed` and why
+//   connect PORT GROUPS COUNT      prints for each connection in turn `shaken` or `failed` and why
 //
 // Providers come from OPENSSL_CONF, as in any program.
 #include <arpa/inet.h>
@@ -72,7 +72,7 @@ void check(bool worked, const char* what) {
     throw std::runtime_error(std::string(what) + ": " + (reason != nullptr ? reason : "no reason"));
 }
 
-// Of the first error, which is the cause.
+// Returns the first error, which is the cause.
 std::string why() {
     const unsigned long error = ERR_peek_error();
     const char* reason = error != 0 ? ERR_reason_error_string(error) : nullptr;
@@ -137,15 +137,15 @@ private:
         Socket socket;
         Ssl ssl;
         bool shaken = false;
-        int fibre = -1;  // what becomes readable when a paused fibre can go on
+        int fibre = -1;  // becomes readable when a paused fibre can continue
     };
 
     void watch(int how, int fd, uint32_t events) { watch(how, fd, events, fd); }
-    // told: what its events are about.
-    void watch(int how, int fd, uint32_t events, int told) {
+    // reported: the descriptor named in its events.
+    void watch(int how, int fd, uint32_t events, int reported) {
         epoll_event event{};
         event.events = events;
-        event.data.fd = told;
+        event.data.fd = reported;
         if (epoll_ctl(epoll_.fd(), how, fd, &event) != 0)
             throw std::system_error(errno, std::generic_category());
     }
@@ -177,7 +177,7 @@ private:
         return step(connection);
     }
 
-    // Whether the connection goes on.
+    // Returns true if the connection continues.
     bool step(Connection& connection) {
         ERR_clear_error();
         SSL* ssl = connection.ssl.get();
@@ -203,7 +203,7 @@ private:
         return true;
     }
 
-    // Nothing is heard of the connection meanwhile: libssl cannot let go of a fibre that is paused.
+    // Ignores the connection's events meanwhile: libssl cannot free a paused fibre.
     bool waits_for_fibre(Connection& connection) {
         size_t count = 0;
         if (SSL_get_all_async_fds(connection.ssl.get(), nullptr, &count) != 1 || count != 1)

@@ -1,4 +1,5 @@
-"""Peers for the raw side: programs over stock libssl with the provider under test, a certificate, and what ends a test that cannot run."""
+"""Peers for the raw side: programs over stock libssl with the provider under test, a certificate,
+and the end of a test that cannot run."""
 
 import datetime
 import os
@@ -58,13 +59,14 @@ class Certificate:
 
 
 def environment(module, directory):
-    """That of a program which loads the module beside `default`, by a configuration of its own."""
+    """The environment of a program that loads the module beside `default`, by a configuration of
+    its own."""
     path = os.path.join(directory, "openssl.cnf")
     pathlib.Path(path).write_text(CONFIGURATION.format(module=module), encoding="ascii")
     env = {**os.environ, "OPENSSL_CONF": path, "LC_ALL": "C"}
     needed = subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
     sanitizers = re.findall(r"=> (\S*/lib[at]san\.so\S*)", needed)
-    if sanitizers:  # these want to be there before everything else, also in programs that know nothing of them
+    if sanitizers:  # these must be loaded before everything else, also in programs without sanitizers
         env |= {"LD_PRELOAD": ":".join(sanitizers), "ASAN_OPTIONS": "detect_leaks=0"}
     return env
 
@@ -78,7 +80,8 @@ def libssl_version():
 
 
 class Process:
-    """A program whose output is read line by line, and which is killed when the test leaves it."""
+    """A program whose output is read line by line, and which is killed when the test leaves its
+    context."""
 
     def __init__(self, arguments, env, **options):
         self.lines, self.heard = [], threading.Condition()
@@ -106,7 +109,7 @@ class Process:
             self.heard.notify_all()
 
     def line(self, beginning, seconds=20):
-        """The first line that begins so, waited for."""
+        """Waits for the first line with that prefix."""
         def found():
             return next((line for line in self.lines if line is None or line.startswith(beginning)), False)
 

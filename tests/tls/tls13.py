@@ -1,4 +1,5 @@
-"""TLS 1.3 (RFC 8446) over a socket, both sides, with any key share: TLS_AES_128_GCM_SHA256, certificates of ECDSA P-256, no resumption."""
+"""TLS 1.3 (RFC 8446) over a socket, both sides, with any key share: TLS_AES_128_GCM_SHA256,
+certificates of ECDSA P-256, no resumption."""
 
 import hashlib
 import hmac
@@ -35,7 +36,7 @@ class Ended(Exception):
 
 
 class Wrong(Exception):
-    """The peer said what TLS 1.3 forbids."""
+    """The peer violated TLS 1.3."""
 
 
 def require(condition, text):
@@ -60,7 +61,8 @@ def record(kind, payload):
 
 
 def client_hello(shares, groups=None):
-    """shares: (number, bytes) pairs, in the order in which they are offered; groups: the numbers said to be supported."""
+    """shares: (number, bytes) pairs, in the order of the offer; groups: the numbers of the
+    supported groups."""
     groups = [code for code, _ in shares] if groups is None else groups
     extensions = (
         extension(VERSIONS, vector(1, b"\x03\x04"))
@@ -100,7 +102,7 @@ class Reader:
 
 
 class Hello:
-    """A ClientHello or ServerHello, read."""
+    """A parsed ClientHello or ServerHello."""
 
     def __init__(self, body, of_client):
         reader = Reader(body)
@@ -184,7 +186,7 @@ class Connection:
         return taken
 
     def receive(self):
-        """The next record that is not a ChangeCipherSpec: its kind and payload."""
+        """Returns the next record that is not a ChangeCipherSpec: its kind and payload."""
         while True:
             head = self.bytes_of(5)
             kind, payload = head[0], self.bytes_of(int.from_bytes(head[3:], "big"))
@@ -200,12 +202,13 @@ class Connection:
         self.socket.sendall(self.writes.seal(kind, payload) if self.writes else record(kind, payload))
 
     def say(self, text):
-        """Sends a handshake message, which counts for the transcript."""
+        """Sends a handshake message and adds it to the transcript."""
         self.transcript.update(text)
         self.send(HANDSHAKE, text)
 
     def hear(self, wanted):
-        """The next handshake message, of the wanted kind: its body, and the transcript's hash before it."""
+        """Returns the body of the next handshake message, which must be of that kind, and the
+        transcript's hash before it."""
         while len(self.messages) < 4 or len(self.messages) < 4 + int.from_bytes(self.messages[1:4], "big"):
             kind, payload = self.receive()
             require(kind == HANDSHAKE, f"record of type {kind} within the handshake")
@@ -221,14 +224,15 @@ class Connection:
         return Keys(expand(secret, label, self.transcript.digest(), 32))
 
     def share_secret(self, shared, is_client):
-        """After ServerHello: both directions' keys for the handshake."""
+        """After ServerHello: sets both directions' keys for the handshake."""
         early = hmac.digest(bytes(32), bytes(32), "sha256")
         self.handshake = hmac.digest(expand(early, b"derived", hashlib.sha256().digest(), 32), shared, "sha256")
         client, server = self.traffic(self.handshake, b"c hs traffic"), self.traffic(self.handshake, b"s hs traffic")
         self.reads, self.writes = (server, client) if is_client else (client, server)
 
     def application_keys(self):
-        """After the server's Finished: both directions' keys for data, which the caller takes up in its turn."""
+        """After the server's Finished: returns both directions' keys for data, which the caller
+        installs in its turn."""
         master = hmac.digest(expand(self.handshake, b"derived", hashlib.sha256().digest(), 32), bytes(32), "sha256")
         return self.traffic(master, b"c ap traffic"), self.traffic(master, b"s ap traffic")
 
@@ -236,7 +240,7 @@ class Connection:
         self.send(DATA, data)
 
     def receive_data(self, count):
-        """At least that many bytes; tickets that come between are passed over."""
+        """Returns at least that many bytes; session tickets in between are skipped."""
         got = b""
         while len(got) < count:
             kind, payload = self.receive()
@@ -249,7 +253,8 @@ def signed_text(side, transcript):
 
 
 class Client:
-    """A full handshake. offers: (number, share) pairs; after a HelloRetryRequest `retry(number)` gives the share that it asks for."""
+    """A full handshake. offers: (number, share) pairs; after a HelloRetryRequest `retry(number)`
+    gives the requested share."""
 
     def __init__(self, sock, offers, deadline, groups=None, retry=None):
         self.connection = connection = Connection(sock, deadline)
@@ -257,7 +262,7 @@ class Client:
         hello = self.greet(offers, groups)
         self.retried = hello.retry
         if hello.retry:
-            require(hello.group in groups and retry, "a retry that nobody wanted")
+            require(hello.group in groups and retry, "an unrequested retry")
             offers = [(hello.group, retry(hello.group))]
             hello = self.greet(offers, groups)
             require(not hello.retry, "a second retry")
@@ -324,7 +329,7 @@ class Server:
 
 
 def server_hello(hello, group, share):
-    """The answer to a ClientHello."""
+    """Returns the answer to a ClientHello."""
     extensions = extension(VERSIONS, b"\x03\x04") + extension(KEY_SHARE, struct.pack(">H", group) + vector(2, share))
     body = b"\x03\x03" + os.urandom(32) + vector(1, hello.session) + struct.pack(">H", TLS_AES_128_GCM_SHA256) + b"\0" + vector(2, extensions)
     return message(SERVER_HELLO, body)

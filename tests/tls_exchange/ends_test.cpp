@@ -1,5 +1,5 @@
-// The two ends of the exchange against each other and against whoever changes, cuts, repeats or
-// reorders what they say (docs/tls-exchange.md).
+// The two ends of the exchange against each other and against an attacker who changes, truncates,
+// repeats or reorders messages (docs/tls-exchange.md).
 #include <gtest/gtest.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -42,7 +42,7 @@ Text some_bytes(size_t count, unsigned seed) {
     return bytes;
 }
 
-// A key pair as the pool's, that may here be used many times.
+// A key pair like the pool's, reusable here.
 struct Pair {
     explicit Pair(uint8_t set_number)
         : set(*exchange_set(set_number)),
@@ -75,7 +75,7 @@ struct Pair {
     Text public_key, secret_key;
 };
 
-Text take_output(ExchangeEnd& end) { return std::exchange(end.output, {}); }
+Text next_output(ExchangeEnd& end) { return std::exchange(end.output, {}); }
 
 constexpr uint8_t small_set = 1;
 
@@ -88,20 +88,20 @@ struct Talk {
           client(engine(), std::move(of_client), {set}),
           server(engine(), std::move(of_server), set) {}
 
-    Text hello() { return take_output(client); }
+    Text hello() { return next_output(client); }
     Text key_for(const Text& hello) {
         server.take(hello);
         server.give_key(pair.public_key);
-        return take_output(server);
+        return next_output(server);
     }
     Text answer_to(const Text& key) {
         client.take(key);
-        return take_output(client);
+        return next_output(client);
     }
     Text confirmation_of(const Text& ciphertext) {
         server.take(ciphertext);
         if (server.wants_secret()) server.give_secret(pair.decapsulate(server.ciphertext()));
-        return take_output(server);
+        return next_output(server);
     }
     void run() { client.take(confirmation_of(answer_to(key_for(hello())))); }
 
@@ -128,20 +128,20 @@ TEST(Exchange, AgreesInEverySetAndCarriesData) {
         for (const size_t bytes : {0U, 1U, 16384U, 16385U, 100000U}) {
             const Text data = some_bytes(bytes, set);
             talk.client.send(data);
-            talk.server.take(take_output(talk.client));
+            talk.server.take(next_output(talk.client));
             EXPECT_EQ(std::exchange(talk.server.text, {}), data);
             talk.server.send(data);
-            talk.client.take(take_output(talk.server));
+            talk.client.take(next_output(talk.server));
             EXPECT_EQ(std::exchange(talk.client.text, {}), data);
         }
         talk.client.send_last();
-        talk.server.take(take_output(talk.client));
+        talk.server.take(next_output(talk.client));
         EXPECT_TRUE(talk.server.finished());
         EXPECT_FALSE(talk.client.finished());
     }
 }
 
-TEST(Exchange, IsTheSameInPiecesOfOneByte) {
+TEST(Exchange, IsTheSameInSegmentsOfOneByte) {
     Talk talk;
     const auto drip = [](ExchangeEnd& end, const Text& bytes) {
         for (const uint8_t byte : bytes) end.take({&byte, 1});
@@ -149,15 +149,15 @@ TEST(Exchange, IsTheSameInPiecesOfOneByte) {
     drip(talk.server, talk.hello());
     ASSERT_TRUE(talk.server.wants_key());
     talk.server.give_key(talk.pair.public_key);
-    drip(talk.client, take_output(talk.server));
-    drip(talk.server, take_output(talk.client));
+    drip(talk.client, next_output(talk.server));
+    drip(talk.server, next_output(talk.client));
     ASSERT_TRUE(talk.server.wants_secret());
     talk.server.give_secret(talk.pair.decapsulate(talk.server.ciphertext()));
-    drip(talk.client, take_output(talk.server));
+    drip(talk.client, next_output(talk.server));
     EXPECT_TRUE(talk.client.open() && talk.server.open());
 }
 
-TEST(Exchange, RefusesEachChangedByteOfTheCiphertextAlike) {
+TEST(Exchange, RefusesEachChangedCiphertextByteEqually) {
     Pair pair(small_set);
     Talk first(small_set, exporter(1), exporter(1), &pair);
     const Text hello = first.hello(), key = first.key_for(hello), ciphertext = first.answer_to(key);
@@ -181,7 +181,7 @@ TEST(Exchange, RefusesEachChangedByteOfTheCiphertextAlike) {
     EXPECT_TRUE(first.server.open());
 }
 
-TEST(Exchange, DoesNotSurviveAChangeOfAnyOtherByte) {
+TEST(Exchange, FailsAfterAChangeOfAnyOtherByte) {
     Pair pair(small_set);
     Talk first(small_set, exporter(1), exporter(1), &pair);
     const Text hello = first.hello(), key = first.key_for(hello);
@@ -199,7 +199,7 @@ TEST(Exchange, DoesNotSurviveAChangeOfAnyOtherByte) {
                 if (!talk.server.wants_key()) return;
                 talk.server.give_key(pair.public_key);
                 const Text confirmation =
-                    talk.confirmation_of(talk.answer_to(passed_on(1, take_output(talk.server))));
+                    talk.confirmation_of(talk.answer_to(passed_on(1, next_output(talk.server))));
                 talk.client.take(passed_on(2, confirmation));
             });
             EXPECT_FALSE(talk.client.open()) << frame << " " << at;
@@ -207,7 +207,7 @@ TEST(Exchange, DoesNotSurviveAChangeOfAnyOtherByte) {
         }
 }
 
-TEST(Exchange, WaitsForTheRestOfWhatIsCutOff) {
+TEST(Exchange, WaitsForTheRestOfATruncatedFrame) {
     Pair pair(small_set);
     Talk first(small_set, exporter(1), exporter(1), &pair);
     const Text hello = first.hello(), key = first.key_for(hello), ciphertext = first.answer_to(key);
@@ -223,8 +223,8 @@ TEST(Exchange, IsBoundToTheConnection) {
     Talk two_connections(small_set, exporter(1), exporter(2));
     EXPECT_EQ(refused([&] { two_connections.run(); }), "the client has another secret");
 
-    Pair pair(small_set);  // even if the pair could be used twice, what was recorded is worth
-                           // nothing elsewhere
+    Pair pair(
+        small_set);  // even if the key pair could be reused, a recording is worthless elsewhere
     Talk recorded(small_set, exporter(1), exporter(1), &pair);
     const Text hello = recorded.hello(), key = recorded.key_for(hello),
                ciphertext = recorded.answer_to(key);
@@ -234,7 +234,7 @@ TEST(Exchange, IsBoundToTheConnection) {
               "the client has another secret");
 }
 
-TEST(Exchange, TakesEachFrameAtItsTimeAlone) {
+TEST(Exchange, AcceptsFramesOnlyInOrder) {
     Pair pair(small_set);
     const auto frame = [](FrameType type, uint8_t set, size_t bytes) {
         Text out;
@@ -263,7 +263,7 @@ TEST(Exchange, TakesEachFrameAtItsTimeAlone) {
             }
 }
 
-TEST(Exchange, KnowsAWrongFrameByItsFirstBytes) {
+TEST(Exchange, DetectsAWrongFrameByItsFirstBytes) {
     Pair pair(small_set);
     for (int length = 0; length <= 0xFFFF; length += 7) {
         Talk talk(small_set, exporter(1), exporter(1), &pair);
@@ -291,13 +291,13 @@ TEST(Exchange, KnowsAWrongFrameByItsFirstBytes) {
     }
 }
 
-TEST(Exchange, RefusesSetsThatAreNotItsOwn) {
+TEST(Exchange, RefusesForeignSets) {
     ServerExchange server(engine(), exporter(1), 3);
     ClientExchange client(engine(), exporter(1), {1, 2, 4, 200});
-    EXPECT_THROW(server.take(take_output(client)), NoCommonSet);
+    EXPECT_THROW(server.take(next_output(client)), NoCommonSet);
     Talk talk;
     Text key;
-    append_frame(key, FrameType::key, 2, Text(930));  // of a set that the client did not ask for
+    append_frame(key, FrameType::key, 2, Text(930));  // of a set that the client did not request
     EXPECT_NE(refused([&] { talk.client.take(key); }), "");
 }
 
@@ -309,10 +309,10 @@ TEST(Records, AreRefusedWhenChangedSwappedDroppedOrRepeated) {
         std::vector<Text> records;
         for (unsigned i = 0; i < 3; ++i) {
             talk.client.send(some_bytes(20, i));
-            records.push_back(take_output(talk.client));
+            records.push_back(next_output(talk.client));
         }
         talk.client.send_last();
-        records.push_back(take_output(talk.client));
+        records.push_back(next_output(talk.client));
         meddle(records);
         const std::string why = refused([&] {
             for (const Text& record : records) talk.server.take(record);
@@ -337,11 +337,11 @@ TEST(Records, AreRefusedWhenChangedSwappedDroppedOrRepeated) {
     for (size_t at = 0; at < header_bytes + 20 + tag_bytes; ++at) {
         const auto [why, finished] = with_records([&](auto& records) { records[1][at] ^= 4; });
         EXPECT_FALSE(finished) << at;
-        EXPECT_EQ(why.empty(), at == 6) << at;  // there the frame is longer than all that comes
+        EXPECT_EQ(why.empty(), at == 6) << at;  // there the frame is longer than all the data
     }
 }
 
-TEST(Keys, AreThoseOfThePage) {
+TEST(Keys, EqualTheDocumentation) {
     Transcript transcript;
     transcript.bytes = some_bytes(1500, 1);
     SecretKey shared;

@@ -1,4 +1,5 @@
-"""`warpseal tls-serve` and `tls-connect`: data there and back, and what comes of clients that lie, hurry, dawdle or listen (docs/tls-exchange.md)."""
+"""`warpseal tls-serve` and `tls-connect`: data in both directions, and clients that lie, hurry,
+delay or eavesdrop (docs/tls-exchange.md)."""
 
 import contextlib
 import os
@@ -75,7 +76,7 @@ def tls(p, one, alpn=PROTOCOL):
 
 
 def read_frame(connection):
-    """None: the connection ended."""
+    """Returns None if the connection ended."""
     data = b""
     while len(data) < 8 or len(data) < 8 + int.from_bytes(data[6:8], "big"):
         try:
@@ -96,7 +97,7 @@ def key_of(connection):
 
 
 @case
-def data_comes_back_in_every_set(p):
+def data_is_echoed_in_every_set(p):
     for name in SETS:
         with server(p, "--set", name) as one:
             for size in (0, 1, 16384, 1_000_000) if name == SMALL else (1000,):
@@ -106,17 +107,17 @@ def data_comes_back_in_every_set(p):
 
 
 @case
-def a_server_that_is_not_trusted_is_not_talked_to(p):
+def an_untrusted_server_gets_no_data(p):
     with server(p) as one:
-        check("certificate" in p.run("tls-connect", one.address(), input=b"x").err, "an unknown certificate is told of")
+        check("certificate" in p.run("tls-connect", one.address(), input=b"x").err, "an unknown certificate is reported")
         result = p.run("tls-connect", one.address(), "--ca", "cert.pem", "--name", "example.org", input=b"x")
         check_equal((result.code, result.out), (16, b""), "a certificate of another name")
     check_equal(one.counts["exchanges"], 0, "exchanges")
 
 
 @case
-def what_cannot_be_served_or_trusted_has_its_exit_code(p):
-    """docs/exit-codes.md: all of it before anybody is connected to, or anything measured."""
+def invalid_files_have_their_exit_code(p):
+    """docs/exit-codes.md: checked before any connection or measurement."""
     certificate(p)
     os.mkdir(p.file("folder"))
     serve = {"--cert": "cert.pem", "--key": "key.pem", "--listen": "127.0.0.1:0"}
@@ -136,7 +137,7 @@ def what_cannot_be_served_or_trusted_has_its_exit_code(p):
 
 
 @case
-def who_does_not_know_the_exchange_is_refused_by_tls(p):
+def clients_without_the_exchange_are_refused_by_tls(p):
     with server(p) as one:
         for alpn in (None, "h2"):
             try:
@@ -146,11 +147,11 @@ def who_does_not_know_the_exchange_is_refused_by_tls(p):
             except (ssl.SSLError, ConnectionError):
                 answer = b""
             check_equal(answer, b"", f"an answer to {alpn}")
-        check_equal(connect(p, one), b"data", "the server goes on")
+        check_equal(connect(p, one), b"data", "the server continues")
 
 
 @case
-def what_is_no_frame_is_refused_at_once(p):
+def invalid_frames_are_refused_at_once(p):
     rng = random.Random(1)
     hello, size = frame(HELLO, 0, b"\x01"), SETS[SMALL] + 32
     lies = [b"GET / HTTP/1.1\r\n\r\n", b"WSX\x02" + hello[4:], frame(HELLO, 0, b""), frame(HELLO, 1, b"\x01"), frame(HELLO, 0, bytes(256)),
@@ -173,12 +174,12 @@ def what_is_no_frame_is_refused_at_once(p):
         with tls(p, one) as connection:
             connection.sendall(frame(HELLO, 0, bytes([2, 6])))
             check_equal(read_frame(connection), (REFUSAL, 0, bytes([NO_COMMON_SET])), "the answer to other sets")
-        check_equal(connect(p, one), b"data", "the server goes on")
+        check_equal(connect(p, one), b"data", "the server continues")
     check_equal((one.counts["exchanges"], one.counts["refused"]), (1, len(lies) + 1), "exchanges and refusals")
 
 
 def relay(p, one, listening, heard):
-    """Has the server's own key, so that TLS notices nothing, and passes everything on."""
+    """Has the server's own key, so that TLS does not detect it, and relays everything."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(p.file("cert.pem"), p.file("key.pem"))
     context.set_alpn_protocols([PROTOCOL])
@@ -198,7 +199,7 @@ def relay(p, one, listening, heard):
 
 
 @case
-def a_man_in_the_middle_is_found_and_what_he_heard_is_worth_nothing(p):
+def a_man_in_the_middle_is_detected_and_learns_nothing(p):
     with server(p) as one, socket.create_server(("127.0.0.1", 0)) as listening:
         heard = []
         thread = threading.Thread(target=relay, args=(p, one, listening, heard))
@@ -208,29 +209,29 @@ def a_man_in_the_middle_is_found_and_what_he_heard_is_worth_nothing(p):
         check_equal((result.code, result.out), (1, b""), f"through a relay ({result.err})")
         check("exchange" in result.err, f"tls-connect says why: {result.err}")
         said = b"".join(heard)
-        check_equal(said[:9], frame(HELLO, 0, b"\x01"), "what the relay heard")
-        check_equal((said[13], len(said)), (CIPHERTEXT, 9 + 8 + SETS[SMALL] + 32), "what the relay heard next")
+        check_equal(said[:9], frame(HELLO, 0, b"\x01"), "data seen by the relay")
+        check_equal((said[13], len(said)), (CIPHERTEXT, 9 + 8 + SETS[SMALL] + 32), "the next data seen by the relay")
         with tls(p, one) as connection:
             connection.sendall(said[:9])
             read_frame(connection)
             connection.sendall(said[9:])
             check_equal(read_frame(connection), (REFUSAL, 0, bytes([FAILED])), "the answer to a replay")
-        check_equal(connect(p, one), b"data", "the server goes on")
+        check_equal(connect(p, one), b"data", "the server continues")
     check_equal((one.counts["exchanges"], one.counts["refused"]), (1, 2), "exchanges and refusals")
 
 
 @case
-def slow_clients_lose_their_places_and_nobody_else_does(p):
+def only_slow_clients_are_disconnected(p):
     pairs = 64
     with server(p, "--timeout", 6, "--pairs", pairs, "--max-clients", 2000) as one:
         silent = [socket.create_connection(("127.0.0.1", one.port)) for _ in range(1000)]  # not even TLS
-        check_equal(connect(p, one), b"data", "beside a thousand silent ones")
+        check_equal(connect(p, one), b"data", "next to a thousand silent clients")
         dawdling = [tls(p, one) for _ in range(pairs)]
         keys = {key_of(connection) for connection in dawdling}
         check_equal(len(keys), pairs, "different keys")
         with tls(p, one) as late:
             late.sendall(frame(HELLO, 0, b"\x01"))
-            check_equal(read_frame(late), (REFUSAL, 0, bytes([BUSY])), "the answer when all pairs are out")
+            check_equal(read_frame(late), (REFUSAL, 0, bytes([BUSY])), "the answer when all key pairs are in use")
         with tls(p, one) as dripping:
             start = time.monotonic()
             with contextlib.suppress(ssl.SSLError, ConnectionError):
@@ -241,9 +242,9 @@ def slow_clients_lose_their_places_and_nobody_else_does(p):
         for connection in dawdling + silent:
             connection.settimeout(20)
             with contextlib.suppress(ssl.SSLError, ConnectionError):
-                check_equal(connection.recv(1), b"", "what a slow client is told in the end")
+                check_equal(connection.recv(1), b"", "the last data sent to a slow client")
             connection.close()
-        check_equal(connect(p, one), b"data", "when the places are free again")
+        check_equal(connect(p, one), b"data", "after the slots are free again")
     check_equal(one.counts["exchanges"], 2, "exchanges")
     check(one.counts["timed out"] >= 1000 + pairs, f"timed out: {one.counts}")
 

@@ -1,4 +1,5 @@
-"""`warpseal tls-bench`: tens of thousands of full handshakes without a failure and in flat memory, thousands in flight on fibres, and batches."""
+"""`warpseal tls-bench`: tens of thousands of full handshakes without a failure and in flat memory,
+thousands in flight on fibres, and batches."""
 
 import json
 import os
@@ -33,7 +34,7 @@ activate = 1
 
 
 def listening_port(process):
-    """Of the only socket on which it listens."""
+    """Returns the port of the only listening socket."""
     found = []
 
     def look():
@@ -57,7 +58,7 @@ def other_certificate(p):
 
 def without_thread_sanitizer():
     if "thread" in SANITIZER:
-        raise NotRun("the thread sanitizer knows nothing of fibres")
+        raise NotRun("ThreadSanitizer does not support fibres")
 
 
 def check_all_done(rows, handshakes):
@@ -95,7 +96,7 @@ def a_thousand_in_flight_make_batches(p):
 
 
 @case
-def the_device_is_the_servers(p):
+def the_device_is_chosen_by_the_server(p):
     options = ("tls-bench", "--group", "ntru_hps2048509", "--handshakes", 10, "--rounds", 1, "--json", "-")
 
     def head(*more, device):

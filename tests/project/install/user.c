@@ -1,4 +1,4 @@
-/* A C99 program of somebody else: seals, opens, and is refused after a change. */
+/* A third-party C99 program: seals, opens, and is refused after a change. */
 #include <stdio.h>
 #include <string.h>
 #include <warpseal/warpseal.h>

@@ -1,4 +1,4 @@
-// A C++20 program of somebody else: seals, opens, and is refused after a change.
+// A third-party C++20 program: seals, opens, and is refused after a change.
 #include <algorithm>
 #include <array>
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Modes without a tag in pieces of all short lengths, while padding, direction, key and context
-// change between them: each call gives what OpenSSL's own gives. Pieces of whole blocks have a way
-// of their own through the provider, which must be closed whenever something is held.
+// Modes without a tag in segments of all short lengths, while padding, direction, key and context
+// change between them: each call equals OpenSSL's. Segments of whole blocks have a path of their
+// own through the provider, which must be closed while a partial block is buffered.
 #include "cipher.h"
 
 namespace {
@@ -8,9 +8,9 @@ namespace {
 using namespace tests;
 
 constexpr size_t lengths[] = {0, 1, 15, 16, 17, 32, 48, 63, 64, 65, 80, 128, 512, 528, 1040};
-constexpr size_t room = 2048;
+constexpr size_t capacity = 2048;
 
-// One context of ours and one of OpenSSL's, which are told the same.
+// One context of ours and one of OpenSSL's, with the same calls.
 class Both {
 public:
     Both(const std::string& name, Random& random)
@@ -25,23 +25,23 @@ public:
         if (new_key) key_ = random_.text(key_bytes(mine_));
         const Bytes iv = random_.text(16);
         const bool encrypt = random_.one_in(2);
-        for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->init(encrypt, key_.data(), iv.data()));
+        for (Evp* evp : {&ours_, &theirs_}) ASSERT_TRUE(evp->init(encrypt, key_.data(), iv.data()));
     }
-    // The message begins anew, under the IV that it had.
+    // Restarts the message, with the IV that it had.
     void again() {
-        for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->more(nullptr, nullptr));
+        for (Evp* evp : {&ours_, &theirs_}) ASSERT_TRUE(evp->more(nullptr, nullptr));
     }
     void pad(bool on) {
-        for (Evp* way : {&ours_, &theirs_}) ASSERT_TRUE(way->pad(on));
+        for (Evp* evp : {&ours_, &theirs_}) ASSERT_TRUE(evp->pad(on));
     }
-    // The copies go on; what they were made of does not hear of it.
+    // Continues with clones; the originals are not affected.
     void copy() {
         Evp ours(ours_), theirs(theirs_);
-        for (int i = 0; i < 3; ++i) piece(ours, theirs);
+        for (int i = 0; i < 3; ++i) segment(ours, theirs);
     }
-    void piece() { piece(ours_, theirs_); }
+    void segment() { segment(ours_, theirs_); }
     void end() {
-        Bytes mine(room), other(room);
+        Bytes mine(capacity), other(capacity);
         size_t n = 0, m = 0;
         const bool done = ours_.final(mine.data(), &n);
         ASSERT_EQ(done, theirs_.final(other.data(), &m));
@@ -51,18 +51,18 @@ public:
     }
 
 private:
-    void piece(Evp& ours, Evp& theirs) {
+    void segment(Evp& ours, Evp& theirs) {
         const size_t bytes = lengths[random_.below(std::size(lengths))], at = random_.below(17);
         const Bytes in = random_.text(bytes);
         const bool in_place = random_.one_in(2);
-        Bytes mine(room), other(room);
+        Bytes mine(capacity), other(capacity);
         size_t n = 0, m = 0;
         std::copy(in.begin(), in.end(), mine.begin() + static_cast<ptrdiff_t>(at));
         std::copy(in.begin(), in.end(), other.begin() + static_cast<ptrdiff_t>(at));
         const bool done =
             ours.update(in_place ? mine.data() + at : in.data(), bytes, mine.data() + at, &n);
-        // OpenSSL refuses to work in place where it holds a part of a block; ours does not, and
-        // gives the same.
+        // OpenSSL refuses in-place calls while it buffers part of a block; ours accepts them, with
+        // the same output.
         ASSERT_TRUE(theirs.update(in.data(), bytes, other.data() + at, &m));
         ASSERT_TRUE(done) << name_ << " " << bytes;
         ASSERT_EQ(n, m) << name_ << " " << bytes;
@@ -78,7 +78,7 @@ private:
     Bytes key_;
 };
 
-TEST(CipherPieces, GiveWhatOpenSslGivesWhateverChangesBetweenThem) {
+TEST(CipherSegments, EqualOpenSslWhateverChangesBetweenThem) {
     Random random(11);
     for (const char* name :
          {"AES-128-CBC", "AES-192-CBC", "AES-256-CBC", "AES-128-ECB", "AES-192-ECB", "AES-256-ECB",
@@ -95,14 +95,14 @@ TEST(CipherPieces, GiveWhatOpenSslGivesWhateverChangesBetweenThem) {
                 case 4: both.pad(false); break;
                 case 5: both.copy(); break;
                 case 6: both.end(); break;
-                default: both.piece();
+                default: both.segment();
             }
     }
     ERR_clear_error();
 }
 
-// No call writes where there is no room, nor makes its output of input that it has overwritten.
-TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
+// No call writes out of bounds, nor reads input that it has overwritten.
+TEST(CipherSegments, OfWholeBlocksOverlapWithoutHarm) {
     Random random(12);
     int overlaps = 0;
     for (const bool encrypt : {true, false})
@@ -114,10 +114,10 @@ TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
                 Evp apart(mine.get()), over(mine.get());
                 Bytes expected(bytes), first(16), memory(2048);
                 size_t n = 0;
-                for (Evp* way : {&apart, &over}) {
-                    ASSERT_TRUE(way->init(encrypt, key.data(), iv.data()) && way->pad(false));
-                    ASSERT_TRUE(way->update(text.data(), 16, first.data(),
-                                            &n));  // the message is under way
+                for (Evp* evp : {&apart, &over}) {
+                    ASSERT_TRUE(evp->init(encrypt, key.data(), iv.data()) && evp->pad(false));
+                    ASSERT_TRUE(evp->update(text.data(), 16, first.data(),
+                                            &n));  // the message is in progress
                 }
                 ASSERT_TRUE(apart.update(text.data(), bytes, expected.data(), &n));
                 uint8_t *const in = memory.data() + 700, *const out = in + shift;
@@ -132,20 +132,20 @@ TEST(CipherPieces, OfWholeBlocksOverlapWithoutHarm) {
     ERR_clear_error();
 }
 
-// A block held back for its padding, which is then switched off: no more input brings it out, where
-// there is somewhere to put it.
-TEST(CipherPieces, WhatIsHeldForPaddingThatIsSwitchedOff) {
+// A block held back for padding that is then switched off: only a call with an output buffer
+// releases it.
+TEST(CipherSegments, ABlockHeldForPaddingThatIsSwitchedOff) {
     const Cipher mine = our_cipher("AES-128-CBC");
     const Bytes key(16, 1), iv(16, 2), text(16, 3);
     Bytes out(64);
     size_t n = 0;
-    Evp way(mine.get());
-    ASSERT_TRUE(way.init(false, key.data(), iv.data()) &&
-                way.update(text.data(), 16, out.data(), &n));
+    Evp evp(mine.get());
+    ASSERT_TRUE(evp.init(false, key.data(), iv.data()) &&
+                evp.update(text.data(), 16, out.data(), &n));
     ASSERT_EQ(n, 0u);
-    ASSERT_TRUE(way.pad(false));
-    EXPECT_FALSE(way.update(nullptr, 0, nullptr, &n));
-    EXPECT_TRUE(way.update(nullptr, 0, out.data(), &n));
+    ASSERT_TRUE(evp.pad(false));
+    EXPECT_FALSE(evp.update(nullptr, 0, nullptr, &n));
+    EXPECT_TRUE(evp.update(nullptr, 0, out.data(), &n));
     EXPECT_EQ(n, 16u);
     ERR_clear_error();
 }

@@ -1,5 +1,5 @@
-// With WARPSEAL_TEST_PRETEND_GPU set, two GPUs made of host memory and the cores: so that what the
-// program does with GPUs is tested where none is.
+// With WARPSEAL_TEST_PRETEND_GPU set, two GPUs made of host memory and the cores, to test the
+// program's GPU paths on machines without one.
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -18,9 +18,9 @@ bool is_broken(const char* call) {
     return wanted && std::strcmp(wanted, call) == 0;
 }
 
-size_t working_gpu = 0;  // of a job on all
+size_t working_gpu = 0;  // for a job on all GPUs
 
-// On a GPU the call is over before the tags are checked: the statuses tell.
+// On a GPU the call ends before the tags are checked: the statuses report the result.
 warpseal_status queued(warpseal_status status) {
     return status == WARPSEAL_NOT_AUTHENTIC ? WARPSEAL_OK : status;
 }
@@ -29,7 +29,7 @@ warpseal_status queued(warpseal_status status) {
 
 extern "C" {
 
-// faulty_calls.cpp
+// defined in faulty_calls.cpp
 void note_auto_engine(const warpseal_engine*);
 void note_notice(void (*)(void*, const char*), void*);
 

@@ -1,5 +1,4 @@
-// The public calls of kem.h: coins from the operating system, threads, and all that a caller can
-// get wrong.
+// The public calls of kem.h: coins from the operating system, threads, and every caller error.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +29,7 @@ using warpseal::Target;
 using Call = warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*);
 constexpr Call calls[] = {warpseal_kem_keypair, warpseal_kem_encapsulate, warpseal_kem_decapsulate};
 
-// All that the three calls read and write, for `count` items side by side.
+// All inputs and outputs of the three calls, for `count` contiguous items.
 struct Items {
     warpseal_kem_info info{};
     Text publics, secrets, ciphertexts, sent, received, coins;
@@ -72,9 +71,9 @@ struct Items {
     }
 };
 
-class KemFace : public testing::Test {
+class KemCalls : public testing::Test {
 protected:
-    ~KemFace() override { source = Source::kernel; }
+    ~KemCalls() override { source = Source::kernel; }
     targets::EngineHandle engine(unsigned threads = 1) { return targets::engine("cpu", threads); }
 };
 
@@ -85,24 +84,24 @@ size_t distinct(const Text& items, size_t bytes) {
     return seen.size();
 }
 
-TEST_F(KemFace, ListsTheSets) {
+TEST_F(KemCalls, ListsTheSets) {
     warpseal_kem_info info;
     for (size_t i = 0; i < 6; ++i) {
         ASSERT_EQ(warpseal_kem_at(i, &info), WARPSEAL_OK);
-        const reference::Ntru slow(info.name);
-        EXPECT_EQ(info.public_key_bytes, slow.public_key_bytes());
-        EXPECT_EQ(info.secret_key_bytes, slow.secret_key_bytes());
-        EXPECT_EQ(info.ciphertext_bytes, slow.ciphertext_bytes());
+        const reference::Ntru reference_ntru(info.name);
+        EXPECT_EQ(info.public_key_bytes, reference_ntru.public_key_bytes());
+        EXPECT_EQ(info.secret_key_bytes, reference_ntru.secret_key_bytes());
+        EXPECT_EQ(info.ciphertext_bytes, reference_ntru.ciphertext_bytes());
         EXPECT_EQ(info.shared_secret_bytes, 32u);
-        EXPECT_EQ(info.keypair_coins_bytes, slow.keypair_coins());
-        EXPECT_EQ(info.encapsulation_coins_bytes, slow.encapsulation_coins());
+        EXPECT_EQ(info.keypair_coins_bytes, reference_ntru.keypair_coins());
+        EXPECT_EQ(info.encapsulation_coins_bytes, reference_ntru.encapsulation_coins());
     }
     EXPECT_EQ(warpseal_kem_at(6, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(SIZE_MAX, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(0, nullptr), WARPSEAL_INVALID_ARGUMENT);
 }
 
-TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
+TEST_F(KemCalls, RoundTripsWithCoinsOfItsOwn) {
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         for (const size_t count : {1, 2, 33, 101}) {
             const auto threads = engine(count == 2 ? 1 : 3);
@@ -110,7 +109,7 @@ TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
             ASSERT_EQ(warpseal_kem_keypair(threads.get(), set->name, &items.batch), WARPSEAL_OK);
             EXPECT_EQ(distinct(items.publics, set->public_key_bytes()), count);
             EXPECT_EQ(distinct(items.secrets, set->secret_key_bytes()), count);
-            items.batch.public_key_stride = 0;  // all to one key: the coins alone differ
+            items.batch.public_key_stride = 0;  // all to one key: only the coins differ
             items.batch.secret_key_stride = 0;
             ASSERT_EQ(warpseal_kem_encapsulate(threads.get(), set->name, &items.batch),
                       WARPSEAL_OK);
@@ -123,9 +122,9 @@ TEST_F(KemFace, RoundTripsWithCoinsOfItsOwn) {
         }
 }
 
-// The coins are the keystream of AES-256 in counter mode: the first 32 bytes drawn are its key, the
+// The coins are the keystream of AES-256 in counter mode. The first 32 bytes drawn are its key, the
 // next 16 the counter; each item has whole blocks.
-TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
+TEST_F(KemCalls, CoinsAreTheKeystreamOfTheSeed) {
     constexpr size_t count = 77;
     const char* set = "ntruhps2048509";
     Text key(32), counter(16);
@@ -156,7 +155,7 @@ TEST_F(KemFace, CoinsAreAKeystreamOfTheSeed) {
     }
 }
 
-TEST_F(KemFace, WithoutRandomNothingIsWritten) {
+TEST_F(KemCalls, WithoutRandomNothingIsWritten) {
     const auto one = engine();
     const char* set = "ntruhrss701";
     Items items(set, 5);
@@ -167,7 +166,7 @@ TEST_F(KemFace, WithoutRandomNothingIsWritten) {
         source = Source::kernel;
         EXPECT_EQ(items.written(), before);
     }
-    // Who brings coins, or needs none, is not kept from it.
+    // A caller that supplies coins, or needs none, is not refused.
     const Text coins = tests::Random(5401).text(5 * items.info.keypair_coins_bytes);
     items.batch.coins = coins.data();
     items.batch.coins_stride = items.info.keypair_coins_bytes;
@@ -179,19 +178,19 @@ TEST_F(KemFace, WithoutRandomNothingIsWritten) {
     EXPECT_EQ(items.received, items.sent);
 }
 
-TEST_F(KemFace, NoItems) {
+TEST_F(KemCalls, NoItems) {
     const auto one = engine();
     warpseal_kem_batch none{};
     none.struct_bytes = sizeof none;
-    source = Source::failing;  // nor is anything drawn
+    source = Source::failing;  // and nothing is drawn
     for (const Call call : calls) {
         EXPECT_EQ(call(one.get(), "ntruhps4096821", &none), WARPSEAL_OK);
         EXPECT_EQ(call(one.get(), "no such set", &none), WARPSEAL_UNSUPPORTED);
     }
 }
 
-// Each way to be wrong, alone: refused, and nothing is written.
-TEST_F(KemFace, WrongArguments) {
+// Each invalid argument alone: refused, and nothing is written.
+TEST_F(KemCalls, WrongArguments) {
     const auto one = engine();
     const char* set = "ntruhps2048677";
     Items items(set, 3);
@@ -268,9 +267,9 @@ TEST_F(KemFace, WrongArguments) {
     }
 }
 
-// Each call on device memory looks at the pointers of its own operation, before it says that there
+// Each call on device memory checks the pointers of its own operation before it reports that there
 // is no device.
-TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
+TEST_F(KemCalls, OnDeviceMemoryWithoutADevice) {
     using DeviceCall =
         warpseal_status (*)(warpseal_engine*, const char*, const warpseal_kem_batch*, void*);
     constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device,
@@ -280,7 +279,7 @@ TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
     const char* set = "ntruhps2048677";
     Items items(set, 3);
     const Text before = items.written();
-    // What each operation names, and nothing else.
+    // Sets exactly the arrays of each operation.
     warpseal_kem_batch named[] = {items.batch, items.batch, items.batch};
     named[0].ciphertexts = named[0].shared_secrets = nullptr;
     named[1].secret_keys = nullptr;
@@ -304,8 +303,8 @@ TEST_F(KemFace, OnDeviceMemoryWithoutADevice) {
     EXPECT_EQ(items.written(), before);
 }
 
-// Keys and ciphertexts as fields of records, with the smallest strides that leave them apart.
-TEST_F(KemFace, RecordsOfFields) {
+// Keys and ciphertexts as fields of records, with the smallest strides that keep them disjoint.
+TEST_F(KemCalls, RecordsOfFields) {
     const auto one = engine(2);
     const char* set = "ntruhps4096821";
     constexpr size_t count = 40;
@@ -333,16 +332,16 @@ TEST_F(KemFace, RecordsOfFields) {
             << i;
 }
 
-// Fields of records may touch, also one record's last field the next one's first, and not by a byte
-// more.
-TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
+// Fields of records may touch, also one record's last field and the next one's first, but not
+// overlap by a byte.
+TEST_F(KemCalls, FieldsMayTouchAndNotOverlap) {
     const auto one = engine();
     const char* set = "ntruhps4096821";
     constexpr size_t count = 3;
     Items items(set, count);
     const size_t pk = items.info.public_key_bytes, sk = items.info.secret_key_bytes,
                  ct = items.info.ciphertext_bytes;
-    // What lies in a record, in this order, of each operation.
+    // The fields of a record, in this order, of each operation.
     using Batch = warpseal_kem_batch;
     struct Field {
         uint8_t* Batch::*at;
@@ -377,8 +376,8 @@ TEST_F(KemFace, FieldsMayTouchAndNotOverlap) {
     }
 }
 
-// What the call does not use may be anything.
-TEST_F(KemFace, DecapsulationAsksForNoCoins) {
+// Unused fields may have any value.
+TEST_F(KemCalls, DecapsulationNeedsNoCoins) {
     const auto one = engine();
     Items items("ntruhps2048509", 3);
     ASSERT_EQ(warpseal_kem_keypair(one.get(), items.info.name, &items.batch), WARPSEAL_OK);
@@ -392,7 +391,7 @@ TEST_F(KemFace, DecapsulationAsksForNoCoins) {
     EXPECT_EQ(items.received, items.sent);
 }
 
-TEST_F(KemFace, AStatusForEachItem) {
+TEST_F(KemCalls, AStatusForEachItem) {
     const auto one = engine(2);
     const char* set = "ntruhps2048509";
     constexpr size_t count = 50;
@@ -421,14 +420,15 @@ TEST_F(KemFace, AStatusForEachItem) {
     EXPECT_EQ(warpseal_kem_encapsulate(one.get(), set, &items.batch), WARPSEAL_INVALID_ARGUMENT);
 }
 
-// Fibres of servers have 32 KiB and less.
-TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
-    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+// Fibres of servers have stacks of 32 KiB and less.
+TEST_F(KemCalls, OneItemTakesLessThan8KibOfTheCallersStack) {
+    if (tests::stacks_are_sanitized)
+        GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
     const auto one = engine(4);
     for (const warpseal::kem::Params* set : warpseal::kem::sets) {
         Items items(set->name, 1);
         std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
-        for (int warm = 0; warm < 2; ++warm)  // the first time its self-test runs
+        for (int warm = 0; warm < 2; ++warm)  // the first call runs its self-test
             for (int operation = 0; operation < 3; ++operation) {
                 warpseal_status status = WARPSEAL_INVALID_ARGUMENT;
                 const size_t bytes = tests::stack_reach(
@@ -441,10 +441,9 @@ TEST_F(KemFace, OneItemTakesLessThan8KibOfTheCallersStack) {
     }
 }
 
-// --- the engine's choice of a target
-// ------------------------------------------------------------------------------------------------
+// ---- the engine's choice of a target
 
-// Copies of the portable target's descriptors, which no self-test has seen, some of them broken.
+// Copies of the portable target's descriptors without self-test results, some of them broken.
 struct Machine {
     static inline std::vector<std::unique_ptr<CpuKem>> made;
     static inline std::set<Target> broken, asked;
@@ -479,7 +478,7 @@ bool random(void* out, size_t bytes) {
     return true;
 }
 
-TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
+TEST_F(KemCalls, ABrokenTargetIsReplacedByTheNext) {
     std::vector<std::string> notices;
     warpseal::EngineOptions options;
     options.cuda = nullptr;
@@ -519,8 +518,8 @@ TEST_F(KemFace, ABrokenTargetIsClosedAndTheNextTaken) {
     }
 }
 
-// An engine that was told which target to use takes no other where that one fails.
-TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
+// An engine with an explicit target does not replace it when its self-test fails.
+TEST_F(KemCalls, ABrokenExplicitTargetHasNoFallback) {
     warpseal::EngineOptions options;
     options.cuda = nullptr;
     options.threads = 1;
@@ -547,9 +546,10 @@ TEST_F(KemFace, ABrokenTargetThatWasAskedForHasNoStandIn) {
     EXPECT_EQ(items.written(), before);
 }
 
-// What all coins of a call are drawn from is as secret as its keys.
-TEST_F(KemFace, TheSeedOfCoinsDoesNotStayOnTheStack) {
-    if (tests::stacks_are_sanitized) GTEST_SKIP() << "NOT RUN: a sanitizer lays stacks out itself";
+// The seed of a call's coins is as secret as its keys.
+TEST_F(KemCalls, TheSeedOfCoinsIsZeroizedOnTheStack) {
+    if (tests::stacks_are_sanitized)
+        GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
     const auto one = engine();
     tests::Stack stack;
     Text seed(32);
@@ -567,13 +567,13 @@ TEST_F(KemFace, TheSeedOfCoinsDoesNotStayOnTheStack) {
                           left.end())
                     << at;
         }
-    // What was looked for was drawn.
+    // Checks that the pattern searched for was drawn.
     Items again("ntruhps2048509", 3);
     EXPECT_EQ(warpseal_kem_keypair(one.get(), "ntruhps2048509", &again.batch), WARPSEAL_OK);
     EXPECT_EQ(again.publics, items.publics);
 }
 
-TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
+TEST_F(KemCalls, TargetsWithoutAKemHaveAFallback) {
     for (const char* device : {"portable", "aesni", "avx2", "vaes256", "vaes512"}) {
         warpseal_engine_options options{};
         options.struct_bytes = sizeof options;
@@ -593,8 +593,8 @@ TEST_F(KemFace, TargetsWithoutAWayOfTheirOwnHaveAStandIn) {
     }
 }
 
-// Of a machine that has all targets: what it was told not to use is not even tried.
-TEST_F(KemFace, StandInsAreLowerTargets) {
+// On a machine with all targets: a forbidden target is not even tried.
+TEST_F(KemCalls, FallbacksAreLowerTargets) {
     const std::map<const char*, std::set<Target>> lower = {{"aesni", {Target::portable}},
                                                            {"vaes256", {Target::avx2}}};
     for (const auto& [device, stand_ins] : lower) {
@@ -622,7 +622,7 @@ TEST_F(KemFace, StandInsAreLowerTargets) {
     }
 }
 
-TEST(Workspaces, AreWipedBeforeTheyAreGivenOutAgain) {
+TEST(Workspaces, AreZeroizedBeforeReuse) {
     warpseal::Workspaces spaces;
     void* first = nullptr;
     {
@@ -638,7 +638,7 @@ TEST(Workspaces, AreWipedBeforeTheyAreGivenOutAgain) {
     EXPECT_FALSE(static_cast<bool>(spaces.lease(SIZE_MAX / 2)));
 }
 
-TEST(Workspaces, AForkedChildHasNothingOfThem) {
+TEST(Workspaces, AForkedChildHasNoneOfThem) {
     warpseal::Workspaces spaces;
     for (const size_t bytes : {100, 8000, 10000}) {
         const auto lease = spaces.lease(bytes);

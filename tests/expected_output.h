@@ -1,5 +1,5 @@
-// What a message must come out as: by libcrypto where it has the cipher and mode, else by the twin.
-// Both are nobody of ours.
+// Expected output of a message: from libcrypto where it has the cipher and mode, else from the
+// reference. Neither shares code with the library.
 #pragma once
 
 #include "oracle.h"
@@ -8,7 +8,7 @@
 #include "reference/gcm.h"
 #include "reference/modes.h"
 #include "reference/xts.h"
-#include "slow_cipher.h"
+#include "reference_cipher.h"
 
 namespace tests {
 
@@ -22,16 +22,16 @@ struct Message {
     size_t tag_bytes = 0, unit_bytes = 0;
 };
 
-struct Answer {
+struct ExpectedOutput {
     Text text, tag;
 };
 
-// Forward, by the twin alone.
-inline Answer slow_answer(const Message& m) {
+// Encrypts with the reference implementation alone.
+inline ExpectedOutput reference_answer(const Message& m) {
     const size_t half = m.mode == WARPSEAL_XTS ? m.key.size() / 2 : m.key.size();
-    const auto cipher =
-        slow_cipher(m.cipher, Text(m.key.begin(), m.key.begin() + static_cast<long>(half)));
-    Answer out;
+    const auto cipher = make_reference_cipher(
+        m.cipher, Text(m.key.begin(), m.key.begin() + static_cast<long>(half)));
+    ExpectedOutput out;
     switch (m.mode) {
         case WARPSEAL_ECB: out.text = reference::ecb_encrypt(*cipher, m.text); break;
         case WARPSEAL_CTR: out.text = reference::ctr(*cipher, m.iv, m.text); break;
@@ -39,8 +39,8 @@ inline Answer slow_answer(const Message& m) {
         case WARPSEAL_CFB: out.text = reference::cfb_encrypt(*cipher, m.iv, m.text); break;
         case WARPSEAL_OFB: out.text = reference::ofb(*cipher, m.iv, m.text); break;
         case WARPSEAL_XTS: {
-            const auto tweak =
-                slow_cipher(m.cipher, Text(m.key.begin() + static_cast<long>(half), m.key.end()));
+            const auto tweak = make_reference_cipher(
+                m.cipher, Text(m.key.begin() + static_cast<long>(half), m.key.end()));
             out.text = reference::xts_units(*cipher, *tweak, true, m.iv, m.unit_bytes, m.text);
             break;
         }
@@ -57,15 +57,14 @@ inline Answer slow_answer(const Message& m) {
     return out;
 }
 
-// Forward. libcrypto's calls for CCM, XTS and CMAC are others than for the rest: those are the
-// twin's.
-inline Answer answer(const Message& m) {
+// Encrypts. The reference also serves CCM, XTS and CMAC, for which libcrypto has separate calls.
+inline ExpectedOutput answer(const Message& m) {
     const bool gcm = m.mode == WARPSEAL_GCM;
     const bool plain = m.mode == WARPSEAL_ECB || m.mode == WARPSEAL_CTR || m.mode == WARPSEAL_CBC ||
                        m.mode == WARPSEAL_CFB || m.mode == WARPSEAL_OFB;
     const std::string name = m.cipher + "-" + warpseal_mode_name(m.mode);
-    if ((!plain && !gcm) || !oracle::has(name)) return slow_answer(m);
-    Answer out;
+    if ((!plain && !gcm) || !oracle::has(name)) return reference_answer(m);
+    ExpectedOutput out;
     out.text = oracle::run(name, true, m.key, m.iv, m.aad, m.text, gcm ? &out.tag : nullptr);
     out.tag.resize(m.tag_bytes);
     return out;

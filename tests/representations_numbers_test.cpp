@@ -1,5 +1,5 @@
-// Lengths and numbers past what any text of a test reaches: those that CCM encodes, those of XTS's
-// data units, and GCM's counter.
+// Lengths and numbers beyond any test's text: CCM's encoded lengths, XTS's data unit numbers, and
+// GCM's counter.
 #include <gtest/gtest.h>
 
 #include <vector>

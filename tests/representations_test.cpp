@@ -1,5 +1,5 @@
-// The forms of every cipher header against each other, the standard's example and the twin; planes;
-// GHASH by words against single bits.
+// Compares the representations of every cipher header with each other, the standard's example and
+// the reference. Tests bitsliced conversion, and GHASH by words against single bits.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -64,12 +64,12 @@ void expect_transposed() {
     EXPECT_EQ(back, blocks);
 }
 
-TYPED_TEST(PlanesOf, HoldBitIOfEveryBlock) {
+TYPED_TEST(PlanesOf, ContainBitIOfEveryBlock) {
     expect_transposed<TypeParam, 8>();
     expect_transposed<TypeParam, 16>();
 }
 
-// A byte of one block: the byte form at its plainest, with S-boxes as tables.
+// A byte of one block: the simplest byte representation, with S-boxes as tables.
 struct PlainByte {
     uint8_t v = 0;
     static PlainByte zero() { return {}; }
@@ -106,7 +106,7 @@ private:
     static PlainByte of(int x) { return {static_cast<uint8_t>(x)}; }
 };
 
-// The four bytes of a word by table, for key expansion.
+// Substitutes the four bytes of a word by table, for key expansion.
 struct TableSubstitution {
     template <class S>
     uint32_t substitute(uint32_t word) const {
@@ -117,14 +117,14 @@ struct TableSubstitution {
     }
 };
 
-// Every form that a cipher header has, on 64 blocks under one key.
+// Every representation of a cipher header, on 64 blocks under one key.
 template <class Cipher>
-struct Forms {
+struct Representations {
     static constexpr int block_bytes = Cipher::block_bytes, blocks = 64;
     using Schedule = uint32_t[Cipher::schedule_words];
 
     Schedule schedule[2] = {};  // forward, inverse
-    explicit Forms(const uint8_t* key) {
+    explicit Representations(const uint8_t* key) {
         Cipher::expand(schedule[0], key, TableSubstitution{});
         Cipher::invert(schedule[1], schedule[0]);
         Schedule by_circuit = {};
@@ -137,7 +137,7 @@ struct Forms {
         return static_cast<uint8_t>(schedule[d][i / 4] >> (8 * (i % 4)));
     }
 
-    // d: 0 encrypts, 1 decrypts. False where the cipher has no such form.
+    // d: 0 encrypts, 1 decrypts. Returns false if the cipher has no such representation.
     bool by_bytes(int d, std::vector<uint8_t>& text) const {
         const auto key = [&](int i) { return PlainByte{byte(d, i)}; };
         PlainByte s[block_bytes];
@@ -154,8 +154,8 @@ struct Forms {
         }
         return false;
     }
-    // The byte form over bytes of eight planes.
-    bool by_plane_bytes(int d, std::vector<uint8_t>& text) const {
+    // The byte representation over bitsliced bytes.
+    bool by_bitsliced_bytes(int d, std::vector<uint8_t>& text) const {
         using V = BitslicedByte<uint64_t>;
         const auto key = [&](int i) {
             V v{};
@@ -194,7 +194,7 @@ struct Forms {
         return false;
     }
     template <class Word>
-    bool by_planes(int d, std::vector<uint8_t>& text) const {
+    bool by_bitsliced_words(int d, std::vector<uint8_t>& text) const {
         const auto key = [&](int i) { return static_cast<Word>(0 - static_cast<Word>(bit(d, i))); };
         Word plane[8 * block_bytes];
         if constexpr (requires { Cipher::encrypt_bitsliced(plane, key); }) {
@@ -235,10 +235,10 @@ struct Forms {
     }
 };
 
-TEST(Forms, AllMakeTheStandardsExample) {
+TEST(Representations, AllMatchTheStandardsExample) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         const KnownAnswer known = Cipher::known();
-        const Forms<Cipher> forms(known.key);
+        const Representations<Cipher> representations(known.key);
         std::vector<uint8_t> in, out;
         for (int j = 0; j < 64; ++j) {
             in.insert(in.end(), known.plaintext, known.plaintext + Cipher::block_bytes);
@@ -247,62 +247,68 @@ TEST(Forms, AllMakeTheStandardsExample) {
         int found = 0;
         for (int d = 0; d < 2; ++d) {
             const std::vector<uint8_t>&from = d == 0 ? in : out, &to = d == 0 ? out : in;
-            const auto expect = [&](const char* form, bool has, const std::vector<uint8_t>& got) {
+            const auto expect = [&](const char* representation, bool has,
+                                    const std::vector<uint8_t>& got) {
                 EXPECT_TRUE(!has || got == to)
-                    << Cipher::name << " by " << form << (d == 0 ? "" : ", back");
+                    << Cipher::name << " by " << representation << (d == 0 ? "" : ", back");
                 found += has ? 1 : 0;
             };
             std::vector<uint8_t> text[6] = {from, from, from, from, from, from};
-            expect("bytes", forms.by_bytes(d, text[0]), text[0]);
-            expect("bytes of planes", forms.by_plane_bytes(d, text[1]), text[1]);
-            expect("words", forms.by_words(d, text[2]), text[2]);
-            expect("planes of 32", forms.template by_planes<uint32_t>(d, text[3]), text[3]);
-            expect("planes of 64", forms.template by_planes<uint64_t>(d, text[4]), text[4]);
-            expect("tables", forms.by_tables(d, text[5]), text[5]);
+            expect("bytes", representations.by_bytes(d, text[0]), text[0]);
+            expect("bitsliced bytes", representations.by_bitsliced_bytes(d, text[1]), text[1]);
+            expect("words", representations.by_words(d, text[2]), text[2]);
+            expect("bitsliced words of 32",
+                   representations.template by_bitsliced_words<uint32_t>(d, text[3]), text[3]);
+            expect("bitsliced words of 64",
+                   representations.template by_bitsliced_words<uint64_t>(d, text[4]), text[4]);
+            expect("tables", representations.by_tables(d, text[5]), text[5]);
         }
-        EXPECT_GE(found, 2) << Cipher::name << " has no form";
+        EXPECT_GE(found, 2) << Cipher::name << " has no representation";
     });
 }
 
-// Random keys and blocks: every form as the twin has it; where tests/reference has none, as each
-// other.
-TEST(Forms, AgreeWithTheTwin) {
+// Random keys and blocks: every representation equals the reference or, without one in
+// tests/reference, each other.
+TEST(Representations, AgreeWithTheReference) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         for (unsigned round = 0; round < 20; ++round) {
             const std::vector<uint8_t> key = random_bytes(Cipher::key_bytes, 100 + round),
                                        in = random_bytes(64 * Cipher::block_bytes, 200 + round);
-            const Forms<Cipher> forms(key.data());
-            const auto slow = reference::cipher(Cipher::name, key);
-            if (slow == nullptr && round == 0)
+            const Representations<Cipher> representations(key.data());
+            const auto reference_cipher = reference::cipher(Cipher::name, key);
+            if (reference_cipher == nullptr && round == 0)
                 std::printf(
-                    "NOTE %s: no twin in tests/reference; its forms are held to each other\n",
+                    "NOTE %s: no reference implementation; its representations are compared with each other\n",
                     Cipher::name);
             for (int d = 0; d < 2; ++d) {
                 std::vector<uint8_t> wanted = in;
-                if (slow != nullptr)
-                    wanted = d == 0 ? reference::ecb_encrypt(*slow, in)
-                                    : reference::ecb_decrypt(*slow, in);
-                else if (!forms.by_bytes(d, wanted) && !forms.by_words(d, wanted))
-                    forms.template by_planes<uint64_t>(d, wanted);
-                const auto expect = [&](const char* form, bool has,
+                if (reference_cipher != nullptr)
+                    wanted = d == 0 ? reference::ecb_encrypt(*reference_cipher, in)
+                                    : reference::ecb_decrypt(*reference_cipher, in);
+                else if (!representations.by_bytes(d, wanted) &&
+                         !representations.by_words(d, wanted))
+                    representations.template by_bitsliced_words<uint64_t>(d, wanted);
+                const auto expect = [&](const char* representation, bool has,
                                         const std::vector<uint8_t>& got) {
                     EXPECT_TRUE(!has || got == wanted)
-                        << Cipher::name << " by " << form << (d == 0 ? "" : ", back");
+                        << Cipher::name << " by " << representation << (d == 0 ? "" : ", back");
                 };
                 std::vector<uint8_t> text[6] = {in, in, in, in, in, in};
-                expect("bytes", forms.by_bytes(d, text[0]), text[0]);
-                expect("bytes of planes", forms.by_plane_bytes(d, text[1]), text[1]);
-                expect("words", forms.by_words(d, text[2]), text[2]);
-                expect("planes of 32", forms.template by_planes<uint32_t>(d, text[3]), text[3]);
-                expect("planes of 64", forms.template by_planes<uint64_t>(d, text[4]), text[4]);
-                expect("tables", forms.by_tables(d, text[5]), text[5]);
+                expect("bytes", representations.by_bytes(d, text[0]), text[0]);
+                expect("bitsliced bytes", representations.by_bitsliced_bytes(d, text[1]), text[1]);
+                expect("words", representations.by_words(d, text[2]), text[2]);
+                expect("bitsliced words of 32",
+                       representations.template by_bitsliced_words<uint32_t>(d, text[3]), text[3]);
+                expect("bitsliced words of 64",
+                       representations.template by_bitsliced_words<uint64_t>(d, text[4]), text[4]);
+                expect("tables", representations.by_tables(d, text[5]), text[5]);
             }
             if (testing::Test::HasFailure()) return;
         }
     });
 }
 
-TEST(Counter, CarriesInItsOwnWordsAlone) {
+TEST(Counter, CarriesOnlyWithinItsOwnWords) {
     Block<4> ones;
     std::memset(&ones, 0xff, sizeof ones);
     const Block<4> all = modes::Ctr::mask(ones, 1), low = modes::Gcm::mask(ones, 0);
@@ -316,7 +322,7 @@ TEST(Counter, CarriesInItsOwnWordsAlone) {
     EXPECT_EQ(half.word[1], swap_bytes(uint32_t{2}));
 }
 
-// SP 800-38D 6.3, one bit after the other.
+// SP 800-38D 6.3, one bit at a time.
 Block<4> multiply_by_bits(const Block<4>& x, const Block<4>& y) {
     uint8_t a[16], v[16], z[16] = {};
     store_block(a, x);
@@ -351,7 +357,7 @@ TYPED_TEST(GhashOf, MultipliesAsTheStandardDoes) {
     }
 }
 
-TYPED_TEST(GhashOf, PartsCombineToTheWhole) {
+TYPED_TEST(GhashOf, SegmentsCombineToTheWhole) {
     using namespace macs::ghash;
     using E = Element<TypeParam>;
     const std::vector<uint8_t> bytes = random_bytes(16 * 101, 6);

@@ -1,5 +1,5 @@
-// Broken ciphers: the working function, then one bit of its output turned over.
-#include "engine/scripted_cores.h"
+// Broken ciphers: call the working function, then flip one bit of its output.
+#include "engine/fake_cores.h"
 
 #include <cstring>
 #include <memory>
@@ -23,7 +23,7 @@ void bad_expand(void* state, const uint8_t* key) {
     working().expand(state, other);
 }
 
-// Wrong only where a message is long, as a broken wide loop would be.
+// Wrong only for long messages, as a broken wide loop would be.
 template <int mode, int direction>
 void bad_sweep(const void* state, const uint8_t* iv, uint64_t first, const uint8_t* in,
                uint8_t* out, size_t bytes) {
@@ -107,7 +107,7 @@ constexpr BreakIn break_in_of[WARPSEAL_MODE_COUNT][direction_count] = {
     {break_in<6, 0>, break_in<6, 1>}, {break_in<7, 0>, break_in<7, 1>},
     {break_in<8, 0>, break_in<8, 1>}};
 
-std::vector<std::unique_ptr<CpuCipher>> made;  // never freed: outcomes are remembered by address
+std::vector<std::unique_ptr<CpuCipher>> made;  // never freed: results are recorded by address
 const CpuCipher* machine[cpu_target_count];
 
 CpuCipher* new_cipher() {

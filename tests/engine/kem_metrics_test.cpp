@@ -1,4 +1,4 @@
-// What a batcher counts, as numbers, as Prometheus text, and in its file.
+// The batcher's metrics as numbers, as Prometheus text, and in its file.
 #include "engine/kem/batcher/metrics.h"
 
 #include <unistd.h>
@@ -38,7 +38,7 @@ TEST(KemCounts, BucketsEndAtPowersOfTwo) {
     EXPECT_EQ(out.largest_batch, uint64_t{1} << 30);
 }
 
-// Names with labels, and values; each family has its two comments before it.
+// Returns names with labels, and values. Each family has its two comments before it.
 std::map<std::string, double> parsed(const std::string& text) {
     std::map<std::string, double> out;
     std::istringstream lines(text);
@@ -139,7 +139,7 @@ TEST_F(KemMetricsFile, OncePerSecondAndAtTheEnd) {
         EXPECT_EQ(inline_requests(read(file)), 1);
         const std::string text = batcher.metrics();
         EXPECT_EQ(inline_requests(parsed(text)), 10);
-        // The thread that watches writes what it owes when the second is over.
+        // The watching thread writes pending metrics when the second is over.
         EXPECT_EQ(items.submit(batcher, KemOperation::keypair, 0), WARPSEAL_OK);
         EXPECT_TRUE(soon([&] { return inline_requests(read(file)) == 10; }));
         EXPECT_EQ(batcher.run(items.request(KemOperation::keypair, 0)), WARPSEAL_OK);
@@ -158,8 +158,8 @@ TEST_F(KemMetricsFile, EachBatcherHasItsOwn) {
     EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 2);
 }
 
-// A directory that is none, or where what is there is not a file: requests do not suffer.
-TEST_F(KemMetricsFile, WhatCannotBeWrittenIsLeft) {
+// A missing directory, or a path that is not a regular file: requests are not affected.
+TEST_F(KemMetricsFile, AnUnwritableFileIsIgnored) {
     const auto engine = engine_on("cpu", 1);
     Items items(1);
     KemBatcherOptions no_slot = options();

@@ -1,5 +1,4 @@
-// A ladder whose steps have known figures, so that what the papers' tables make of them is tested
-// without a GPU.
+// A ladder whose steps have known figures, to test the papers' tables without a GPU.
 #include "ladder/ladder.h"
 
 #include <cstdlib>
@@ -90,9 +89,9 @@ std::span<const Component> components() {
     return all;
 }
 
-// The step at place i: i + 1 microseconds an operation, over the number of threads if that is asked
-// for; 100 + i registers. The component at place i: a millisecond over the number of threads, 200 +
-// i registers.
+// The step at index i: i + 1 microseconds an operation, divided by the number of threads if
+// requested; 100 + i registers. The component at index i: a millisecond divided by the number of
+// threads, 200 + i registers.
 warpseal_status run(const KemStep& step, const KemOptions& options, KemMeasured* measured) {
     int i = 0;
     while (std::string_view(step.name) != kem_steps()[static_cast<size_t>(i)].name) ++i;
@@ -116,7 +115,7 @@ std::span<const Step> steps() {
     return all;
 }
 
-// The step at place i: 10 (i + 1) GB/s, 100 + i registers, 200 + i local bytes, 300 + i shared
+// The step at index i: 10 (i + 1) GB/s, 100 + i registers, 200 + i local bytes, 300 + i shared
 // ones.
 warpseal_status run(const Step& step, const Options& options, Measured* measured) {
     const int i = static_cast<int>(&step - steps().data());

@@ -1,6 +1,5 @@
-// The word of cores against the word of a GPU: one text with every operator that
-// docs/adding-a-cipher.md names compiles for both, and each lane of the one computes what the other
-// does.
+// Compares the cores' word type with a GPU's. One function with every operator of
+// docs/adding-a-cipher.md compiles for both, and lanes agree.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,7 +13,7 @@
 
 namespace {
 
-// Each step changes what the next begins with, so that none can be wrong unseen.
+// Each step changes the next one's input, so that no error goes undetected.
 template <class Word>
 void every_operator(Word& a, Word& b) {
     constexpr uint32_t number = 0x9e3779b9;

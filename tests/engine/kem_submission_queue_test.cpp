@@ -1,4 +1,4 @@
-// Where requests are left for a batcher's threads: chunks, places, rings.
+// The submission queue of a batcher's threads: chunks, slots, notifications.
 #include "engine/kem/batcher/submission_queue.h"
 
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ struct SubmissionQueue : testing::Test {
     }
 };
 
-TEST_F(SubmissionQueue, NothingWithoutAPlace) {
+TEST_F(SubmissionQueue, NoRequestWithoutASlot) {
     EXPECT_EQ(put(), Put::no_capacity);
     EXPECT_TRUE(drain().empty());
     submissions.reserve(3);
@@ -47,7 +47,7 @@ TEST_F(SubmissionQueue, NothingWithoutAPlace) {
     complete(drain());
 }
 
-TEST_F(SubmissionQueue, EachKindHasItsChunksAndEachChunkItsOrder) {
+TEST_F(SubmissionQueue, EachKindHasItsOrderedChunks) {
     constexpr uint32_t count = 2 * KemChunk::capacity + 10;
     submissions.reserve(2 * count);
     for (uint32_t i = 0; i < count; ++i) {
@@ -71,8 +71,8 @@ TEST_F(SubmissionQueue, EachKindHasItsChunksAndEachChunkItsOrder) {
     complete(chunks);
 }
 
-// What comes after it was taken is in another chunk; it is used again when its last request is
-// completed, and not before.
+// Requests after a take go to another chunk. A chunk is reused when its last request is completed,
+// and not before.
 TEST_F(SubmissionQueue, AChunkIsUsedAgainWhenItIsDone) {
     submissions.reserve(20);
     put();
@@ -97,7 +97,7 @@ TEST_F(SubmissionQueue, AChunkIsUsedAgainWhenItIsDone) {
     complete(third);
 }
 
-TEST_F(SubmissionQueue, RingsOnceByCount) {
+TEST_F(SubmissionQueue, NotifiesOnceByCount) {
     submissions.reserve(20);
     EXPECT_EQ(put(), Put::quiet);
     EXPECT_NE(submissions.arm(0, 3, false), KemSubmissionQueue::never);
@@ -111,7 +111,7 @@ TEST_F(SubmissionQueue, RingsOnceByCount) {
     complete(drain());
 }
 
-TEST_F(SubmissionQueue, RingsOnceByKind) {
+TEST_F(SubmissionQueue, NotifiesOnceByKind) {
     submissions.reserve(20);
     EXPECT_NE(submissions.arm(bit(keypair) | bit(other), KemSubmissionQueue::never, false),
               KemSubmissionQueue::never);
@@ -127,7 +127,7 @@ TEST_F(SubmissionQueue, RingsOnceByKind) {
     complete(drain());
 }
 
-TEST_F(SubmissionQueue, SaysThatEachIsToBeCounted) {
+TEST_F(SubmissionQueue, ReportsThatEachIsToBeCounted) {
     submissions.reserve(20);
     put();
     put();

@@ -1,4 +1,4 @@
-// Outcomes of self-tests, asked for by several threads at once and across forks.
+// Self-test results requested by several threads at once and across forks.
 #include "engine/self_test/results.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace warpseal;
 
-// A path of its own for each: outcomes last as long as the process.
+// Returns a separate path for each address: results last as long as the process.
 PathName path_of(const int& its_address) {
     return {&its_address, nullptr, -1, Path::cores, WARPSEAL_ECB, Direction::encrypt};
 }
@@ -26,11 +26,11 @@ warpseal_status ask(const PathName& path, const std::function<warpseal_status()>
     return status;
 }
 
-// A test of `path` on a thread of its own that is under way from here on, and ends with `status`
-// when it is let.
-class UnderWay {
+// Runs a test of `path` on a thread of its own, in flight from construction on. It ends with
+// `status` when released.
+class TestInFlight {
 public:
-    UnderWay(const PathName& path, warpseal_status status) {
+    TestInFlight(const PathName& path, warpseal_status status) {
         thread_ = std::thread([this, path, status] {
             got = ask(path, [&] {
                 begun_.set_value();
@@ -51,9 +51,9 @@ private:
     std::thread thread_;
 };
 
-TEST(Verdict, WhoAsksMeanwhileHasTheSameOutcome) {
+TEST(SelfTestResults, ConcurrentCallersShareTheOutcome) {
     static int one, other;
-    UnderWay test(path_of(one), WARPSEAL_SELF_TEST_FAILED);
+    TestInFlight test(path_of(one), WARPSEAL_SELF_TEST_FAILED);
     std::atomic<int> tests{0};
     std::atomic<bool> there{false};
     std::thread second([&] {
@@ -61,7 +61,7 @@ TEST(Verdict, WhoAsksMeanwhileHasTheSameOutcome) {
                   WARPSEAL_SELF_TEST_FAILED);
         there = true;
     });
-    // Another path waits for nobody.
+    // Another path does not wait.
     EXPECT_EQ(ask(path_of(other), [] { return WARPSEAL_OK; }), WARPSEAL_OK);
     EXPECT_FALSE(there);
     test.end();
@@ -70,9 +70,9 @@ TEST(Verdict, WhoAsksMeanwhileHasTheSameOutcome) {
     EXPECT_EQ(tests, 0);
 }
 
-TEST(Verdict, WhatIsNoOutcomeIsTestedAgain) {
+TEST(SelfTestResults, AMissingResultIsTestedAgain) {
     static int path;
-    UnderWay test(path_of(path), WARPSEAL_OUT_OF_MEMORY);
+    TestInFlight test(path_of(path), WARPSEAL_OUT_OF_MEMORY);
     std::thread second([&] {
         EXPECT_EQ(ask(path_of(path), [] { return WARPSEAL_NO_DEVICE; }), WARPSEAL_NO_DEVICE);
     });
@@ -86,13 +86,13 @@ TEST(Verdict, WhatIsNoOutcomeIsTestedAgain) {
     EXPECT_EQ(ask(path_of(path), [] { return WARPSEAL_SELF_TEST_FAILED; }), WARPSEAL_OK);
 }
 
-// The thread that has the test is not there in the child, which would wait for it for ever.
-TEST(Verdict, AForkedChildTestsForItself) {
+// The testing thread does not exist in the child, which would wait for it forever.
+TEST(SelfTestResults, AForkedChildTestsForItself) {
 #if defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: ThreadSanitizer ends forked children of programs with threads";
 #endif
     static int path, other;
-    UnderWay test(path_of(path), WARPSEAL_OK);
+    TestInFlight test(path_of(path), WARPSEAL_OK);
     const pid_t child = fork();
     if (child == 0) {
         alarm(20);

@@ -1,5 +1,5 @@
-// One call over several GPUs and the cores: outputs are those of the cores alone, whoever has what
-// part and whichever GPU fails at whatever step.
+// One call over several GPUs and the cores. Outputs equal those of the cores alone for any split
+// and any failing step.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -7,9 +7,9 @@
 
 #include "engine/calls.h"
 #include "engine/fake_backend.h"
+#include "engine/fake_cores.h"
 #include "engine/impl.h"
 #include "engine/no_memory.h"
-#include "engine/scripted_cores.h"
 #include "engine/self_test/reference_output.h"
 
 namespace {
@@ -65,14 +65,14 @@ Outcome result_of(Engines& it, const Work& work) {
     return tests::outcome_of(*it.engine, work, message_bytes, 2);
 }
 
-class Share : public testing::TestWithParam<Work> {
+class Shards : public testing::TestWithParam<Work> {
 protected:
     static Outcome expected() {
         return tests::outcome_of(tests::cores(), GetParam(), message_bytes, 2);
     }
 };
 
-TEST_P(Share, TwoGpusEachHaveAPart) {
+TEST_P(Shards, TwoGpusEachHaveAShard) {
     const Outcome right = expected();
     Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
@@ -84,7 +84,7 @@ TEST_P(Share, TwoGpusEachHaveAPart) {
     EXPECT_TRUE(two.notices.empty());
 }
 
-TEST_P(Share, CoresAndGpusTogether) {
+TEST_P(Shards, CoresAndGpusTogether) {
     const Outcome right = expected();
     for (const int gpus : {1, 2}) {
         Engines all("auto", backend_with(gpus), half_speed_cores);
@@ -106,9 +106,9 @@ TEST_P(Share, CoresAndGpusTogether) {
     }
 }
 
-// Out of memory, refused, lost: at the beginning, in the middle and at the end of the part of
-// either GPU, with and without the cores.
-TEST_P(Share, WhatAGpuLeavesOthersFinish) {
+// Out of memory, refused, lost: at the start, in the middle and at the end of either GPU's shard,
+// with and without the cores.
+TEST_P(Shards, OthersFinishTheShardOfAFailedGpu) {
     const Outcome right = expected();
     const GpuBackend* backend = backend_with(2);
     const std::pair<warpseal_status, bool> failures[] = {
@@ -134,14 +134,13 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                     ASSERT_TRUE(result_of(all, GetParam()) == right);
                     const bool lost = failure == WARPSEAL_NO_DEVICE && !passing;
                     if (!script.lost && script.steps_of[gpu] < script.fail_device_at)
-                        continue;  // its part was shorter
+                        continue;  // its shard was shorter
                     ASSERT_EQ(script.lost, lost);
                     ASSERT_LE(script.host_calls_of[gpu], asked + 1)
-                        << "who failed is not asked to finish";
+                        << "a failed GPU does not finish the call";
                     ASSERT_EQ(all.notices.size(), 1u);
                     const uint64_t late = script.calls_after_lost;
-                    ASSERT_LE(late, 1u)
-                        << "the other GPU's thread may have asked before, and no other";
+                    ASSERT_LE(late, 1u) << "only the other GPU's thread may have called before";
                     const uint64_t calls = script.host_calls;
                     ASSERT_TRUE(result_of(all, GetParam()) == right) << "and again";
                     if (lost) {
@@ -152,17 +151,17 @@ TEST_P(Share, WhatAGpuLeavesOthersFinish) {
                 }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Share, testing::ValuesIn(all_work),
+INSTANTIATE_TEST_SUITE_P(All, Shards, testing::ValuesIn(all_work),
                          [](const auto& info) { return info.param.name(); });
 
-TEST(Gpus, AllThatAreNamedMustBeThere) {
+TEST(Gpus, AllNamedGpusMustExist) {
     EXPECT_EQ(Engines("cuda:0,1", backend_with(1)).created, WARPSEAL_NO_DEVICE);
     EXPECT_EQ(Engines("cuda:1,0", backend_with(2)).created, WARPSEAL_OK);
     EXPECT_EQ(Engines("cuda:0,0", backend_with(2)).created, WARPSEAL_INVALID_ARGUMENT);
 }
 
-// The one that computes wrong is closed, whichever it is; the other has its part.
-TEST(Gpus, EachAnswersForItself) {
+// The GPU with wrong outputs is closed, whichever it is; the other has its shard.
+TEST(Gpus, EachHasItsOwnSelfTest) {
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
     const Outcome right = tests::outcome_of(tests::cores(), work, message_bytes, 2);
     for (const int bad : {0, 1}) {
@@ -185,9 +184,9 @@ TEST(Gpus, EachAnswersForItself) {
     }
 }
 
-// GPUs that copy from pinned memory themselves beat these cores, and do not where the text must be
-// set aside first.
-TEST(Gpus, WhereTheTextLiesDecides) {
+// GPUs that copy from pinned memory themselves beat these cores, but not where the text must be
+// staged first.
+TEST(Gpus, TheMemoryKindDecides) {
     for (const bool pinned : {false, true}) {
         Engines all("auto", backend_with(1), [](int party) {
             return party < 0 ? Speed{30, 0.001} : Speed{};
@@ -228,8 +227,8 @@ TEST(Gpus, WhereTheTextLiesDecides) {
     }
 }
 
-// As a worker of a pipeline has it: 16 MiB under one key.
-warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
+// Makes one call as a worker of a pipeline does: 16 MiB under one key.
+warpseal_status worker_call(Engines& it, const Key& key, Engine::Where where) {
     Text text(size_t{16} << 20), ivs(32);
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
@@ -241,14 +240,14 @@ warpseal_status piece(Engines& it, const Key& key, Engine::Where where) {
     return it.engine->batch(key, WARPSEAL_CTR, Direction::encrypt, batch, where);
 }
 
-// It tells how fast one of many is, on a thread or a GPU that all of them share: not what either
-// can do.
-TEST(Gpus, PiecesOfWorkersAreNotRated) {
+// A call by one of several workers shares its thread or GPU with the others, so it does not measure
+// either.
+TEST(Gpus, CallsOfWorkersAreNotMeasured) {
     for (const Engine::Where where : {Engine::Where::here, Engine::Where::everywhere}) {
         Engines it("auto", backend_with(1), half_speed_cores);
         ASSERT_EQ(it.engine->cuda_device(), 0);
         const auto key = key_of(it);
-        for (int i = 0; i < 3; ++i) ASSERT_EQ(piece(it, *key, where), WARPSEAL_OK);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(worker_call(it, *key, where), WARPSEAL_OK);
         Engine::Impl& impl = it.engine->impl();
         const Key::Descriptors& descriptors = key->descriptors();
         Target core = Target::portable;
@@ -257,12 +256,12 @@ TEST(Gpus, PiecesOfWorkersAreNotRated) {
         const CallClass call_class = impl.call_class_of(
             descriptors, core, {WARPSEAL_CTR, Direction::encrypt, Shape::batch, size_t{16} << 20});
         const Speed gpu = impl.throughput.of(call_class, 0);
-        EXPECT_EQ(gpu.alone, 0) << "with the cores is another thing than alone";
+        EXPECT_EQ(gpu.alone, 0) << "sharing with the cores is a separate class";
         EXPECT_EQ(gpu.shared > 0, where == Engine::Where::everywhere);
     }
 }
 
-// One of the engine's threads is as fast as its share of them.
+// One of the engine's threads is as fast as its fraction of them.
 TEST(Gpus, WorkersHaveOneThreadEach) {
     Engines it("auto", backend_with(1),
                [](int) {
@@ -291,17 +290,17 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
     }
 }
 
-// Which parts there would be is known once the first is open: then the others are opened too.
-TEST(Gpus, AllThatPiecesAreWorthAreOpened) {
+// The expected shards are known once the first GPU is open; then the others are opened too.
+TEST(Gpus, AllGpusWorthASegmentAreOpened) {
     Engines it("auto", backend_with(2), half_speed_cores);
     EXPECT_TRUE(it.engine->gpus_for_chunks("aes-128", WARPSEAL_GCM, Direction::encrypt,
                                            uint64_t{100} << 30));
     EXPECT_TRUE(it.engine->gpu_is_open(0) && it.engine->gpu_is_open(1));
 }
 
-// Keys, additional data, tags and statuses of a batch, which every part has its own of; and a
-// forgery among those that a GPU has done when it fails, though all the others verify.
-TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
+// Every shard of a batch has keys, AAD, tags and statuses of its own. A forgery lies among the
+// messages done by a GPU before it fails, while all others verify.
+TEST(Gpus, BatchesHaveTheirOwnKeysAndData) {
     constexpr size_t count = 160, each = 65536;
     const Text keys = reference_output::pattern(16 * count, 3),
                aad = reference_output::pattern(24 * count, 4),
@@ -346,19 +345,19 @@ TEST(Gpus, BatchesBringKeysAndDataOfTheirOwn) {
         EXPECT_EQ(statuses[i], i == 1 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK) << i;
 }
 
-// One that is a little faster does not have them all.
-TEST(Gpus, PiecesOfWorkersGoToEachInTurn) {
+// A slightly faster GPU does not get all segments.
+TEST(Gpus, CallsOfWorkersGoToEachGpuInTurn) {
     Engines two("cuda:0,1", backend_with(2), [](int party) { return Speed{20.0 + party, 20.0}; });
     const auto key = key_of(two);
     for (int i = 0; i < 2; ++i)
-        ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
+        ASSERT_EQ(worker_call(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
     const tests::Script before = tests::script();
-    for (int i = 0; i < 6; ++i) ASSERT_EQ(piece(two, *key, Engine::Where::here), WARPSEAL_OK);
+    for (int i = 0; i < 6; ++i) ASSERT_EQ(worker_call(two, *key, Engine::Where::here), WARPSEAL_OK);
     for (int i = 0; i < 2; ++i)
         EXPECT_EQ(tests::script().host_calls_of[i], before.host_calls_of[i] + 3);
 }
 
-TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
+TEST(Gpus, AutoConsidersAllGpusOnceTheFirstIsOpen) {
     Engines it("auto", backend_with(3));
     EXPECT_EQ(tests::script().steps, 0u);
     EXPECT_EQ(it.engine->gpu_count(), 3u);
@@ -366,9 +365,9 @@ TEST(Gpus, AutoKnowsOfAllOnceTheFirstIsOpen) {
     EXPECT_EQ(it.engine->cuda_device_number(3), -1);
 }
 
-// Data on GPUs is worked on where it lies: two calls of one thread, each with the IV of its first
-// block, are the whole job.
-TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
+// Data on GPUs is processed in place: two calls of one thread, each with the IV of its first block,
+// make the whole job.
+TEST(Gpus, DeviceMemoryIsProcessedInPlace) {
     Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
@@ -393,7 +392,7 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
         EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
                                            data, data, half, nullptr),
                   WARPSEAL_OK);
-        EXPECT_EQ(tests::script().steps_of[1 - gpu], other) << "the other GPU is not asked";
+        EXPECT_EQ(tests::script().steps_of[1 - gpu], other) << "the other GPU is not used";
         Text got(half);
         ASSERT_EQ(backend.download(gpu, got.data(), memory, half), WARPSEAL_OK);
         EXPECT_TRUE(std::equal(got.begin(), got.end(),
@@ -402,8 +401,8 @@ TEST(Gpus, DeviceMemoryIsWorkedOnWhereItLies) {
     }
 }
 
-// What a call reads and what it writes lie on one GPU.
-TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
+// The inputs and outputs of a call must lie on one GPU.
+TEST(Gpus, BuffersOfTwoGpusOrOfTheHostAreRefused) {
     Engines two("cuda:0,1", backend_with(2));
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const GpuBackend& backend = *two.engine->cuda();
@@ -442,9 +441,9 @@ TEST(Gpus, TextOfTwoGpusOrOfTheHostIsRefused) {
     for (int gpu = 0; gpu < 2; ++gpu) backend.device_free(gpu, texts[gpu], bytes);
 }
 
-// The GPU's part may be written when the cores' part fails: what no tag has confirmed does not
-// stay.
-TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
+// The GPU's shard may be written when the cores' shard fails: text without a verified tag is
+// zeroized.
+TEST(Unverified, TextIsZeroizedWhenAllocationFails) {
     const Text iv = reference_output::pattern(12, 3),
                in = reference_output::pattern(message_bytes, 4);
     Text sealed(in.size()), tag(16);
@@ -452,7 +451,7 @@ TEST(Unverified, TextIsWipedWhereMemoryEndsAMessage) {
     size_t wiped = 0;
     for (long met = -1, last = 100; met < last; ++met) {
         Engines all("auto", backend, half_speed_cores,
-                    4);  // several threads for the cores' part too
+                    4);  // several threads for the cores' shard too
         ASSERT_EQ(all.engine->cuda_device(), 0);
         const auto key = key_of(all);
         if (met < 0) {  // and the self-tests run

@@ -1,5 +1,5 @@
-/* The headers in C99 without extensions, and the installed way in: the shared library, from C.
- * Round trips, and a forgery refused. */
+/* Compiles the headers as C99 without extensions and links the shared library as installed. Checks
+   round trips and a refused forgery. */
 #include "warpseal/batcher.h"
 #include "warpseal/kem.h"
 #include "warpseal/warpseal.h"
@@ -24,7 +24,8 @@ static void finished(void* user, warpseal_status status) {
     if (status == WARPSEAL_OK) ++*(int*)user;
 }
 
-/* A secret to and fro through a batcher, waited for and not; and what it refuses. */
+/* Exchanges a secret through a batcher, synchronously and asynchronously, and checks the refused
+   calls. */
 static void batcher(warpseal_engine* engine) {
     static unsigned char public_key[699], secret_key[935], ciphertext[699], sent[32], received[32];
     static char text[16384];

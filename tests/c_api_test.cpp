@@ -1,4 +1,4 @@
-// The C interface: what it refuses, what its structs promise, its and its policy.
+// The C interface: refused arguments, struct sizes, representations and policy.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -56,9 +56,9 @@ protected:
     int32_t statuses_[4] = {};
 };
 
-// ---- what there is
+// ---- lists and names
 
-TEST_F(Abi, EveryStatusHasASentence) {
+TEST_F(Abi, EveryStatusHasAMessage) {
     std::set<std::string> texts;
     for (int s = WARPSEAL_OK; s <= WARPSEAL_BAD_PADDING; ++s) {
         const std::string text = warpseal_status_text(static_cast<warpseal_status>(s));
@@ -105,7 +105,7 @@ TEST_F(Abi, NamesAndLists) {
     EXPECT_EQ(warpseal_internal_side_channels("rot-13", "portable"), nullptr);
     EXPECT_EQ(warpseal_internal_side_channels("aes-256", "vaes1024"), nullptr);
     const char* representation =
-        warpseal_internal_representation("aes-256", "cuda");  // null: built without
+        warpseal_internal_representation("aes-256", "cuda");  // null: built without CUDA
     if (representation != nullptr && std::strcmp(representation, "tables") == 0) {
         EXPECT_NE(std::strstr(warpseal_internal_side_channels("aes-256", "cuda"), "bank"), nullptr);
     }
@@ -114,7 +114,7 @@ TEST_F(Abi, NamesAndLists) {
     EXPECT_EQ(warpseal_cipher_at(0, nullptr), WARPSEAL_INVALID_ARGUMENT);
 }
 
-TEST_F(Abi, TargetsSayWhyTheyCannotBeUsed) {
+TEST_F(Abi, TargetsReportWhyTheyAreUnavailable) {
     for (const char* mask : {static_cast<const char*>(nullptr), "portable"}) {
         if (mask != nullptr) setenv("WARPSEAL_TARGETS", mask, 1);
         warpseal_target_info target;
@@ -140,7 +140,7 @@ TEST_F(Abi, TargetsSayWhyTheyCannotBeUsed) {
 
 // ---- nulls and sizes
 
-TEST_F(Abi, StructsSayTheirSize) {
+TEST_F(Abi, StructsHaveTheirSize) {
     warpseal_engine* engine = nullptr;
     warpseal_engine_options o = options("cpu");
     for (const uint32_t bytes : {0u, 4u, static_cast<uint32_t>(sizeof o) - 1}) {
@@ -242,7 +242,7 @@ TEST_F(Abi, Nulls) {
     warpseal_wipe(nullptr, 0);
 }
 
-TEST_F(Abi, WithoutAGpuDeviceCallsSaySo) {
+TEST_F(Abi, WithoutAGpuDeviceCallsReportIt) {
     void* memory = nullptr;
     float milliseconds = 0;
     const warpseal_batch b = batch();
@@ -278,7 +278,7 @@ TEST_F(Abi, WithoutAGpuDeviceCallsSaySo) {
 
 // ---- policy
 
-TEST_F(Abi, TagsOfTwelveToSixteenBytesAndTheInnerDoorForAll) {
+TEST_F(Abi, TagsOf12To16BytesAndTheInternalInterfaceForAll) {
     for (size_t tag_bytes = 0; tag_bytes <= 20; ++tag_bytes) {
         const bool allowed = tag_bytes >= 12 && tag_bytes <= 16,
                    computable = tag_bytes >= 1 && tag_bytes <= 16;
@@ -306,7 +306,7 @@ TEST_F(Abi, TagsOfTwelveToSixteenBytesAndTheInnerDoorForAll) {
     }
 }
 
-TEST_F(Abi, ModesWithATagAreSealedTheOthersEncrypted) {
+TEST_F(Abi, ModesWithATagSealOthersEncrypt) {
     warpseal_batch b = batch();
     EXPECT_EQ(warpseal_encrypt_batch(key_, WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_decrypt_batch(key_, WARPSEAL_GCM, &b), WARPSEAL_INVALID_ARGUMENT);
@@ -335,10 +335,10 @@ TEST_F(Abi, DrawnIvsDifferAndHaveALimit) {
                   WARPSEAL_LIMIT_EXCEEDED);
         EXPECT_EQ(text_[0], 7) << "nothing was sealed";
     }
-    EXPECT_EQ(seal(12, 16), WARPSEAL_OK) << "the caller's own IVs are the caller's own business";
+    EXPECT_EQ(seal(12, 16), WARPSEAL_OK) << "IVs supplied by the caller are not checked";
 }
 
-TEST_F(Abi, OutIsInOrApartFromIt) {
+TEST_F(Abi, OutputIsTheInputOrDisjoint) {
     for (int shift = -32; shift <= 32; ++shift) {
         const bool overlaps = shift != 0 && shift > -32 && shift < 32;
         uint8_t* out = text_ + 100 + shift;
@@ -380,7 +380,7 @@ TEST_F(Abi, HostMemory) {
     EXPECT_EQ(memory, nullptr);
     EXPECT_EQ(warpseal_host_alloc(engine_, SIZE_MAX / 4, &memory), WARPSEAL_OUT_OF_MEMORY);
     EXPECT_EQ(warpseal_host_alloc(engine_, 0, &memory), WARPSEAL_INVALID_ARGUMENT);
-    warpseal_host_free(engine_, text_);  // not ours: left alone
+    warpseal_host_free(engine_, text_);  // not allocated by the library: ignored
 }
 
 // ---- files
@@ -430,7 +430,7 @@ TEST_F(Abi, FilesSealAndOpen) {
     for (const int fd : {in, sealed, out}) close(fd);
 }
 
-TEST_F(Abi, FilesRefuseWhatCannotBeMeant) {
+TEST_F(Abi, FilesRefuseInvalidArguments) {
     const warpseal_secret none = {WARPSEAL_SECRET_KEY, nullptr, 32};
     warpseal_file_options o = {};
     o.struct_bytes = sizeof o;
@@ -438,12 +438,12 @@ TEST_F(Abi, FilesRefuseWhatCannotBeMeant) {
     result.struct_bytes = sizeof result;
     warpseal_file_info info = {};
     info.struct_bytes = sizeof info;
-    // Refused, and it says why.
+    // Refused, with a message that says why.
     const auto refused = [&](warpseal_status status) {
-        const bool told = result.message[0] != 0 && result.target != nullptr &&
-                          *result.target == 0 && result.struct_bytes == sizeof result;
+        const bool explained = result.message[0] != 0 && result.target != nullptr &&
+                               *result.target == 0 && result.struct_bytes == sizeof result;
         result.message[0] = 0;
-        return status == WARPSEAL_INVALID_ARGUMENT && told;
+        return status == WARPSEAL_INVALID_ARGUMENT && explained;
     };
     EXPECT_TRUE(refused(warpseal_file_seal(nullptr, 0, 1, &o, &result)));
     EXPECT_TRUE(refused(warpseal_file_seal(engine_, -1, 1, &o, &result)));

@@ -1,4 +1,4 @@
-// warpseal.hpp: handles free themselves, spans carry lengths, statuses become exceptions.
+// Tests warpseal.hpp: handles free themselves, spans carry lengths, and statuses become exceptions.
 #include "warpseal/warpseal.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ namespace {
 
 const std::vector<std::uint8_t> secret(32, 9);
 
-TEST(Face, SealAndOpen) {
+TEST(Bindings, SealAndOpen) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Key key(engine, "aes-256", secret);
     std::vector<std::uint8_t> text(1000, 3), sealed(text.size()), opened(text.size()), aad(5),
@@ -28,7 +28,7 @@ TEST(Face, SealAndOpen) {
     EXPECT_EQ(opened, std::vector<std::uint8_t>(text.size()));
 }
 
-TEST(Face, CtrTwiceIsNothing) {
+TEST(Bindings, CtrTwiceIsTheIdentity) {
     const warpseal::Engine engine;
     const warpseal::Key key(engine, "aes-128", warpseal::Bytes(secret).first(16));
     std::vector<std::uint8_t> text(100, 3), iv(16);
@@ -40,7 +40,7 @@ TEST(Face, CtrTwiceIsNothing) {
                  warpseal::Engine("cpu").pick("aes-128", WARPSEAL_CTR, 100));
 }
 
-TEST(Face, PaddingUnitsAndMacs) {
+TEST(Bindings, PaddingUnitsAndMacs) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Key key(engine, "aes-256", secret);
     std::vector<std::uint8_t> text(1001, 3), padded(1008), iv(16), tag(16);
@@ -51,7 +51,7 @@ TEST(Face, PaddingUnitsAndMacs) {
                                         padded.begin() + static_cast<std::ptrdiff_t>(written)),
               text);
     std::vector<std::uint8_t> noise(16);
-    key.encrypt(WARPSEAL_CBC, iv, noise, noise);  // of zeros: no padding
+    key.encrypt(WARPSEAL_CBC, iv, noise, noise);  // zero IV: no padding
     EXPECT_FALSE(key.decrypt_padded(iv, noise, noise, written));
     EXPECT_EQ(written, 0u);
 
@@ -78,7 +78,7 @@ TEST(Face, PaddingUnitsAndMacs) {
     EXPECT_EQ(sealed, text);
 }
 
-TEST(Face, ErrorsCarryTheirStatus) {
+TEST(Bindings, ExceptionsHaveTheStatus) {
     try {
         warpseal::Engine("no such device");
         FAIL();
@@ -95,7 +95,7 @@ TEST(Face, ErrorsCarryTheirStatus) {
     EXPECT_THROW(warpseal::DeviceMemory(engine, 16), warpseal::Error);
 }
 
-TEST(Face, MemoryAndBatches) {
+TEST(Bindings, MemoryAndBatches) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Key key(engine, "aes-256", secret);
     const warpseal::HostMemory memory(engine, 64 * 100);
@@ -119,7 +119,7 @@ TEST(Face, MemoryAndBatches) {
     EXPECT_EQ(statuses[8], WARPSEAL_OK);
 }
 
-TEST(Face, KeyEncapsulation) {
+TEST(Bindings, KeyEncapsulation) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Kem kem(engine, "ntruhps2048509");
     const std::size_t pk = kem.info().public_key_bytes, sk = kem.info().secret_key_bytes,
@@ -132,7 +132,7 @@ TEST(Face, KeyEncapsulation) {
         kem.decapsulate(secrets, texts, received);
         EXPECT_EQ(received, sent);
     }
-    // One key for all, in records: a ciphertext, and behind it both secrets.
+    // One key for all items, in records: a ciphertext followed by both secrets.
     constexpr std::size_t count = 3;
     const std::size_t record = ct + 64;
     std::vector<std::uint8_t> publics(pk), secrets(sk), records(count * record);
@@ -154,7 +154,7 @@ TEST(Face, KeyEncapsulation) {
     EXPECT_THROW(kem.encapsulate({bytes(publics).first(pk - 1), 0}, text, shared), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, {text, ct - 1}, shared), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, {text, 0}, shared), warpseal::Error);
-    // One key is that of one text; of one and a half there are none.
+    // One key matches one ciphertext. One and a half ciphertexts are refused.
     std::vector<std::uint8_t> two_texts(2 * ct), two_secrets(64);
     EXPECT_THROW(kem.encapsulate(publics, two_texts, two_secrets), warpseal::Error);
     EXPECT_THROW(kem.encapsulate(publics, bytes(two_texts).first(ct + 5), shared), warpseal::Error);
@@ -163,7 +163,7 @@ TEST(Face, KeyEncapsulation) {
     EXPECT_THROW(warpseal::KemKeyPool(engine, nullptr, 1), warpseal::Error);
 }
 
-TEST(Face, PoolsOfKeyPairs) {
+TEST(Bindings, KeyPools) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Kem kem(engine, "ntruhps2048509");
     warpseal::KemKeyPool pool(engine, "ntruhps2048509", 4);
@@ -173,26 +173,26 @@ TEST(Face, PoolsOfKeyPairs) {
     std::vector<std::int32_t> statuses(4);
     pool.fill();
     EXPECT_THROW(pool.take(std::span(publics).first(3 * pk), handles), warpseal::Error)
-        << "fewer keys than tickets";
+        << "fewer keys than handles";
     pool.take(publics, handles);
     kem.encapsulate(publics, texts, sent);
-    EXPECT_THROW(pool.take(publics, handles), warpseal::Error) << "all are taken";
+    EXPECT_THROW(pool.take(publics, handles), warpseal::Error) << "no keys are left";
     EXPECT_THROW(pool.take(publics, std::span(handles).first(3)), warpseal::Error)
-        << "more keys than tickets";
+        << "more keys than handles";
     pool.drop(std::span(handles).first(1));
     warpseal_kem_pool_release(pool.get(), 3, nullptr);
     EXPECT_THROW(pool.decapsulate(handles, texts, received, std::span(statuses).first(3)),
                  warpseal::Error)
         << "too few statuses";
     EXPECT_THROW(pool.decapsulate(handles, texts, received, statuses), warpseal::Error)
-        << "one is dropped";
+        << "one was released";
     EXPECT_EQ(statuses, (std::vector<std::int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OK,
                                                    WARPSEAL_OK, WARPSEAL_OK}));
     EXPECT_TRUE(std::equal(sent.begin() + 32, sent.end(), received.begin() + 32));
     EXPECT_THROW(warpseal::KemKeyPool(engine, "ntruhps2048509", 0), warpseal::Error);
 }
 
-TEST(Face, BatchersOfRequests) {
+TEST(Bindings, BatchersOfRequests) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal_kem_info info = warpseal::Kem::find("ntruhps2048509");
     std::vector<std::uint8_t> publics(info.public_key_bytes), secrets(info.secret_key_bytes),
@@ -230,16 +230,17 @@ TEST(Face, BatchersOfRequests) {
     EXPECT_THROW(warpseal::KemBatcher(engine, &options), warpseal::Error) << "of no size";
     options.struct_bytes = sizeof options;
     options.max_waiting = 1;
-    // `done` holds the only thread that takes from the queue: the bound is then told, and no error.
-    std::atomic<int> held{0}, told{0};
-    std::pair<std::atomic<int>*, std::atomic<int>*> both{&held, &told};
+    // `done` blocks the only thread that takes from the queue, so the bound is reported. It is not
+    // an error.
+    std::atomic<int> held{0}, reported{0};
+    std::pair<std::atomic<int>*, std::atomic<int>*> both{&held, &reported};
     request.operation = WARPSEAL_KEM_KEYPAIR;
     request.user = &both;
     request.done = [](void* user, warpseal_status) {
-        const auto [held, told] =
+        const auto [held, reported] =
             *static_cast<std::pair<std::atomic<int>*, std::atomic<int>*>*>(user);
         held->wait(0);
-        ++*told;
+        ++*reported;
     };
     {
         warpseal::KemBatcher batcher(engine, &options);
@@ -250,10 +251,10 @@ TEST(Face, BatchersOfRequests) {
         held = 1;
         held.notify_all();
     }
-    EXPECT_GE(told, 1);
+    EXPECT_GE(reported, 1);
 }
 
-TEST(Face, FilesThrowWhatWentWrong) {
+TEST(Bindings, FilesThrowOnErrors) {
     const warpseal::Engine engine("cpu", 1);
     warpseal_file_options options = {};
     options.struct_bytes = sizeof options;

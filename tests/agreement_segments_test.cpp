@@ -1,8 +1,8 @@
-// Random lengths, misalignments and pieces: a message in any pieces, from any block, equals the
+// Random lengths, misalignments and segments. A message in any segments, from any block, equals the
 // reference and libcrypto on every target.
 #include <gtest/gtest.h>
 
-#include "answers.h"
+#include "expected_output.h"
 #include "matrix.h"
 #include "paths.h"
 #include "random.h"
@@ -16,13 +16,14 @@ using warpseal::Direction;
 using warpseal::GcmRun;
 
 constexpr size_t longest = size_t{1} << 18;
-constexpr size_t slow_longest = size_t{1} << 14;  // where only the twin can tell
+constexpr size_t longest_for_reference = size_t{1}
+                                         << 14;  // limit where only the reference can check
 constexpr size_t reference_limit =
-    2048;  // longer messages are compared with libcrypto alone, which is faster than the twin
+    2048;  // libcrypto alone checks longer messages: it is faster than the reference
 
 using Cipher = warpseal_cipher_info;
 
-// One of the ciphers that have the mode.
+// Returns one of the ciphers that have the mode.
 const Cipher& random_cipher(tests::Random& random, const std::vector<Cipher>& ciphers,
                             warpseal_mode mode) {
     for (;;)
@@ -37,7 +38,7 @@ bool any_has(const std::vector<Cipher>& ciphers, warpseal_mode mode) {
     return false;
 }
 
-// A counter some blocks further on, modulo 2^(block bits).
+// Returns the counter advanced by `blocks`, modulo 2^(block bits).
 Text advanced(Text counter, uint64_t blocks) {
     for (size_t i = counter.size(); i-- > 0;) {
         const uint64_t sum = counter[i] + (blocks & 0xff);
@@ -47,7 +48,7 @@ Text advanced(Text counter, uint64_t blocks) {
     return counter;
 }
 
-// An XTS unit's number some units further on.
+// Returns the number of the XTS unit `units` further on.
 Text next_unit(Text number, uint64_t units) {
     std::reverse(number.begin(), number.end());
     number = advanced(number, units);
@@ -55,7 +56,7 @@ Text next_unit(Text number, uint64_t units) {
     return number;
 }
 
-// Where a message is cut: positions of whole blocks (or units) from 0 to its end.
+// Returns cut positions from 0 to the end of the message, in whole blocks or units.
 std::vector<size_t> cuts(tests::Random& random, size_t bytes, size_t block = 16) {
     std::vector<size_t> out{0};
     while (out.back() < bytes)
@@ -68,7 +69,7 @@ struct Memory {
     tests::Guarded in{longest + 4096}, out{longest + 4096};
 };
 
-TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
+TEST(Segments, SweepsFromAnyBlockAtAnyAlignment) {
     tests::Random random(11);
     const std::vector<Cipher> all = targets::ciphers();
     static constexpr warpseal_mode modes[] = {WARPSEAL_CTR, WARPSEAL_ECB, WARPSEAL_CBC,
@@ -82,21 +83,22 @@ TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
                    whole = mode == WARPSEAL_ECB || mode == WARPSEAL_CBC;
         const bool has_oracle =
             oracle::has(std::string(cipher.name) + "-" + warpseal_mode_name(mode));
-        const size_t n = random.length(has_oracle ? longest : slow_longest) / (whole ? block : 1) *
-                         (whole ? block : 1);
+        const size_t n = random.length(has_oracle ? longest : longest_for_reference) /
+                         (whole ? block : 1) * (whole ? block : 1);
         const Text key = random.text(cipher.key_bytes), pt = random.text(n);
         const Text iv = is_ctr                 ? random.counter(n / block + 1, block)
                         : mode == WARPSEAL_ECB ? Text()
                                                : random.text(block);
-        // Half of the messages in counter mode begin at a later block of a longer one, some far
-        // beyond 2^32 blocks.
+        // Half of the CTR messages start at a later block of a longer one, some far beyond 2^32
+        // blocks.
         const uint64_t first_block =
             !is_ctr || random.one_in(2) ? 0 : random.next() >> (1 + random.below(63));
         const tests::Message message{
             cipher.name, mode, key, is_ctr ? advanced(iv, first_block) : iv, {}, pt, 0, 0};
         const Text ct = tests::answer(message).text;
-        ASSERT_TRUE(n > reference_limit || ct == tests::slow_answer(message).text);
-        const size_t in_shift = i % 16, out_shift = i / 16 % 16;  // all 256 pairs, five times over
+        ASSERT_TRUE(n > reference_limit || ct == tests::reference_answer(message).text);
+        const size_t in_shift = i % 16,
+                     out_shift = i / 16 % 16;  // all 256 alignment pairs, five times each
         for (const auto& path : tests::paths(cipher.name, key))
             for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
                 if (!path->sweeps(mode, direction)) continue;
@@ -108,7 +110,7 @@ TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
                 Output out(memory.out, memory.out.begin() + out_shift, n, i % 2 == 0 ? 0xa5 : 0x5a);
                 const std::vector<size_t> cut = cuts(random, n, block);
                 for (size_t c = 0; c + 1 < cut.size(); ++c) {
-                    // CBC and CFB: the ciphertext block before the piece.
+                    // CBC and CFB: the ciphertext block before the segment.
                     const uint8_t* before = iv.empty() ? nullptr
                                             : is_ctr || cut[c] == 0
                                                 ? iv.data()
@@ -129,7 +131,7 @@ TEST(Pieces, SweepsFromAnyBlockAtAnyAlignment) {
     }
 }
 
-TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
+TEST(Segments, XtsFromAnyUnitAtAnyAlignment) {
     tests::Random random(14);
     const std::vector<Cipher> all = targets::ciphers();
     if (!any_has(all, WARPSEAL_XTS)) GTEST_SKIP() << "NOT RUN: no cipher here has XTS";
@@ -138,15 +140,15 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
         const Cipher& cipher = random_cipher(random, all, WARPSEAL_XTS);
         const size_t unit =
             random.one_in(2) ? 16 + random.below(600) : size_t{16} << random.below(9);
-        size_t n = 16 + random.length(slow_longest);
+        size_t n = 16 + random.length(longest_for_reference);
         if (n % unit != 0 && n % unit < 16) n -= n % unit;
         const Text key = random.text(2 * cipher.key_bytes), pt = random.text(n);
         Text number = random.text(16);
         for (size_t j = 0; j < 16 && !random.one_in(5); ++j)
-            number[j] = 0xff;  // carries far, or round the end
+            number[j] = 0xff;  // long carries, or wraparound
         number[0] = static_cast<uint8_t>(number[0] - random.below(4));
         const Text ct =
-            tests::slow_answer({cipher.name, WARPSEAL_XTS, key, number, {}, pt, 0, unit}).text;
+            tests::reference_answer({cipher.name, WARPSEAL_XTS, key, number, {}, pt, 0, unit}).text;
         const size_t in_shift = i % 16, out_shift = i / 16 % 16;
         for (const auto& path : tests::paths(cipher.name, key)) {
             path->tweak(Text(key.begin() + cipher.key_bytes, key.end()));
@@ -180,11 +182,11 @@ TEST(Pieces, XtsFromAnyUnitAtAnyAlignment) {
 
 class GcmSegments : public testing::Test {
 protected:
-    // The message cut up. in_order: pieces on one run; otherwise each on a run of its own, combined
+    // Processes the message in segments. in_order: all in one run; otherwise one run each, combined
     // afterwards.
-    static Text tag_of_pieces(const Path& path, Direction direction, const GcmRun& begun,
-                              const std::vector<size_t>& cut, bool in_order, const uint8_t* in,
-                              uint8_t* out, size_t aad_bytes) {
+    static Text tag_of_segments(const Path& path, Direction direction, const GcmRun& begun,
+                                const std::vector<size_t>& cut, bool in_order, const uint8_t* in,
+                                uint8_t* out, size_t aad_bytes) {
         GcmRun run = begun;
         const size_t n = cut.back();
         for (size_t c = 0; c + 1 < cut.size(); ++c) {
@@ -213,21 +215,22 @@ TEST_F(GcmSegments, InOrderAndCombined) {
         const Cipher& cipher = random_cipher(random, all, WARPSEAL_GCM);
         const std::string name = cipher.name;
         const Text key = random.text(cipher.key_bytes);
-        const auto slow = tests::slow_cipher(name, key);
-        const size_t n = random.length(oracle::has(name + "-gcm") ? longest : slow_longest);
+        const auto reference_cipher = tests::make_reference_cipher(name, key);
+        const size_t n =
+            random.length(oracle::has(name + "-gcm") ? longest : longest_for_reference);
         Text iv = random.text(random.one_in(2) ? 12 : 1 + random.below(64));
         if (random.one_in(3)) {  // a J0 whose low 32 bits wrap within the message
             Text counter0 = random.text(16);
             const auto low = static_cast<uint32_t>(0 - random.below(n / 16 + 2));
             for (size_t b = 0; b < 4; ++b) counter0[15 - b] = static_cast<uint8_t>(low >> (8 * b));
-            iv = reference::gcm_iv_for(*slow, counter0);
-            ASSERT_EQ(reference::gcm_counter0(*slow, iv), counter0);
+            iv = reference::gcm_iv_for(*reference_cipher, counter0);
+            ASSERT_EQ(reference::gcm_counter0(*reference_cipher, iv), counter0);
         }
         const Text aad = random.text(random.length(512)), pt = random.text(n);
         const auto [ct, expected_tag] =
             tests::answer({name, WARPSEAL_GCM, key, iv, aad, pt, 16, 0});
         if (n <= reference_limit) {
-            const reference::Sealed sealed = reference::gcm_seal(*slow, iv, aad, pt);
+            const reference::Sealed sealed = reference::gcm_seal(*reference_cipher, iv, aad, pt);
             ASSERT_EQ(sealed.ciphertext, ct);
             ASSERT_EQ(sealed.tag, expected_tag);
         }
@@ -244,14 +247,14 @@ TEST_F(GcmSegments, InOrderAndCombined) {
                     Output out(memory.out, memory.out.begin() + out_shift, n,
                                in_order ? 0xa5 : 0x5a);
                     const Text tag =
-                        tag_of_pieces(*path, direction, run, cuts(random, n), in_order,
-                                      memory.in.begin() + in_shift, out.data(), aad.size());
+                        tag_of_segments(*path, direction, run, cuts(random, n), in_order,
+                                        memory.in.begin() + in_shift, out.data(), aad.size());
                     ASSERT_TRUE(out.equals(expected.data()));
                     ASSERT_EQ(tag, expected_tag);
                     Output same(memory.out, memory.out.begin() + out_shift, n, 0xa5);
                     same.load(source.data());
-                    ASSERT_EQ(tag_of_pieces(*path, direction, run, cuts(random, n), in_order,
-                                            same.data(), same.data(), aad.size()),
+                    ASSERT_EQ(tag_of_segments(*path, direction, run, cuts(random, n), in_order,
+                                              same.data(), same.data(), aad.size()),
                               expected_tag);
                     ASSERT_TRUE(same.equals(expected.data()));
                     matrix::count(path->target(), name, WARPSEAL_GCM, direction, 2);
@@ -260,20 +263,20 @@ TEST_F(GcmSegments, InOrderAndCombined) {
     }
 }
 
-// sum * H^n + part for n up to 2^60: small powers against the reference, large ones by adding
-// exponents.
+// Checks accumulator * H^n + segment for n up to 2^60: small powers against the reference, large
+// ones by adding exponents.
 TEST(GcmCombine, AnyPower) {
     tests::Random random(13);
     for (const Cipher& cipher : targets::ciphers()) {
         if (!targets::has(cipher, WARPSEAL_GCM)) continue;
         const std::string name = cipher.name;
         const Text key = random.text(cipher.key_bytes);
-        const auto slow = tests::slow_cipher(name, key);
+        const auto reference_cipher = tests::make_reference_cipher(name, key);
         for (const auto& path : tests::paths(name, key)) {
             for (uint64_t n = 0; n < 300; ++n) {
                 Text sum = random.text(16);
                 const Text part = random.text(16);
-                Text expected = reference::gcm_ghash(*slow, Text(16 * n, 0), sum);
+                Text expected = reference::gcm_ghash(*reference_cipher, Text(16 * n, 0), sum);
                 for (size_t b = 0; b < 16; ++b)
                     expected[b] = static_cast<uint8_t>(expected[b] ^ part[b]);
                 path->gcm_combine(sum.data(), part.data(), n);
@@ -293,13 +296,13 @@ TEST(GcmCombine, AnyPower) {
     }
 }
 
-// The block of the lengths (SP 800-38D 7.1 step 5), also of more text than there is memory for.
+// The length block (SP 800-38D 7.1 step 5), also for more text than fits in memory.
 TEST(GcmFinish, AnyLengths) {
     tests::Random random(15);
     for (const Cipher& cipher : targets::ciphers()) {
         if (!targets::has(cipher, WARPSEAL_GCM)) continue;
         const Text key = random.text(cipher.key_bytes);
-        const auto slow = tests::slow_cipher(cipher.name, key);
+        const auto reference_cipher = tests::make_reference_cipher(cipher.name, key);
         for (const auto& path : tests::paths(cipher.name, key))
             for (int i = 0; i < 100; ++i) {
                 const uint64_t aad_bytes = random.next() >> (3 + random.below(61)),
@@ -310,8 +313,8 @@ TEST(GcmFinish, AnyLengths) {
                     lengths[7 - b] = static_cast<uint8_t>(8 * aad_bytes >> (8 * b));
                     lengths[15 - b] = static_cast<uint8_t>(8 * text_bytes >> (8 * b));
                 }
-                slow->encrypt(mask.data());
-                Text expected = reference::gcm_ghash(*slow, lengths, sum);
+                reference_cipher->encrypt(mask.data());
+                Text expected = reference::gcm_ghash(*reference_cipher, lengths, sum);
                 for (size_t b = 0; b < 16; ++b)
                     expected[b] = static_cast<uint8_t>(expected[b] ^ mask[b]);
                 GcmRun run;

@@ -1,6 +1,6 @@
-// The slow twin that a cipher is held to: that of tests/reference, or where it has none, the block
-// function of the portable target, which the vectors hold. Modes are always those of
-// tests/reference. Blocks once computed are remembered: tests ask for the same ones again.
+// The slow reference of a cipher: that of tests/reference or, if there is none, the block function
+// of the portable target, which the vectors check. Modes are always those of tests/reference.
+// Computed blocks are cached, as tests request the same ones again.
 #pragma once
 
 #include <array>
@@ -39,12 +39,12 @@ private:
     void* state_;
 };
 
-class Remembering : public reference::Cipher {
+class Caching : public reference::Cipher {
 public:
-    explicit Remembering(std::unique_ptr<reference::Cipher> cipher) : cipher_(std::move(cipher)) {}
+    explicit Caching(std::unique_ptr<reference::Cipher> cipher) : cipher_(std::move(cipher)) {}
     size_t block_bytes() const override { return cipher_->block_bytes(); }
-    void encrypt(uint8_t* block) const override { look(encrypted_, block, true); }
-    void decrypt(uint8_t* block) const override { look(decrypted_, block, false); }
+    void encrypt(uint8_t* block) const override { lookup(encrypted_, block, true); }
+    void decrypt(uint8_t* block) const override { lookup(decrypted_, block, false); }
     std::vector<reference::Text> secrets() const override { return cipher_->secrets(); }
 
 private:
@@ -55,7 +55,7 @@ private:
         }
     };
     using Memory = std::unordered_map<Block, Block, Hash>;
-    void look(Memory& memory, uint8_t* block, bool forward) const {
+    void lookup(Memory& memory, uint8_t* block, bool forward) const {
         Block key{};
         std::memcpy(key.data(), block, block_bytes());
         const auto [found, is_new] = memory.try_emplace(key);
@@ -70,21 +70,21 @@ private:
     mutable Memory encrypted_, decrypted_;
 };
 
-inline std::unique_ptr<reference::Cipher> slow_cipher(const std::string& name,
-                                                      const reference::Text& key) {
+inline std::unique_ptr<reference::Cipher> make_reference_cipher(const std::string& name,
+                                                                const reference::Text& key) {
     std::unique_ptr<reference::Cipher> cipher = reference::cipher(name, key);
     if (cipher == nullptr) {
-        static std::set<std::string> told;
-        if (told.insert(name).second)
+        static std::set<std::string> reported;
+        if (reported.insert(name).second)
             std::printf(
-                "NOTE %s: no twin in tests/reference; its blocks are held to the portable target and the vectors alone\n",
+                "NOTE %s: no reference implementation; its blocks are compared with the portable target and the vectors alone\n",
                 name.c_str());
         const warpseal::CpuCipher* portable =
             warpseal::cpu_cipher(warpseal::Target::portable, name.c_str());
         if (portable == nullptr) return nullptr;
         cipher = std::make_unique<PortableBlocks>(*portable, key);
     }
-    return std::make_unique<Remembering>(std::move(cipher));
+    return std::make_unique<Caching>(std::move(cipher));
 }
 
 }  // namespace tests

@@ -1,5 +1,5 @@
-// What the bounds of `warpseal bench --html` rest on: counts of a cipher's text, of ciphers that
-// are counted by hand.
+// Inputs of the bounds in `warpseal bench --html`: operation counts of a cipher's code, compared
+// with hand counts.
 #include <gtest/gtest.h>
 
 #include "../bench/work/count.h"
@@ -10,7 +10,7 @@ namespace {
 using warpseal::cli::CipherWork;
 using warpseal::work::count;
 
-// Two rounds of an addition, an exclusive-or with a key and a rotation by two shifts.
+// Two rounds of an addition, an XOR with a key and a rotation by two shifts.
 struct Words {
     static constexpr const char* name = "words";
     static constexpr uint32_t block_bytes = 8;
@@ -24,7 +24,7 @@ struct Words {
     }
 };
 
-// Five look-ups of a block; of two at once one less each, of a counter three.
+// Five lookups per block; one less each for two at once, and three for a counter.
 struct Tables {
     static constexpr const char* name = "tables";
     static constexpr uint32_t block_bytes = 16, schedule_words = 4;
@@ -51,14 +51,14 @@ struct Tables {
     }
 };
 
-TEST(Work, OfWordForm) {
+TEST(OperationCounts, OfTheWordRepresentation) {
     const CipherWork work = count<Words>();
     EXPECT_EQ(work.block_bytes, 8u);
     EXPECT_EQ(work.logic, 2u * 2u);
     EXPECT_EQ(work.lookups + work.plane_gates, 0u);
 }
 
-TEST(Work, OfTableForm) {
+TEST(OperationCounts, OfTheTableRepresentation) {
     const CipherWork work = count<Tables>();
     EXPECT_EQ(work.block_bytes, 16u);
     EXPECT_EQ(work.lookups, 5u);
@@ -67,7 +67,7 @@ TEST(Work, OfTableForm) {
     EXPECT_EQ(work.logic + work.plane_gates, 0u);
 }
 
-TEST(Work, EachCipherHasSome) {
+TEST(OperationCounts, EachCipherHasCounts) {
     warpseal::for_each_cipher([]<class Cipher>(warpseal::CipherType<Cipher>) {
         const CipherWork work = count<Cipher>();
         EXPECT_STREQ(work.cipher, Cipher::name);

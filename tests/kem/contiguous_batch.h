@@ -1,5 +1,4 @@
-// A batch of NTRU whose items lie side by side, one array for each field: the arrays are the
-// caller's to name.
+// A batch of NTRU with contiguous items and one array for each field, which the caller sets.
 #pragma once
 
 #include "kem/params.h"
@@ -7,7 +6,7 @@
 
 namespace tests {
 
-inline warpseal_kem_batch side_by_side(const warpseal::kem::Params& set, uint64_t count) {
+inline warpseal_kem_batch contiguous_batch(const warpseal::kem::Params& set, uint64_t count) {
     warpseal_kem_batch batch{};
     batch.struct_bytes = sizeof batch;
     batch.count = count;

@@ -1,4 +1,4 @@
-// Rates: what is learnt of a measurement, and that one which there is no memory for hurts nobody.
+// Throughput model: learning from measurements, and failed allocations without side effects.
 #include "engine/schedule/throughput.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ const CallClass call_class{nullptr,      WARPSEAL_CTR,       Direction::encrypt,
                            Shape::sweep, MemoryKind::pinned, 4};
 constexpr uint64_t gigabyte = 1'000'000'000;
 
-// So that a rate comes of it which is known.
+// Records calls that result in this known rate.
 void note(Throughput& throughput, int party, double rate, int times = 1,
           const CallClass& of = call_class, bool shared = false) {
     const double delay = party == Throughput::cores ? 0 : usual_gpu_delay(of.memory_kind);
@@ -31,20 +31,19 @@ TEST(Throughput, RiseAtOnceAndFallSlowly) {
             return throughput.of(call_class, party).alone;
         };
         EXPECT_EQ(alone_after(40), 0) << "the first pays for pinning";
-        EXPECT_EQ(alone_after(10), 0) << "one may be bad luck";
+        EXPECT_EQ(alone_after(10), 0) << "one may be an outlier";
         EXPECT_NEAR(alone_after(8), 9.5, 1e-9);
         EXPECT_NEAR(alone_after(20), 20, 1e-9);
         EXPECT_NEAR(alone_after(10), 17.5, 1e-9);
         throughput.note(call_class, party, false, telling_bytes - 1, 1e-6);
-        EXPECT_NEAR(throughput.of(call_class, party).alone, 17.5, 1e-9)
-            << "too little says nothing";
+        EXPECT_NEAR(throughput.of(call_class, party).alone, 17.5, 1e-9) << "too little to measure";
         EXPECT_EQ(throughput.of(call_class, party).shared, 0);
         EXPECT_EQ(throughput.of(call_class, 5).alone, 0);
     }
 }
 
-// What is over about when a GPU usually begins was no slower than twice as fast as the clock says.
-TEST(Throughput, AShortCallDoesNotMakeAGpuFast) {
+// A call that ends about when a GPU usually starts is at most twice as fast as measured.
+TEST(Throughput, AShortCallDoesNotRaiseAGpusRate) {
     Throughput throughput(4);
     const double seconds = usual_gpu_delay(call_class.memory_kind) / 2;
     for (int i = 0; i < 3; ++i) throughput.note(call_class, 0, false, telling_bytes, seconds);
@@ -52,15 +51,15 @@ TEST(Throughput, AShortCallDoesNotMakeAGpuFast) {
                 static_cast<double>(telling_bytes) * 1e-9 / (seconds / 2), 1e-9);
 }
 
-// Else one bad measurement would keep a target out for good.
-TEST(Throughput, WhatOthersDoMeanwhileLeavesDoubts) {
+// Otherwise one bad measurement would exclude a target for good.
+TEST(Throughput, MeasurementsUnderLoadAreUncertain) {
     Throughput throughput(4);
     note(throughput, 0, 10, 3);
     note(throughput, Throughput::cores, 20, 3);
     EXPECT_NEAR(throughput.of(call_class, 0).alone, 10 * (1 + 0.01 * 3), 1e-9);
     EXPECT_NEAR(throughput.of(call_class, Throughput::cores).alone, 20, 1e-9);
     note(throughput, Throughput::cores, 20, 1000);
-    EXPECT_NEAR(throughput.of(call_class, 0).alone, 15, 1e-9) << "half as fast is out of doubt";
+    EXPECT_NEAR(throughput.of(call_class, 0).alone, 15, 1e-9) << "half the rate is beyond doubt";
     note(throughput, 0, 12);
     EXPECT_NEAR(throughput.of(call_class, 0).alone, 12, 1e-9);
 }
@@ -79,8 +78,8 @@ TEST(Throughput, AreBySize) {
     }
 }
 
-// Cores do not care where the data lies, until a GPU works beside them.
-TEST(Throughput, CoresAloneHaveOneFigureForAllPlaces) {
+// The cores' rate does not depend on the memory kind until a GPU shares the call.
+TEST(Throughput, CoresAloneHaveOneRateForAllMemoryKinds) {
     Throughput throughput(4);
     CallClass pageable = call_class;
     pageable.memory_kind = MemoryKind::host;
@@ -93,7 +92,7 @@ TEST(Throughput, CoresAloneHaveOneFigureForAllPlaces) {
     EXPECT_GE(throughput.of(call_class, Throughput::cores).shared, 10);
 }
 
-TEST(Throughput, BehindALinkCiphersAreAlikeUntilOneIsMeasured) {
+TEST(Throughput, BehindALinkCiphersShareARateUntilOneIsMeasured) {
     const CpuCipher others[2] = {};
     CallClass first = call_class, second = call_class, elsewhere = call_class;
     first.cipher = &others[0];
@@ -105,7 +104,7 @@ TEST(Throughput, BehindALinkCiphersAreAlikeUntilOneIsMeasured) {
         for (const bool shared : {false, true}) note(throughput, party, 10, 3, first, shared);
     EXPECT_NEAR(throughput.of(second, 0).alone, 10, 1e-9);
     EXPECT_EQ(throughput.of(second, 0).shared, 0)
-        << "with the cores, whose share hangs on the cipher";
+        << "with the cores, whose shard depends on the cipher";
     EXPECT_EQ(throughput.of(second, 1).alone, 0);
     EXPECT_EQ(throughput.of(elsewhere, 0).alone, 0);
     EXPECT_EQ(throughput.of(second, Throughput::cores).alone, 0);
@@ -140,11 +139,11 @@ TEST(Throughput, CoresAreCalibratedOnceForAllThreads) {
     kind.shape = Shape::sweep;
     note(throughput, Throughput::cores, 20, 3, kind);
     EXPECT_NEAR(throughput.of(kind, Throughput::cores).alone, 20, 1e-9)
-        << "what was measured counts";
+        << "the measured rate applies";
 }
 
-// A core that takes ten milliseconds for 64 KiB when nothing holds it up; four of them are 0.7 of
-// four times as fast.
+// A core that takes ten milliseconds for 64 KiB when undisturbed; four of them reach 0.7 of four
+// times that rate.
 TEST(Throughput, CalibrationIsGigabytesASecondOfAllThreads) {
     CpuCipher cipher = {};
     cipher.sweep[WARPSEAL_CTR][0] = [](const void*, const uint8_t*, uint64_t, const uint8_t*,
@@ -161,8 +160,8 @@ TEST(Throughput, CalibrationIsGigabytesASecondOfAllThreads) {
     EXPECT_GE(throughput.of(kind, Throughput::cores).alone, most / 2);
 }
 
-// In a thread of its own, as a GPU's part of a call is: what it throws ends the process.
-TEST(Throughput, WithoutMemoryNothingIsLearnt) {
+// On a thread of its own, as for a GPU's shard of a call: an exception there ends the process.
+TEST(Throughput, WithoutMemoryNothingIsRecorded) {
     Throughput throughput(4);
     std::thread([&] {
         tests::requests_met = 0;

@@ -1,5 +1,5 @@
-// Memory that runs out anywhere in the library leaves the C interface as a status: no exception, no
-// crash.
+// Running out of memory anywhere in the library leaves the C interface as a status: no exception,
+// no crash.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,14 +9,14 @@
 
 #include "warpseal/warpseal.h"
 
-// Every allocation of the C++ kind in this program, counted down.
+// Counts down every C++ allocation of this program.
 
 namespace {
-std::atomic<long> allocations_left{-1};  // negative: no end
+std::atomic<long> allocations_left{-1};  // negative: unlimited
 
 void* counted(size_t bytes, size_t alignment) {
     if (allocations_left.load() >= 0 && allocations_left.fetch_sub(1) == 0) {
-        allocations_left = 0;  // and from now on none
+        allocations_left = 0;  // this one and all later ones fail
         return nullptr;
     }
     return std::aligned_alloc(alignment,
@@ -29,7 +29,7 @@ void* counted_or_throw(size_t bytes, size_t alignment) {
     return memory;
 }
 
-// Apart, so that the compiler does not take a free here for the partner of a new elsewhere.
+// A separate function, so that the compiler does not pair this free with a new elsewhere.
 __attribute__((noinline)) void give_back(void* memory) { std::free(memory); }
 
 }  // namespace
@@ -52,8 +52,9 @@ void operator delete[](void* memory, const std::nothrow_t&) noexcept { give_back
 
 namespace {
 
-// The first allocations fail one by one, of the many of the self-tests some, and always all after
-// it: a clean status each time, never an exception, until the work gets through.
+// Fails the first allocations one by one, then a sample of the many in the self-tests. All later
+// allocations fail too. Each run returns a clean status, never an exception, until the work
+// succeeds.
 TEST(Memory, EveryAllocationMayFail) {
     std::vector<uint8_t> text(3000000), iv(16), tag(32), secret(32), pair(64, 1);
     pair[0] = 2;

@@ -1,5 +1,5 @@
-// One message in pieces: however it is cut, what comes out is what the call for the whole message
-// gives, on every target of this machine.
+// One message in segments: for every split the output equals that of the call for the whole
+// message, on every target of this machine.
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -8,7 +8,7 @@
 #include "engine/calls.h"
 #include "engine/calls/streaming.h"
 #include "engine/fake_backend.h"
-#include "engine/scripted_cores.h"
+#include "engine/fake_cores.h"
 #include "stack.h"
 #include "targets.h"
 
@@ -35,16 +35,16 @@ Handle message(const targets::KeyHandle& key, warpseal_mode mode, bool decrypt) 
     return Handle(out);
 }
 
-// A text of one mode either way, by the calls for whole messages. What is shorter begins alike, but
-// for its tag.
-struct Whole {
+// A text of one mode in either direction, from the calls for whole messages. Shorter texts have the
+// same prefix, but another tag.
+struct WholeMessage {
     warpseal_mode mode;
     size_t grain;  // of lengths and cuts
     Text iv, aad, plaintext, ciphertext;
     std::vector<Text> tags;  // by length
 
-    Whole(const targets::KeyHandle& key, const warpseal_cipher_info& cipher, warpseal_mode with,
-          size_t bytes, Random& random, bool all_tags)
+    WholeMessage(const targets::KeyHandle& key, const warpseal_cipher_info& cipher,
+                 warpseal_mode with, size_t bytes, Random& random, bool all_tags)
         : mode(with), grain(mode == WARPSEAL_ECB || mode == WARPSEAL_CBC ? cipher.block_bytes : 1) {
         plaintext = random.text(bytes / grain * grain);
         ciphertext.resize(plaintext.size());
@@ -68,11 +68,11 @@ struct Whole {
     }
 };
 
-// One message after the other through one handle: in pieces that end at `cuts`, in place or into
-// memory that is poisoned before.
-class Cutter {
+// Sends messages one after another through one handle: in segments that end at `cuts`, in place or
+// into poisoned memory.
+class Splitter {
 public:
-    Cutter(const targets::KeyHandle& key, const Whole& whole, bool decrypt)
+    Splitter(const targets::KeyHandle& key, const WholeMessage& whole, bool decrypt)
         : whole_(whole),
           decrypt_(decrypt),
           from_(decrypt ? whole.ciphertext : whole.plaintext),
@@ -112,7 +112,7 @@ public:
         auto failure = testing::AssertionFailure()
                        << warpseal_mode_name(whole_.mode)
                        << (decrypt_ ? " decryption" : " encryption")
-                       << (in_place ? " in place" : "") << ", pieces that end at";
+                       << (in_place ? " in place" : "") << ", segments that end at";
         for (const size_t cut : cuts) failure << " " << cut;
         return failure;
     }
@@ -126,7 +126,7 @@ private:
                std::memcmp(got, tag.data(), 16) == 0;
     }
 
-    const Whole& whole_;
+    const WholeMessage& whole_;
     const bool decrypt_;
     const Text &from_, &to_;
     const Handle message_;
@@ -145,8 +145,8 @@ std::vector<std::string> usable_cores() {
     return names;
 }
 
-// Blocks of 16 and of 8 bytes: every length up to five blocks, in every three pieces, of which some
-// are empty.
+// Blocks of 16 and of 8 bytes: every length up to five blocks, in every three segments, some of
+// them empty.
 TEST(StreamingContext, EveryCutOfShortMessages) {
     Random random(901);
     const auto engine = targets::engine("cpu");
@@ -156,9 +156,9 @@ TEST(StreamingContext, EveryCutOfShortMessages) {
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (!has(cipher, mode)) continue;
-            const Whole whole(key, cipher, mode, 5 * cipher.block_bytes, random, true);
+            const WholeMessage whole(key, cipher, mode, 5 * cipher.block_bytes, random, true);
             for (const bool decrypt : {false, true}) {
-                Cutter cutter(key, whole, decrypt);
+                Splitter cutter(key, whole, decrypt);
                 for (size_t end = 0; end <= whole.plaintext.size(); end += whole.grain)
                     for (size_t second = 0; second <= end; second += whole.grain)
                         for (size_t first = 0; first <= second; first += whole.grain)
@@ -172,8 +172,8 @@ TEST(StreamingContext, EveryCutOfShortMessages) {
 
 class OnTarget : public testing::TestWithParam<std::string> {};
 
-// All ciphers: every two pieces of a short message, and random pieces of long ones.
-TEST_P(OnTarget, CutsChangeNothing) {
+// All ciphers: every two segments of a short message, and random segments of long ones.
+TEST_P(OnTarget, SplitsDoNotChangeTheOutput) {
     Random random(902);
     const auto engine = targets::engine(GetParam());
     const size_t longest = GetParam() == "portable" ? 1500 : 6000;
@@ -181,10 +181,10 @@ TEST_P(OnTarget, CutsChangeNothing) {
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (!has(cipher, mode)) continue;
-            const Whole brief(key, cipher, mode, 83, random, false),
+            const WholeMessage brief(key, cipher, mode, 83, random, false),
                 whole(key, cipher, mode, longest, random, false);
             for (const bool decrypt : {false, true}) {
-                Cutter short_cutter(key, brief, decrypt), cutter(key, whole, decrypt);
+                Splitter short_cutter(key, brief, decrypt), cutter(key, whole, decrypt);
                 const size_t end = brief.plaintext.size();
                 for (size_t first = 0; first <= end; first += brief.grain)
                     ASSERT_TRUE(short_cutter.holds({first, end}, first / brief.grain % 2 == 0))
@@ -203,8 +203,8 @@ TEST_P(OnTarget, CutsChangeNothing) {
     }
 }
 
-// Two pieces past update() on either side of a carry out of the counter's last 32 bits, and across
-// it.
+// Two segments past update() on either side of a carry out of the counter's last 32 bits, and
+// across it.
 TEST_P(OnTarget, LoopsOfCounterModeCarry) {
     Random random(908);
     const auto engine = targets::engine(GetParam());
@@ -226,13 +226,13 @@ TEST_P(OnTarget, LoopsOfCounterModeCarry) {
             loop.run(loop.state, loop.feedback, out.data(), out.data(), n);
             loop.run(loop.state, loop.feedback, out.data() + n, out.data() + n, out.size() - n);
             ASSERT_EQ(out, expected)
-                << until_carry << " blocks until the carry, the first piece of " << n << " bytes";
+                << until_carry << " blocks until the carry, the first segment of " << n << " bytes";
         }
     }
 }
 
-// Pieces past update() and pieces through it, in any order: one message.
-TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
+// Segments past update() and segments through it, in any order: one message.
+TEST_P(OnTarget, LoopsAndUpdatesContinueEachOther) {
     Random random(904);
     const auto engine = targets::engine(GetParam());
     size_t direct = 0;
@@ -241,14 +241,14 @@ TEST_P(OnTarget, LoopsGoOnWhereUpdatesEndAndUpdatesWhereLoopsDo) {
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (mode == WARPSEAL_GCM) continue;
-            const Whole whole(key, cipher, mode, 3000, random, false);
+            const WholeMessage whole(key, cipher, mode, 3000, random, false);
             for (const bool decrypt : {false, true})
                 for (int round = 0; round < 8; ++round) {
                     const Text &from = decrypt ? whole.ciphertext : whole.plaintext,
                                &to = decrypt ? whole.plaintext : whole.ciphertext;
                     const Handle handle = message(key, mode, decrypt);
                     EXPECT_EQ(warpseal_internal_stream_loop(handle.get()).most_bytes, 0u)
-                        << "no message is under way";
+                        << "no message is in progress";
                     ASSERT_EQ(warpseal_internal_stream_init(handle.get(), whole.iv.data(),
                                                             whole.iv.size()),
                               WARPSEAL_OK);
@@ -286,8 +286,8 @@ targets::KeyHandle xts_key(const targets::EngineHandle& engine, const char* ciph
     return targets::KeyHandle(out);
 }
 
-// Who calls on a stack of a fibre does not look for room first.
-TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
+// A caller on a fibre's stack does not check for free stack first.
+TEST_P(OnTarget, SmallSegmentsUseLittleStack) {
     if (tests::stacks_are_sanitized) GTEST_SKIP() << "sanitizers";
     Random random(909);
     const auto engine = targets::engine(GetParam());
@@ -315,7 +315,7 @@ TEST_P(OnTarget, ShallowPiecesNeedLittleOfTheStack) {
                           WARPSEAL_OK);
                 for (size_t n = 16; n <= most; n *= 2, ++shallow)
                     for (int i = 0; i < 2;
-                         ++i) {  // when a function is first called, the dynamic linker looks it up
+                         ++i) {  // the dynamic linker resolves a function at its first call
                         warpseal_status status = WARPSEAL_OK;
                         stack.after([&] {
                             status = warpseal_internal_stream_update(handle.get(), text.data(),
@@ -346,12 +346,12 @@ struct Aes {
     }
 };
 
-// Two messages that were one until then go on apart; and the one that is done begins anew.
-TEST(StreamingContext, ACopyGoesItsOwnWay) {
+// A clone and its original continue independently, and a finished context starts anew.
+TEST(StreamingContext, AClonedContextIsIndependent) {
     Random random(903);
     const Aes aes(random);
     for (const warpseal_mode mode : modes) {
-        const Whole whole(aes.key, aes.cipher, mode, 700, random, true);
+        const WholeMessage whole(aes.key, aes.cipher, mode, 700, random, true);
         const size_t end = whole.plaintext.size();
         for (const size_t cut :
              {size_t{0}, 5 * whole.grain, end / 2 / whole.grain * whole.grain, end}) {
@@ -392,11 +392,11 @@ TEST(StreamingContext, ACopyGoesItsOwnWay) {
     }
 }
 
-TEST(StreamingContext, PositionSaysHowToGoOn) {
+TEST(StreamingContext, PositionAllowsResuming) {
     Random random(904);
     const Aes aes(random);
     for (const warpseal_mode mode : {WARPSEAL_CBC, WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CTR}) {
-        const Whole whole(aes.key, aes.cipher, mode, 800, random, false);
+        const WholeMessage whole(aes.key, aes.cipher, mode, 800, random, false);
         for (const bool decrypt : {false, true}) {
             const Handle it = message(aes.key, mode, decrypt),
                          next = message(aes.key, mode, decrypt);
@@ -417,7 +417,7 @@ TEST(StreamingContext, PositionSaysHowToGoOn) {
                 warpseal_internal_stream_position(it.get(), iv, &used);
                 ASSERT_EQ(used, at % 16);
                 for (size_t i = used; i < 16 && used != 0 && mode != WARPSEAL_CTR;
-                     ++i)  // what is left of the keystream
+                     ++i)  // the rest of the keystream
                     ASSERT_EQ(whole.plaintext[at - used + i] ^ iv[i],
                               whole.ciphertext[at - used + i]);
                 if (mode == WARPSEAL_CFB) {
@@ -450,8 +450,8 @@ TEST(StreamingContext, WrongCallsChangeNothing) {
     warpseal_internal_stream* none = nullptr;
     EXPECT_EQ(warpseal_internal_stream_create(nullptr, WARPSEAL_CTR, 0, &none), invalid);
     EXPECT_EQ(warpseal_internal_stream_create(aes.key.get(), WARPSEAL_CTR, 0, nullptr), invalid);
-    // Numbers, as a caller in C has them: C++ has no object of an enumeration with a value outside
-    // of it.
+    // Plain integers, as a C caller may pass: C++ has no enumeration objects outside the
+    // enumeration's range.
     for (const int mode : {int{WARPSEAL_XTS}, int{WARPSEAL_CCM}, int{WARPSEAL_CMAC}, 99, -1})
         EXPECT_EQ(warpseal_internal_stream_create(aes.key.get(), static_cast<warpseal_mode>(mode),
                                                   0, &none),
@@ -516,7 +516,7 @@ TEST(StreamingContext, WrongCallsChangeNothing) {
     EXPECT_EQ(warpseal_internal_stream_tag(sealer.get(), nullptr, 16), invalid);
     EXPECT_EQ(warpseal_internal_stream_verify(sealer.get(), tag, 16), invalid) << "it seals";
     ASSERT_EQ(warpseal_internal_stream_tag(sealer.get(), tag, 16), WARPSEAL_OK)
-        << "nothing of that changed anything";
+        << "no wrong call changed the state";
     uint8_t expected[16];
     ASSERT_EQ(warpseal_seal_unsafe_iv(aes.key.get(), WARPSEAL_GCM, iv, 12, in, 1, in, out, 40,
                                       expected, 16),
@@ -607,11 +607,11 @@ TEST(StreamingContext, SingleBlocksHaveASelfTestOfTheirOwn) {
     }
 }
 
-// ---- large pieces
+// ---- large segments
 
-// Small, large, small and large ones: the large ones are shared with a GPU, also one that is lost
-// on the way.
-TEST(StreamingContext, LargePiecesTakeTheEnginesRoute) {
+// Small and large segments in turn: the large ones are shared with a GPU, also one that is lost
+// meanwhile.
+TEST(StreamingContext, LargeSegmentsUseTheEnginesPath) {
     constexpr size_t large = (size_t{9} << 20) + 48,
                      cuts[] = {37, 37 + large, 37 + large + 100, 37 + 2 * large + 100};
     constexpr size_t bytes = 37 + 2 * large + 105;
@@ -643,7 +643,7 @@ TEST(StreamingContext, LargePiecesTakeTheEnginesRoute) {
                     ASSERT_EQ(tests::cores().message(*core_key, mode, direction, first, text.data(),
                                                      right.data(), all),
                               WARPSEAL_OK);
-                } else {  // the keystream is the same either way; the tag is of the ciphertext
+                } else {  // the keystream is the same either way; the tag covers the ciphertext
                     ASSERT_EQ(tests::cores().seal(*core_key, mode, first, {}, text.data(),
                                                   right.data(), all, tag, 16),
                               WARPSEAL_OK);
