@@ -1,5 +1,5 @@
-// Minimum operations of a GPU for one block of each cipher, for the bounds of docs/design/tuning.md.
-// bench/work counts them in src/ciphers.
+// Minimum operations of a GPU for one block of each cipher, for the bounds of
+// docs/design/tuning.md. bench/work counts them in src/ciphers.
 #pragma once
 
 #include <string>
