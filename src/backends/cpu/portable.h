@@ -1,14 +1,14 @@
 // The portable target: what any x86-64 CPU can run, in constant time.
 #pragma once
 
-#include "backends/cpu/planes.h"
-#include "backends/cpu/words.h"
+#include "backends/cpu/representations/bitsliced.h"
+#include "backends/cpu/representations/word_sliced.h"
 #include "macs/ghash.h"
 
 namespace warpseal::cpu {
 namespace {
 
-using PlaneWord = uint64_t __attribute__((vector_size(16)));
+using BitslicedWord = uint64_t __attribute__((vector_size(16)));
 
 // GHASH under one key: what a target's Hash offers to the shapes.
 struct Hash {
@@ -43,9 +43,9 @@ struct Hash {
 
 // The form in which this target runs a cipher.
 template <class Cipher>
-struct FormOf {
-    using type = std::conditional_t<has_words<Cipher>, WordForm<Cipher, sizeof(PlaneWord)>,
-                                    PlaneForm<Cipher, PlaneWord>>;
+struct RepresentationOf {
+    using type = std::conditional_t<has_words<Cipher>, WordSliced<Cipher, sizeof(BitslicedWord)>,
+                                    Bitsliced<Cipher, BitslicedWord>>;
 };
 
 }  // namespace

@@ -2,7 +2,7 @@
 // time, and ciphertext stealing.
 #pragma once
 
-#include "backends/cpu/sweep.h"
+#include "backends/cpu/parallel_modes.h"
 #include "modes/xts.h"
 
 namespace warpseal::cpu {
@@ -115,7 +115,7 @@ struct UnitTweaks {
 };
 
 template <class Representation, size_t word_bytes>
-struct XtsShape {
+struct XtsMode {
     using Schedule = typename Representation::Schedule;
 
     template <Direction direction>

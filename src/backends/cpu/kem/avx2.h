@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "core/word.h"
 
 namespace warpseal::cpu {

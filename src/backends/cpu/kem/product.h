@@ -2,7 +2,7 @@
 // four down to a leaf, which is schoolbook.
 #pragma once
 
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "kem/poly.h"
 
 namespace warpseal::cpu {

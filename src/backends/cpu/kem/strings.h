@@ -4,7 +4,7 @@
 // What would run over an end of the caller's memory is done in a copy of the last bytes.
 #pragma once
 
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "kem/pack.h"
 #include "kem/sample.h"
 
@@ -92,11 +92,11 @@ public:
         static_assert(vectors * count <= kem::sort_capacity<set> && safe + 1 >= vectors);
         alignas(64) uint8_t end[step + 16] = {};
         memcpy(end, coins + safe * step, set.fixed_coins() - safe * step);
-        Words place = table<Words>([](int i) { return i; });
+        Words position = table<Words>([](int i) { return i; });
         for (int i = 0; i < vectors; ++i) {
-            const Words key = key_vector(i < safe ? coins + i * step : end, place);
+            const Words key = key_vector(i < safe ? coins + i * step : end, position);
             memcpy(keys + i * count, &key, sizeof key);
-            place += count;
+            position += count;
         }
     }
 
@@ -179,7 +179,7 @@ private:
     }
 
     // Key j of four begins at bit 30 j: four bytes from there, and one more byte up.
-    WARPSEAL_INLINE static Words key_vector(const uint8_t* in, const Words& place) {
+    WARPSEAL_INLINE static Words key_vector(const uint8_t* in, const Words& position) {
         const Bytes group = load<15>(in);
         const Words low = (Words)Vectors::shuffle(
             group, table<Bytes>([](int i) { return 30 * (i / 4 % 4) / 8 + i % 4; }));
@@ -187,7 +187,7 @@ private:
             group, table<Bytes>([](int i) { return 30 * (i / 4 % 4) / 8 + i % 4 + 1; }));
         const Words shift = table<Words>([](int i) { return 30 * (i % 4) % 8; });
         const Words residue =
-            ((Words)(place < 2 * set.weight()) & 2) + (Words)(place < set.weight());
+            ((Words)(position < 2 * set.weight()) & 2) + (Words)(position < set.weight());
         return (low >> shift << 2) | (high << (10 - shift)) | residue;
     }
 };

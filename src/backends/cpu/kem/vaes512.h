@@ -13,7 +13,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "core/word.h"
 
 namespace warpseal::cpu {

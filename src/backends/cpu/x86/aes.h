@@ -2,12 +2,12 @@
 // it, for any vector width.
 #pragma once
 
-#include "backends/cpu/native/aes_ccm.h"
-#include "backends/cpu/native/aes_chains.h"
-#include "backends/cpu/native/aes_keystream.h"
-#include "backends/cpu/native/aes_rounds.h"
-#include "backends/cpu/native/aes_sweep.h"
-#include "backends/cpu/native/aes_xts.h"
+#include "backends/cpu/x86/aes_ccm.h"
+#include "backends/cpu/x86/aes_chains.h"
+#include "backends/cpu/x86/aes_keystream.h"
+#include "backends/cpu/x86/aes_rounds.h"
+#include "backends/cpu/x86/aes_sweep.h"
+#include "backends/cpu/x86/aes_xts.h"
 #include "modes/ecb.h"
 #include "modes/gcm.h"
 #include "modes/ofb.h"
@@ -16,7 +16,7 @@ namespace warpseal::cpu {
 namespace {
 
 template <int key_bits, class W>
-struct AesForm {
+struct AesInstructions {
     using Aes = AesRounds<key_bits, W>;
     using Schedule = typename Aes::Schedule;
     using Keystream = AesKeystream<Aes>;
@@ -28,10 +28,10 @@ struct AesForm {
     static constexpr size_t wide_blocks = Aes::group_blocks;
     static constexpr size_t
         stack_bytes = 8192,
-        little_stack_bytes =
+        small_stack_bytes =
             1024;  // that the functions of a form and the shapes over them leave behind
-    static constexpr size_t few_bytes = 64;  // do not fill the registers
-    static constexpr size_t brief_bytes = Keystream::early_rounds_pay_bytes;
+    static constexpr size_t small_message_limit_bytes = 64;  // do not fill the registers
+    static constexpr size_t small_stack_limit_bytes = Keystream::early_rounds_pay_bytes;
 
     static void expand(Schedule& schedule, const uint8_t* key) { Aes::expand(schedule, key); }
 
@@ -60,19 +60,21 @@ struct AesForm {
         }
     }
 
-    // At most few_bytes, of whole blocks and without a counter, from the block that `feedback`
-    // holds: it then holds the last of `in`.
+    // At most small_message_limit_bytes, of whole blocks and without a counter, from the block that
+    // `feedback` holds: it then holds the last of `in`.
     template <class Mode, Direction direction>
-    static void sweep_few(const Schedule& schedule, uint8_t* feedback, const uint8_t* in,
-                          uint8_t* out, size_t bytes) {
-        AesSweep<Aes, Mode, direction>::template few<few_bytes>(schedule, feedback, in, out, bytes);
+    static void sweep_small(const Schedule& schedule, uint8_t* feedback, const uint8_t* in,
+                            uint8_t* out, size_t bytes) {
+        AesSweep<Aes, Mode, direction>::template small<small_message_limit_bytes>(
+            schedule, feedback, in, out, bytes);
     }
 
     // The same of CTR, whose counter block moves on. False, and nothing is done: where that carries
     // far.
-    static bool count_few(const Schedule& schedule, uint8_t* counter, const uint8_t* in,
-                          uint8_t* out, size_t bytes) {
-        return Keystream::template few<few_bytes>(schedule, counter, in, out, bytes);
+    static bool count_small(const Schedule& schedule, uint8_t* counter, const uint8_t* in,
+                            uint8_t* out, size_t bytes) {
+        return Keystream::template small<small_message_limit_bytes>(schedule, counter, in, out,
+                                                                    bytes);
     }
 
     template <Direction direction>
@@ -81,13 +83,14 @@ struct AesForm {
         AesXts<Aes, direction>::run(schedule, tweak, in, out, bytes);
     }
 
-    // At most few_bytes, of whole blocks, of the data unit of that number.
+    // At most small_message_limit_bytes, of whole blocks, of the data unit of that number.
     template <Direction direction>
-    static void xts_few(const Schedule& schedule, const Schedule& tweak_schedule,
-                        const uint8_t* number, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void xts_small(const Schedule& schedule, const Schedule& tweak_schedule,
+                          const uint8_t* number, const uint8_t* in, uint8_t* out, size_t bytes) {
         const __m128i tweak =
             Aes::template one<Direction::encrypt>(tweak_schedule, load_one(number));
-        AesXts<Aes, direction>::template few<few_bytes>(schedule, tweak, in, out, bytes);
+        AesXts<Aes, direction>::template small<small_message_limit_bytes>(schedule, tweak, in, out,
+                                                                          bytes);
     }
 
     template <class Mode>
@@ -114,9 +117,9 @@ struct AesForm {
     }
 
     template <Direction direction>
-    static void fold(const Schedule& schedule, const typename Hash::Key& hash, const Block<4>& j0,
-                     Block<4>& sum, uint64_t first_block, const uint8_t* in, uint8_t* out,
-                     size_t bytes) {
+    static void gcm_blocks(const Schedule& schedule, const typename Hash::Key& hash,
+                           const Block<4>& j0, Block<4>& sum, uint64_t first_block,
+                           const uint8_t* in, uint8_t* out, size_t bytes) {
         __m128i s = Hash::load(sum);
         Keystream::template keystream<modes::Gcm, direction == Direction::encrypt ? Sum::of_output
                                                                                   : Sum::of_input>(

@@ -13,12 +13,12 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include "backends/cpu/native/aes.h"
-#include "backends/cpu/native/bytes_gfni.h"
-#include "backends/cpu/native/ghash.h"
-#include "backends/cpu/native/transpose512.h"
-#include "backends/cpu/native/transpose_bytes512.h"
-#include "backends/cpu/planes.h"
+#include "backends/cpu/representations/bitsliced.h"
+#include "backends/cpu/x86/aes.h"
+#include "backends/cpu/x86/bytes_gfni.h"
+#include "backends/cpu/x86/ghash.h"
+#include "backends/cpu/x86/transpose512.h"
+#include "backends/cpu/x86/transpose_bytes512.h"
 
 namespace warpseal {
 
@@ -112,4 +112,4 @@ struct Width {
 }  // namespace cpu
 }  // namespace warpseal
 
-#include "backends/cpu/native/target.h"
+#include "backends/cpu/x86/target.h"

@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/native/bytes_lookup.h"
+#include "backends/cpu/x86/bytes_lookup.h"
 #include "core/sbox.h"
 #include "core/word.h"
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "backends/cipher_backend.h"
-#include "backends/cpu/transpose.h"
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/transpose.h"
+#include "backends/cpu/representations/vector.h"
 #include "core/bitsliced_byte.h"
 #include "core/block.h"
 #include "core/feistel.h"
@@ -83,7 +83,7 @@ struct ByteCounting {
 };
 
 template <class Cipher, size_t vector_bytes, class Substitution>
-struct ByteForm {
+struct ByteSliced {
     static constexpr int block_bytes = Cipher::block_bytes;
     static constexpr int words = block_bytes / 4;
     using Wide = Bytes<vector_bytes, Substitution>;
@@ -99,7 +99,7 @@ struct ByteForm {
     };
     static constexpr size_t wide_blocks = (pairs ? 2 : 1) * vector_bytes,
                             state_blocks = vector_bytes, narrow_blocks = 16;
-    static constexpr size_t stack_bytes = 4096 + 96 * wide_blocks, little_stack_bytes = 4096;
+    static constexpr size_t stack_bytes = 4096 + 96 * wide_blocks, small_stack_bytes = 4096;
 
     // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction
     // that uses it, one that repeats a byte does not.

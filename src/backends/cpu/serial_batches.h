@@ -2,9 +2,9 @@
 // 800-38B) and CCM (SP 800-38C).
 #pragma once
 
-#include "backends/cpu/chain.h"
 #include "backends/cpu/messages.h"
-#include "backends/cpu/sweep.h"
+#include "backends/cpu/parallel_modes.h"
+#include "backends/cpu/serial_modes.h"
 #include "macs/cmac.h"
 #include "modes/cbc.h"
 #include "modes/ccm.h"
@@ -14,13 +14,13 @@
 namespace warpseal::cpu {
 namespace {
 
-// What ChainShape asks: see there. A message of CBC, CFB or OFB is one stretch.
+// What SerialModes asks: see there. A message of CBC, CFB or OFB is one stretch.
 template <int words>
 struct TextSupply {
     const warpseal_batch& batch;
 
     Block<words> begin(uint64_t i) const { return load_block<words>(message_of(batch, i).iv); }
-    bool stretch(uint64_t i, int k, Stretch& s, uint8_t*) const {
+    bool segment(uint64_t i, int k, Segment& s, uint8_t*) const {
         const Message m = message_of(batch, i);
         s = {m.in, m.out, m.bytes};
         return k == 0;
@@ -39,7 +39,7 @@ struct CmacSupply {
     uint64_t failed = 0;
 
     Block<words> begin(uint64_t) const { return {}; }
-    bool stretch(uint64_t i, int k, Stretch& s, uint8_t* own) const {
+    bool segment(uint64_t i, int k, Segment& s, uint8_t* own) const {
         const Message m = message_of(batch, i);
         const size_t before = m.bytes == 0 ? 0 : (m.bytes - 1) / (4 * words) * (4 * words);
         if (k == 0) s = {m.in, nullptr, before};
@@ -74,7 +74,7 @@ struct CcmSupply {
         if (direction == Direction::decrypt) crypt(i);
         return {};
     }
-    bool stretch(uint64_t i, int k, Stretch& s, uint8_t* own) const {
+    bool segment(uint64_t i, int k, Segment& s, uint8_t* own) const {
         const Message m = message_of(batch, i);
         const uint8_t* const aad = batch.aad + i * batch.aad_stride;
         if (k == 0) {

@@ -15,11 +15,11 @@ namespace {
 template <class Vector, int count>
 struct Transpose {
     static constexpr int element_bytes = sizeof(decltype(Vector{}[0]));
-    static constexpr int elements = sizeof(Vector) / element_bytes, places = 16 / element_bytes;
-    static_assert(count == places || 2 * count == places);
+    static constexpr int elements = sizeof(Vector) / element_bytes, positions = 16 / element_bytes;
+    static_assert(count == positions || 2 * count == positions);
 
     WARPSEAL_INLINE static void run(Vector (&v)[count]) {
-        if constexpr (count != places)
+        if constexpr (count != positions)
             for (int r = 0; r < count; ++r)
                 v[r] = pick<Rotated>(v[r], v[r], std::make_integer_sequence<int, elements>{});
         WARPSEAL_UNROLL
@@ -39,24 +39,24 @@ struct Transpose {
     // Which block of the memory a lane then holds.
     static constexpr int block_of_lane(int lane) {
         constexpr int quarters = sizeof(Vector) / 16;
-        const int quarter = lane / places, place = lane % places;
-        return count == places ? place * quarters + quarter
-                               : 2 * (place % count * quarters + quarter) + place / count;
+        const int quarter = lane / positions, position = lane % positions;
+        return count == positions ? position * quarters + quarter
+                                  : 2 * (position % count * quarters + quarter) + position / count;
     }
 
 private:
     // From where element i of the result comes; `elements` and above is the second vector.
     struct Low {
         static constexpr int from(int i) {
-            return i / places * places + i % places / 2 + i % 2 * elements;
+            return i / positions * positions + i % positions / 2 + i % 2 * elements;
         }
     };
     struct High {
-        static constexpr int from(int i) { return Low::from(i) + places / 2; }
+        static constexpr int from(int i) { return Low::from(i) + positions / 2; }
     };
     struct Rotated {  // the place's top bit becomes its lowest
         static constexpr int from(int i) {
-            return i / places * places + i % 2 * (places / 2) + i % places / 2;
+            return i / positions * positions + i % 2 * (positions / 2) + i % positions / 2;
         }
     };
     template <class Order, int... i>

@@ -2,9 +2,9 @@
 // 800-38A 6.5, SP 800-38D 6.4 and 6.5).
 #pragma once
 
-#include "backends/cpu/native/aes_rounds.h"
-#include "backends/cpu/native/counter.h"
-#include "backends/cpu/native/ghash.h"
+#include "backends/cpu/x86/aes_rounds.h"
+#include "backends/cpu/x86/counter.h"
+#include "backends/cpu/x86/ghash.h"
 #include "core/block.h"
 
 namespace warpseal::cpu {
@@ -52,7 +52,7 @@ struct AesKeystream {
     static_assert(at_once % 2 == 0 && at_once <= rounds - 2, "a step for each pair of vectors");
 
     // Where a sweep stands.
-    struct Place {
+    struct Position {
         Counter counter;
         const uint8_t* in;
         uint8_t* out;
@@ -73,22 +73,23 @@ struct AesKeystream {
         for (int u = 0; u < n; ++u) text[u] = W::encrypt_last(s[u], k ^ text[u]);
     }
 
-    // At most few_bytes, of whole blocks, in registers alone, from the counter block that `counter`
-    // holds, and that moves on. False, and nothing is done: more than its last 32 bits might count.
-    template <size_t few_bytes>
-    WARPSEAL_INLINE static bool few(const Schedule& schedule, uint8_t* counter, const uint8_t* in,
-                                    uint8_t* out, size_t bytes) {
-        constexpr int n = few_bytes / W::bytes;
+    // At most small_message_limit_bytes, of whole blocks, in registers alone, from the counter
+    // block that `counter` holds, and that moves on. False, and nothing is done: more than its last
+    // 32 bits might count.
+    template <size_t small_message_limit_bytes>
+    WARPSEAL_INLINE static bool small(const Schedule& schedule, uint8_t* counter, const uint8_t* in,
+                                      uint8_t* out, size_t bytes) {
+        constexpr int n = small_message_limit_bytes / W::bytes;
         Counter at(load_one(counter));
-        if (at.low > ~uint32_t{0} - few_bytes / 16) return false;
-        if (bytes == few_bytes) {
+        if (at.low > ~uint32_t{0} - small_message_limit_bytes / 16) return false;
+        if (bytes == small_message_limit_bytes) {
             V text[n];
             WARPSEAL_UNROLL
             for (int u = 0; u < n; ++u) text[u] = W::load(in + u * W::bytes);
             crypt(schedule, at, text);
             WARPSEAL_UNROLL
             for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, text[u]);
-            at.add(few_bytes / 16);
+            at.add(small_message_limit_bytes / 16);
         } else {  // as in aes_sweep.h
             for (; bytes != 0; in += 16, out += 16, bytes -= 16) {
                 store_one(out, load_one(in) ^
@@ -103,7 +104,7 @@ struct AesKeystream {
     // What is left: less than a group, and not necessarily whole blocks.
     template <Sum summing>
     WARPSEAL_INLINE static void rest(const Schedule& schedule, const typename Hash::Key* hash,
-                                     __m128i& sum, Place& at) {
+                                     __m128i& sum, Position& at) {
         if (at.bytes == 0) return;
         const uint8_t* power = summing == Sum::none ? nullptr : hash->from((at.bytes + 15) / 16);
         typename Hash::Products products;
@@ -157,7 +158,7 @@ struct AesKeystream {
     // group's own rounds run.
     template <Sum summing>
     WARPSEAL_INLINE static void groups(const Schedule& schedule, const typename Hash::Key* hash,
-                                       __m128i& sum, Place& at, EarlyRounds* early) {
+                                       __m128i& sum, Position& at, EarlyRounds* early) {
         if (at.bytes < group_bytes) return;
         Running running(hash, at.bytes / group_bytes - (summing == Sum::of_output), sum);
         const auto next = [&]<Sum now>() __attribute__((always_inline)) {
@@ -188,7 +189,7 @@ struct AesKeystream {
                                                   const typename Hash::Key* hash, __m128i& sum,
                                                   const Block<4>& first, const uint8_t* in,
                                                   uint8_t* out, size_t bytes) {
-        Place at{Counter(first), in, out, bytes};
+        Position at{Counter(first), in, out, bytes};
         if (bytes >= early_rounds_pay_bytes)
             groups_with_early_rounds<summing>(schedule, hash, sum, at);
         else
@@ -200,7 +201,7 @@ struct AesKeystream {
     template <Sum summing>
     __attribute__((noinline)) static void groups_with_early_rounds(const Schedule& schedule,
                                                                    const typename Hash::Key* hash,
-                                                                   __m128i& sum, Place& at) {
+                                                                   __m128i& sum, Position& at) {
         EarlyRounds early(schedule.forward, at.counter);
         groups<summing>(schedule, hash, sum, at, &early);
     }
@@ -212,7 +213,7 @@ struct AesKeystream {
         constexpr int counting = Mode::template counting_words<4>;
         if (summing == Sum::none && bytes < group_bytes &&
             swap_bytes(counter.word[3]) <= ~uint32_t{0} - group_blocks) {  // no carry
-            Place at{Counter(counter), in, out, bytes};
+            Position at{Counter(counter), in, out, bytes};
             return rest<Sum::none>(schedule, hash, sum, at);
         }
         while (bytes != 0) {

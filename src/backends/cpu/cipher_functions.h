@@ -2,23 +2,23 @@
 // GCM, batches, and the functions of the door made of them all.
 #pragma once
 
-#include "backends/cpu/called.h"
-#include "backends/cpu/cleared.h"
-#include "backends/cpu/serial.h"
-#include "backends/cpu/sweep.h"
+#include "backends/cpu/kernel_table.h"
+#include "backends/cpu/parallel_modes.h"
+#include "backends/cpu/serial_batches.h"
+#include "backends/cpu/small_stack_zeroizer.h"
 #include "backends/cpu/xts.h"
 #include "core/table.h"
 #include "macs/ghash.h"
 #include "modes/gcm.h"
 
-// Included after the target's header, which defines FormOf and Hash. Everything has internal
-// linkage: each object keeps its own copies.
+// Included after the target's header, which defines RepresentationOf and Hash. Everything has
+// internal linkage: each object keeps its own copies.
 namespace warpseal::cpu {
 namespace {
 
 // The shapes over a Called form.
 template <class Representation>
-struct Shapes {
+struct CipherFunctions {
     using Text = typename Representation::Text;
 
     static constexpr bool has_long_blocks =
@@ -36,8 +36,8 @@ struct Shapes {
     template <class Mode, Direction direction>
     static void sweep_blocks(const State& state, const Text& iv, uint64_t first_block,
                              const uint8_t* in, uint8_t* out, size_t bytes) {
-        sweep_of<Representation, sizeof(PlaneWord), Mode, direction>(state, iv, first_block, in,
-                                                                     out, bytes);
+        sweep_of<Representation, sizeof(BitslicedWord), Mode, direction>(state, iv, first_block, in,
+                                                                         out, bytes);
     }
 
     template <class Mode, Direction direction>
@@ -51,13 +51,13 @@ struct Shapes {
     template <Direction direction>
     static void xts(const void* state, const void* tweak_state, const XtsUnits& units,
                     const uint8_t* in, uint8_t* out, size_t bytes) {
-        XtsShape<Representation, sizeof(PlaneWord)>::template run<direction>(
+        XtsMode<Representation, sizeof(BitslicedWord)>::template run<direction>(
             state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
     template <Direction direction>
     static void xts_unit(const void* state, const void* tweak_state, const XtsUnits& units,
                          const uint8_t* in, uint8_t* out, size_t bytes) {
-        XtsShape<Representation, sizeof(PlaneWord)>::template unit<direction>(
+        XtsMode<Representation, sizeof(BitslicedWord)>::template unit<direction>(
             state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
 
@@ -85,13 +85,13 @@ struct Shapes {
         const State& state = state_of(memory);
         const Block<4> j0 = load_block<4>(run->counter0);
         Block<4> sum = load_block<4>(run->sum);
-        if constexpr (Representation::facts.has_fold) {
-            Representation::template fold<direction>(state, state.hash, j0, sum, first_block, in,
-                                                     out, bytes);
+        if constexpr (Representation::facts.has_gcm) {
+            Representation::template gcm_blocks<direction>(state, state.hash, j0, sum, first_block,
+                                                           in, out, bytes);
         } else {
-            constexpr size_t stretch_bytes = 8192;  // both passes within the first cache
+            constexpr size_t segment_bytes = 8192;  // both passes within the first cache
             while (bytes != 0) {
-                const size_t n = bytes < stretch_bytes ? bytes : stretch_bytes;
+                const size_t n = bytes < segment_bytes ? bytes : segment_bytes;
                 if (direction == Direction::decrypt) Hash::absorb(state.hash, sum, in, n);
                 sweep_blocks<modes::Gcm, direction>(state, j0, first_block, in, out, n);
                 if (direction == Direction::encrypt) Hash::absorb(state.hash, sum, out, n);
@@ -159,7 +159,7 @@ struct Shapes {
                                 uint64_t count) {
         using Supply = TextSupply<Text::words>;
         Supply supply{batch};
-        ChainShape<Representation, Mode, Supply>::run(state_of(state), supply, first, count);
+        SerialModes<Representation, Mode, Supply>::run(state_of(state), supply, first, count);
         return 0;
     }
 
@@ -170,18 +170,18 @@ struct Shapes {
         SecretOf<Text> encrypted_zero;
         encrypted_zero.value = encrypt_one<Representation>(state_of(state), {});
         Supply supply{batch, direction, encrypted_zero.value};
-        ChainShape<Representation, macs::CbcMac, Supply>::run(state_of(state), supply, first,
-                                                              count);
+        SerialModes<Representation, macs::CbcMac, Supply>::run(state_of(state), supply, first,
+                                                               count);
         return supply.failed;
     }
 
     template <Direction direction>
     static uint64_t ccm_batch(const void* state, const warpseal_batch& batch, uint64_t first,
                               uint64_t count) {
-        using Supply = CcmSupply<Representation, sizeof(PlaneWord)>;
+        using Supply = CcmSupply<Representation, sizeof(BitslicedWord)>;
         Supply supply{batch, direction, state_of(state)};
-        ChainShape<Representation, macs::CbcMac, Supply>::run(state_of(state), supply, first,
-                                                              count);
+        SerialModes<Representation, macs::CbcMac, Supply>::run(state_of(state), supply, first,
+                                                               count);
         return supply.failed;
     }
 
@@ -189,108 +189,110 @@ struct Shapes {
     static constexpr size_t frames = 1536;
     static constexpr size_t sweep_stack =
         frames + Representation::facts.stack_bytes +
-        sizeof(typename TileSweep<Representation, sizeof(PlaneWord)>::Tile);
+        sizeof(typename TileSweep<Representation, sizeof(BitslicedWord)>::Tile);
     static constexpr size_t xts_stack =
-        frames + sweep_stack + sizeof(Tweaks<Representation, sizeof(PlaneWord)>);
+        frames + sweep_stack + sizeof(Tweaks<Representation, sizeof(BitslicedWord)>);
     template <size_t lanes>
     static constexpr size_t chain_stack = frames + sweep_stack + lanes*(2 * Text::bytes + 96);
 
     template <auto function, size_t stack_bytes = sweep_stack>
-    static constexpr auto* cleared = StackZeroizer<function, stack_bytes>::call;
+    static constexpr auto* zeroized = StackZeroizer<function, stack_bytes>::call;
     template <auto function>
-    static constexpr auto* cleared_of_little =
-        SmallStackZeroizer<function, Representation::facts.little_stack_bytes>::call;
+    static constexpr auto* zeroized_small =
+        SmallStackZeroizer<function, Representation::facts.small_stack_bytes>::call;
     template <class Mode>
     static constexpr bool counts = __is_same(Mode, modes::Ctr);
     // `Key` has the form's own loops, and takes batches that bring a key for each message.
     template <class Key, class Mode, Direction direction>
-    static void sweep_cleared(const void* state, const uint8_t* iv, uint64_t first_block,
-                              const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void zeroized_sweep(const void* state, const uint8_t* iv, uint64_t first_block,
+                               const uint8_t* in, uint8_t* out, size_t bytes) {
         if constexpr (Representation::facts.has_sweep) {
-            constexpr auto* own = Key::Own::template sweep<Mode, direction>;
-            constexpr size_t little = counts<Mode> ? Representation::facts.little_stack_bytes
-                                                   : Key::Own::sweep_stack_bytes;
-            constexpr auto* brief = SmallStackZeroizer<own, little>::call;
-            if (bytes <= Representation::facts.few_bytes)
+            constexpr auto* own = Key::SmallMessage::template sweep<Mode, direction>;
+            constexpr size_t small_stack = counts<Mode> ? Representation::facts.small_stack_bytes
+                                                        : Key::SmallMessage::sweep_stack_bytes;
+            constexpr auto* small = SmallStackZeroizer<own, small_stack>::call;
+            if (bytes <= Representation::facts.small_message_limit_bytes)
                 return own(state, iv, first_block, in, out, bytes);
-            if (!counts<Mode> || bytes < Representation::facts.brief_bytes)
-                return brief(state, iv, first_block, in, out, bytes);
+            if (!counts<Mode> || bytes < Representation::facts.small_stack_limit_bytes)
+                return small(state, iv, first_block, in, out, bytes);
         }
-        cleared<sweep<Mode, direction>>(state, iv, first_block, in, out, bytes);
+        zeroized<sweep<Mode, direction>>(state, iv, first_block, in, out, bytes);
     }
     template <Direction direction>
-    static void gcm_piece_cleared(const void* state, GcmRun* run, uint64_t first_block,
-                                  const uint8_t* in, uint8_t* out, size_t bytes) {
-        constexpr size_t little =
-            2 * Representation::facts.little_stack_bytes;  // with the sum's vectors
-        const bool brief = bytes < Representation::facts.brief_bytes;
-        (brief ? SmallStackZeroizer<gcm_segment<direction>, little>::call
-               : cleared<gcm_segment<direction>>)(state, run, first_block, in, out, bytes);
+    static void zeroized_gcm_segment(const void* state, GcmRun* run, uint64_t first_block,
+                                     const uint8_t* in, uint8_t* out, size_t bytes) {
+        constexpr size_t small_stack =
+            2 * Representation::facts.small_stack_bytes;  // with the sum's vectors
+        const bool small = bytes < Representation::facts.small_stack_limit_bytes;
+        (small ? SmallStackZeroizer<gcm_segment<direction>, small_stack>::call
+               : zeroized<gcm_segment<direction>>)(state, run, first_block, in, out, bytes);
     }
     template <class Key, Direction direction>
-    static void xts_cleared(const void* state, const void* tweak_state, const XtsUnits& units,
-                            const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void zeroized_xts(const void* state, const void* tweak_state, const XtsUnits& units,
+                             const uint8_t* in, uint8_t* out, size_t bytes) {
         if constexpr (Representation::facts.has_xts) {
             if (bytes <= units.unit_bytes) {
-                const bool few = bytes <= Representation::facts.few_bytes && bytes % 16 == 0;
-                constexpr auto *some = Key::Own::template xts<direction>,
-                               *all = cleared_of_little<xts_unit<direction>>;
-                return (few ? some : all)(state, tweak_state, units, in, out, bytes);
+                const bool small =
+                    bytes <= Representation::facts.small_message_limit_bytes && bytes % 16 == 0;
+                constexpr auto *some = Key::SmallMessage::template xts<direction>,
+                               *all = zeroized_small<xts_unit<direction>>;
+                return (small ? some : all)(state, tweak_state, units, in, out, bytes);
             }
         }
-        cleared<xts<direction>, xts_stack>(state, tweak_state, units, in, out, bytes);
+        zeroized<xts<direction>, xts_stack>(state, tweak_state, units, in, out, bytes);
     }
     template <class Key, auto function>
-    static uint64_t batch_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
-                                  uint64_t count) {
+    static uint64_t zeroized_batch(const void* state, const warpseal_batch& batch, uint64_t first,
+                                   uint64_t count) {
         constexpr size_t narrow = Representation::narrow_blocks, wide = Representation::wide_blocks;
         if (batch.keys)
-            return cleared<Key::own_keys, chain_stack<wide> + Key::own_keys_stack>(function, batch,
-                                                                                   first, count);
+            return zeroized<Key::own_keys, chain_stack<wide> + Key::own_keys_stack>(function, batch,
+                                                                                    first, count);
         if (count <= narrow)
-            return cleared<function, chain_stack<narrow>>(state, batch, first, count);
-        return cleared<function, chain_stack<wide>>(state, batch, first, count);
+            return zeroized<function, chain_stack<narrow>>(state, batch, first, count);
+        return zeroized<function, chain_stack<wide>>(state, batch, first, count);
     }
     // The same of CCM: where a form has its own loop over a message, nothing of the shapes' size is
     // under it.
     template <class Key, Direction direction>
-    static uint64_t ccm_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
-                                uint64_t count) {
-        if constexpr (Representation::facts.few_bytes != 0) {
-            constexpr auto* own = Key::Own::template ccm<direction>;
+    static uint64_t zeroized_ccm(const void* state, const warpseal_batch& batch, uint64_t first,
+                                 uint64_t count) {
+        if constexpr (Representation::facts.small_message_limit_bytes != 0) {
+            constexpr auto* own = Key::SmallMessage::template ccm<direction>;
             if (batch.keys)
-                return cleared<Key::own_keys, frames + Key::own_keys_stack>(own, batch, first,
-                                                                            count);
+                return zeroized<Key::own_keys, frames + Key::own_keys_stack>(own, batch, first,
+                                                                             count);
             if (count == 1)
-                return SmallStackZeroizer<own, Representation::facts.little_stack_bytes>::call(
+                return SmallStackZeroizer<own, Representation::facts.small_stack_bytes>::call(
                     state, batch, first, count);
         }
-        return batch_cleared<Key, ccm_batch<direction>>(state, batch, first, count);
+        return zeroized_batch<Key, ccm_batch<direction>>(state, batch, first, count);
     }
     // And of a serial mode without a tag: CBC and CFB encryption, OFB.
     template <class Key, class Mode>
-    static uint64_t chains_cleared(const void* state, const warpseal_batch& batch, uint64_t first,
-                                   uint64_t count) {
-        if constexpr (Representation::facts.few_bytes != 0) {
+    static uint64_t zeroized_chains(const void* state, const warpseal_batch& batch, uint64_t first,
+                                    uint64_t count) {
+        if constexpr (Representation::facts.small_message_limit_bytes != 0) {
             if (count == 1 && !batch.keys) {
                 const Message m = message_of(batch, first);
                 if (m.bytes % Text::bytes == 0) {
                     if (batch.statuses) batch.statuses[first] = WARPSEAL_OK;
-                    Key::Own::template chain<Mode>(state, m.iv, m.in, m.out, m.bytes);
+                    Key::SmallMessage::template chain<Mode>(state, m.iv, m.in, m.out, m.bytes);
                     return 0;
                 }
             }
         }
-        return chains_by_shape<Key, chain_batch<Mode>>(state, batch, first, count);
+        return chains_by_representation<Key, chain_batch<Mode>>(state, batch, first, count);
     }
     // Not inlined: the above needs no frame for it.
     template <class Key, auto function>
-    __attribute__((noinline)) static uint64_t chains_by_shape(const void* state,
-                                                              const warpseal_batch& batch,
-                                                              uint64_t first, uint64_t count) {
-        const bool brief = Representation::facts.has_chain && count == 1 && !batch.keys;
-        return (brief ? cleared_of_little<function> : batch_cleared<Key, function>)(state, batch,
-                                                                                    first, count);
+    __attribute__((noinline)) static uint64_t chains_by_representation(const void* state,
+                                                                       const warpseal_batch& batch,
+                                                                       uint64_t first,
+                                                                       uint64_t count) {
+        const bool small = Representation::facts.has_chain && count == 1 && !batch.keys;
+        return (small ? zeroized_small<function> : zeroized_batch<Key, function>)(state, batch,
+                                                                                  first, count);
     }
 
     template <class Key>
@@ -300,34 +302,34 @@ struct Shapes {
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
         c.modes = 1u << WARPSEAL_ECB | 1u << WARPSEAL_CBC | 1u << WARPSEAL_CFB |
                   1u << WARPSEAL_OFB | 1u << WARPSEAL_CTR | 1u << WARPSEAL_CMAC;
-        c.expand = cleared_of_little<Key::expand>;
-        c.sweep[WARPSEAL_ECB][0] = sweep_cleared<Key, Ecb, encrypt>;
-        c.sweep[WARPSEAL_ECB][1] = sweep_cleared<Key, Ecb, decrypt>;
-        c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = sweep_cleared<Key, Ctr, encrypt>;
-        c.sweep[WARPSEAL_CBC][1] = sweep_cleared<Key, CbcDecryption, decrypt>;
-        c.sweep[WARPSEAL_CFB][1] = sweep_cleared<Key, CfbDecryption, decrypt>;
+        c.expand = zeroized_small<Key::expand>;
+        c.sweep[WARPSEAL_ECB][0] = zeroized_sweep<Key, Ecb, encrypt>;
+        c.sweep[WARPSEAL_ECB][1] = zeroized_sweep<Key, Ecb, decrypt>;
+        c.sweep[WARPSEAL_CTR][0] = c.sweep[WARPSEAL_CTR][1] = zeroized_sweep<Key, Ctr, encrypt>;
+        c.sweep[WARPSEAL_CBC][1] = zeroized_sweep<Key, CbcDecryption, decrypt>;
+        c.sweep[WARPSEAL_CFB][1] = zeroized_sweep<Key, CfbDecryption, decrypt>;
         c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] =
-            batch_cleared<Key, sweep_batch<Ctr, encrypt>>;
-        c.batch[WARPSEAL_CBC][0] = chains_cleared<Key, CbcEncryption>;
-        c.batch[WARPSEAL_CBC][1] = batch_cleared<Key, sweep_batch<CbcDecryption, decrypt>>;
-        c.batch[WARPSEAL_CFB][0] = chains_cleared<Key, CfbEncryption>;
-        c.batch[WARPSEAL_CFB][1] = batch_cleared<Key, sweep_batch<CfbDecryption, decrypt>>;
-        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = chains_cleared<Key, Ofb>;
-        c.batch[WARPSEAL_CMAC][0] = batch_cleared<Key, cmac_batch<encrypt>>;
-        c.batch[WARPSEAL_CMAC][1] = batch_cleared<Key, cmac_batch<decrypt>>;
+            zeroized_batch<Key, sweep_batch<Ctr, encrypt>>;
+        c.batch[WARPSEAL_CBC][0] = zeroized_chains<Key, CbcEncryption>;
+        c.batch[WARPSEAL_CBC][1] = zeroized_batch<Key, sweep_batch<CbcDecryption, decrypt>>;
+        c.batch[WARPSEAL_CFB][0] = zeroized_chains<Key, CfbEncryption>;
+        c.batch[WARPSEAL_CFB][1] = zeroized_batch<Key, sweep_batch<CfbDecryption, decrypt>>;
+        c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = zeroized_chains<Key, Ofb>;
+        c.batch[WARPSEAL_CMAC][0] = zeroized_batch<Key, cmac_batch<encrypt>>;
+        c.batch[WARPSEAL_CMAC][1] = zeroized_batch<Key, cmac_batch<decrypt>>;
         if constexpr (has_long_blocks) {
             c.modes |= 1u << WARPSEAL_GCM | 1u << WARPSEAL_CCM | 1u << WARPSEAL_XTS;
-            c.gcm_begin = cleared_of_little<gcm_begin>;
-            c.gcm_segment[0] = gcm_piece_cleared<encrypt>;
-            c.gcm_segment[1] = gcm_piece_cleared<decrypt>;
-            c.gcm_combine = cleared_of_little<gcm_combine>;
-            c.gcm_finish = cleared_of_little<gcm_finish>;
-            c.batch[WARPSEAL_GCM][0] = batch_cleared<Key, gcm_batch<encrypt>>;
-            c.batch[WARPSEAL_GCM][1] = batch_cleared<Key, gcm_batch<decrypt>>;
-            c.batch[WARPSEAL_CCM][0] = ccm_cleared<Key, encrypt>;
-            c.batch[WARPSEAL_CCM][1] = ccm_cleared<Key, decrypt>;
-            c.xts[0] = xts_cleared<Key, encrypt>;
-            c.xts[1] = xts_cleared<Key, decrypt>;
+            c.gcm_begin = zeroized_small<gcm_begin>;
+            c.gcm_segment[0] = zeroized_gcm_segment<encrypt>;
+            c.gcm_segment[1] = zeroized_gcm_segment<decrypt>;
+            c.gcm_combine = zeroized_small<gcm_combine>;
+            c.gcm_finish = zeroized_small<gcm_finish>;
+            c.batch[WARPSEAL_GCM][0] = zeroized_batch<Key, gcm_batch<encrypt>>;
+            c.batch[WARPSEAL_GCM][1] = zeroized_batch<Key, gcm_batch<decrypt>>;
+            c.batch[WARPSEAL_CCM][0] = zeroized_ccm<Key, encrypt>;
+            c.batch[WARPSEAL_CCM][1] = zeroized_ccm<Key, decrypt>;
+            c.xts[0] = zeroized_xts<Key, encrypt>;
+            c.xts[1] = zeroized_xts<Key, decrypt>;
         }
     }
 };

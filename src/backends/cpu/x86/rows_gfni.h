@@ -4,8 +4,8 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/bytes.h"
-#include "backends/cpu/native/bytes_gfni.h"
+#include "backends/cpu/representations/byte_sliced.h"
+#include "backends/cpu/x86/bytes_gfni.h"
 #include "core/block.h"
 #include "core/secret.h"
 
@@ -51,16 +51,16 @@ struct Row {
     // Byte j from byte Order::from(j), or zero where that is -1.
     template <class Order>
     WARPSEAL_INLINE static Row bring(const Row& x) {
-        static constexpr Places<Order> places;
-        return {
-            _mm_shuffle_epi8(x.v, _mm_load_si128(reinterpret_cast<const __m128i*>(places.from)))};
+        static constexpr Positions<Order> positions;
+        return {_mm_shuffle_epi8(x.v,
+                                 _mm_load_si128(reinterpret_cast<const __m128i*>(positions.from)))};
     }
 
 private:
     template <class Order>
-    struct Places {
+    struct Positions {
         alignas(16) uint8_t from[16] = {};
-        constexpr Places() {
+        constexpr Positions() {
             for (int j = 0; j < 16; ++j) from[j] = static_cast<uint8_t>(Order::from(j));
         }
     };
@@ -72,8 +72,8 @@ concept has_rows = requires {
 };
 
 template <class Cipher, size_t vector_bytes, class Substitution>
-struct RowForm : ByteForm<Cipher, vector_bytes, Substitution> {
-    using Wide = ByteForm<Cipher, vector_bytes, Substitution>;
+struct ByteSlicedRows : ByteSliced<Cipher, vector_bytes, Substitution> {
+    using Wide = ByteSliced<Cipher, vector_bytes, Substitution>;
     using Rows = typename Cipher::template Rows<Row>;
     using State = typename Rows::State;
 

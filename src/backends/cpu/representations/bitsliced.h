@@ -27,10 +27,10 @@ inline constexpr bool decrypts_otherwise = requires(
     Cipher::decrypt_bitsliced(plane, key);
 };
 
-struct PlaneCounting {};
+struct BitslicedCounting {};
 
 template <class Cipher, class Word>
-struct PlaneForm {
+struct Bitsliced {
     using Text = Block<Cipher::block_bytes / 4>;
 
     static constexpr const char* name = "planes";
@@ -39,7 +39,7 @@ struct PlaneForm {
     // What a run leaves behind: planes, text and spilled words; and where it serves one block, as
     // often.
     static constexpr size_t stack_bytes = 4 * tile_bytes + 2048,
-                            little_stack_bytes = 5 * tile_bytes + 3072;
+                            small_stack_bytes = 5 * tile_bytes + 3072;
     static constexpr int key_bits = 32 * Cipher::schedule_words;
 
     struct Schedule {
@@ -69,7 +69,7 @@ struct PlaneForm {
     // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes
     // are made without transposing. Returns how many times it did so: once, or not where they carry
     // out of the last word.
-    using Counting = PlaneCounting;
+    using Counting = BitslicedCounting;
     static size_t count(const Schedule& schedule, Counting&, const Text& first, const uint8_t* in,
                         uint8_t* out, size_t) {
         const uint32_t low = swap_bytes(first.word[Text::words - 1]);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cipher_backend.h"
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "core/block.h"
 #include "core/secret.h"
 #include "modes/cbc.h"
@@ -71,7 +71,7 @@ struct TileSweep {
     template <class Mode, Direction direction, class Masks>
     static void run(const Schedule& schedule, Masks& masks, const uint8_t* in, uint8_t* out,
                     size_t bytes) {
-        constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
+        constexpr Direction cipher_direction = Mode::keystream ? Direction::encrypt : direction;
         SecretOf<Tile> scratch;
         Tile& tile = scratch.value;
         tile.counting = {};
@@ -86,8 +86,8 @@ struct TileSweep {
                     continue;
                 }
             }
-            whole<Mode, way, Representation::wide_blocks>(schedule, tile, masks, in, out,
-                                                          wide_bytes);
+            whole<Mode, cipher_direction, Representation::wide_blocks>(schedule, tile, masks, in,
+                                                                       out, wide_bytes);
         }
         while (bytes != 0) {
             const bool wide = bytes > narrow_bytes;
@@ -95,11 +95,11 @@ struct TileSweep {
             memcpy(tile.part, in, n);
             memset(tile.part + n, 0, (0 - n) % Text::bytes);
             if (wide)
-                whole<Mode, way, Representation::wide_blocks>(schedule, tile, masks, tile.part,
-                                                              tile.part, n);
+                whole<Mode, cipher_direction, Representation::wide_blocks>(schedule, tile, masks,
+                                                                           tile.part, tile.part, n);
             else
-                whole<Mode, way, Representation::narrow_blocks>(schedule, tile, masks, tile.part,
-                                                                tile.part, n);
+                whole<Mode, cipher_direction, Representation::narrow_blocks>(
+                    schedule, tile, masks, tile.part, tile.part, n);
             memcpy(out, tile.part, n);
             in += n, out += n, bytes -= n;
         }
@@ -110,19 +110,19 @@ private:
     using Vector = VectorOf<uint8_t, (bytes < word_bytes ? bytes : word_bytes)>;  // of whole blocks
 
     // One run, of whose blocks those in the first `bytes` bytes are there.
-    template <class Mode, Direction way, size_t blocks, class Masks>
+    template <class Mode, Direction cipher_direction, size_t blocks, class Masks>
     WARPSEAL_INLINE static void whole(const Schedule& schedule, Tile& tile, Masks& masks,
                                       const uint8_t* in, uint8_t* out, size_t bytes) {
         constexpr size_t tile_bytes = blocks * Text::bytes;
         using Chunk = Vector<tile_bytes>;
         masks.fill(tile.mask, in, (bytes + Text::bytes - 1) / Text::bytes, bytes);
         if constexpr (!Mode::has_iv) {
-            Representation::template run<way, blocks>(schedule, in, out);
+            Representation::template run<cipher_direction, blocks>(schedule, in, out);
         } else {
             for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
                 store(tile.text + at,
                       Mode::before(load<Chunk>(in + at), load<Chunk>(tile.mask + at)));
-            Representation::template run<way, blocks>(schedule, tile.text, tile.text);
+            Representation::template run<cipher_direction, blocks>(schedule, tile.text, tile.text);
             for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
                 store(out + at, Mode::after(load<Chunk>(in + at), load<Chunk>(tile.mask + at),
                                             load<Chunk>(tile.text + at)));

@@ -2,8 +2,8 @@
 // its own: SP 800-38C 6.1 and 6.2.
 #pragma once
 
-#include "backends/cpu/native/aes_chain.h"
-#include "backends/cpu/native/aes_rounds.h"
+#include "backends/cpu/x86/aes_chain.h"
+#include "backends/cpu/x86/aes_rounds.h"
 #include "core/block.h"
 #include "modes/ccm.h"
 

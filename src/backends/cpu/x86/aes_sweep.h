@@ -2,7 +2,7 @@
 // mask is the ciphertext block before.
 #pragma once
 
-#include "backends/cpu/native/aes_rounds.h"
+#include "backends/cpu/x86/aes_rounds.h"
 
 namespace warpseal::cpu {
 namespace {
@@ -12,7 +12,7 @@ struct AesSweep {
     using W = typename Aes::W;
     using V = typename Aes::V;
     using Schedule = typename Aes::Schedule;
-    static constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
+    static constexpr Direction cipher_direction = Mode::keystream ? Direction::encrypt : direction;
 
     // `previous`: the ciphertext block before these, where the mode has an IV. A keystream mode may
     // end within a block.
@@ -24,20 +24,21 @@ struct AesSweep {
         if (bytes != 0) part(schedule, previous, in, out, bytes);
     }
 
-    // At most few_bytes, of whole blocks, in registers alone: `feedback` holds the block before
-    // these, and then the last of them.
-    template <size_t few_bytes>
-    WARPSEAL_INLINE static void few(const Schedule& schedule, uint8_t* feedback, const uint8_t* in,
-                                    uint8_t* out, size_t bytes) {
+    // At most small_message_limit_bytes, of whole blocks, in registers alone: `feedback` holds the
+    // block before these, and then the last of them.
+    template <size_t small_message_limit_bytes>
+    WARPSEAL_INLINE static void small(const Schedule& schedule, uint8_t* feedback,
+                                      const uint8_t* in, uint8_t* out, size_t bytes) {
         __m128i previous{};
         if constexpr (Mode::has_iv) previous = load_one(feedback);
-        if (bytes == few_bytes) {
-            crypt<few_bytes / W::bytes>(schedule, previous, in, out);
+        if (bytes == small_message_limit_bytes) {
+            crypt<small_message_limit_bytes / W::bytes>(schedule, previous, in, out);
         } else {  // block by block, which do not wait for each other, but as vectors with a mask
                   // would for what is still being stored
             for (; bytes != 0; in += 16, out += 16, bytes -= 16) {
                 const __m128i text = load_one(in);
-                const __m128i made = Aes::template one<way>(schedule, Mode::before(text, previous));
+                const __m128i made =
+                    Aes::template one<cipher_direction>(schedule, Mode::before(text, previous));
                 store_one(out, Mode::after(text, previous, made));
                 previous = text;
             }
@@ -58,17 +59,17 @@ private:
     template <int n>
     WARPSEAL_INLINE static void crypt(const Schedule& schedule, __m128i& previous,
                                       const uint8_t* in, uint8_t* out) {
-        const V first_key = Aes::template key<way>(schedule, 0),
-                last_key = Aes::template key<way>(schedule, Aes::rounds);
+        const V first_key = Aes::template key<cipher_direction>(schedule, 0),
+                last_key = Aes::template key<cipher_direction>(schedule, Aes::rounds);
         V s[n];
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u)
             s[u] = Mode::before(text(in, u), mask(previous, in, u)) ^ first_key;
-        Aes::template middle_rounds<way>(schedule, s);
+        Aes::template middle_rounds<cipher_direction>(schedule, s);
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u)
             s[u] = Mode::after(text(in, u), mask(previous, in, u),
-                               Aes::template last_round<way>(s[u], last_key));
+                               Aes::template last_round<cipher_direction>(s[u], last_key));
         if (Mode::has_iv) previous = load_one(in + n * W::bytes - 16);
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, s[u]);
@@ -79,13 +80,14 @@ private:
                                      uint8_t* out, size_t bytes) {
         const V text = W::load_partial(in, bytes),
                 mask = Mode::has_iv ? W::one_lane_up(previous, text) : W::zero();
-        V s[1] = {Mode::before(text, mask) ^ Aes::template key<way>(schedule, 0)};
-        Aes::template middle_rounds<way>(schedule, s);
-        W::store_partial(out,
-                         Mode::after(text, mask,
-                                     Aes::template last_round<way>(
-                                         s[0], Aes::template key<way>(schedule, Aes::rounds))),
-                         bytes);
+        V s[1] = {Mode::before(text, mask) ^ Aes::template key<cipher_direction>(schedule, 0)};
+        Aes::template middle_rounds<cipher_direction>(schedule, s);
+        W::store_partial(
+            out,
+            Mode::after(text, mask,
+                        Aes::template last_round<cipher_direction>(
+                            s[0], Aes::template key<cipher_direction>(schedule, Aes::rounds))),
+            bytes);
     }
 
     template <int n>

@@ -3,8 +3,8 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/transpose.h"
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/transpose.h"
+#include "backends/cpu/representations/vector.h"
 
 namespace warpseal::cpu {
 namespace {

@@ -2,35 +2,35 @@
 #pragma once
 
 #include "backends/block_loops.h"
-#include "backends/cpu/own_loops.h"
-#include "backends/cpu/shapes.h"
+#include "backends/cpu/cipher_functions.h"
+#include "backends/cpu/small_message.h"
 
-// Included after the target's header, which defines FormOf and Hash. Everything has internal
-// linkage: each object keeps its own copies.
+// Included after the target's header, which defines RepresentationOf and Hash. Everything has
+// internal linkage: each object keeps its own copies.
 namespace warpseal::cpu {
 namespace {
 
 // The state, what takes a key, and the form itself, where pointers to it would cost too much.
 template <class Cipher>
-struct Keyed {
-    using Representation = typename FormOf<Cipher>::type;
-    using AsCalled = CalledAs<Representation, Cipher::block_bytes>;
-    using Common = Shapes<AsCalled>;
+struct CipherEntry {
+    using Representation = typename RepresentationOf<Cipher>::type;
+    using Table = KernelTableFor<Representation, Cipher::block_bytes>;
+    using Common = CipherFunctions<Table>;
 
     struct State : Common::State {
         alignas(64) typename Representation::Schedule keys;
     };
-    using Own = OwnLoops<Representation, State>;
-    static constexpr typename AsCalled::Calls calls =
-        CallsOf<Representation, AsCalled, State>::make();
+    using SmallMessage = SmallMessageFunctions<Representation, State>;
+    static constexpr typename Table::Kernels kernels =
+        KernelsOf<Representation, Table, State>::make();
 
     static void expand(void* memory, const uint8_t* key) {
         State& state = *static_cast<State*>(memory);
-        state.calls = &calls;
+        state.kernels = &kernels;
         Representation::expand(state.keys, key);
         if constexpr (Common::has_long_blocks) {
             SecretOf<typename Common::Text> h;
-            h.value = encrypt_one<AsCalled>(state, {});
+            h.value = encrypt_one<Table>(state, {});
             Hash::set(state.hash, h.value);
         }
     }
@@ -52,7 +52,7 @@ struct Keyed {
 
     static constexpr CpuCipher describe() {
         CpuCipher c{};
-        Common::template describe<Keyed>(c);
+        Common::template describe<CipherEntry>(c);
         c.name = Cipher::name;
         c.key_bytes = Cipher::key_bytes;
         c.block_bytes = Cipher::block_bytes;
@@ -64,10 +64,10 @@ struct Keyed {
         return c;
     }
 
-    static constexpr bool has_loops = AsCalled::facts.few_bytes != 0;
-    static constexpr CpuBlockLoops describe_loops() {
+    static constexpr bool has_block_loops = Table::facts.small_message_limit_bytes != 0;
+    static constexpr CpuBlockLoops describe_block_loops() {
         CpuBlockLoops loops{};
-        if constexpr (has_loops) Own::describe(loops);
+        if constexpr (has_block_loops) SmallMessage::describe(loops);
         return loops;
     }
 };
@@ -76,15 +76,16 @@ template <class Ciphers>
 struct Set;
 template <class... Cipher>
 struct Set<List<Cipher...>> {
-    static constexpr CpuCipher ciphers[] = {Keyed<Cipher>::describe()...};
-    static constexpr bool has_loops = (Keyed<Cipher>::has_loops && ...);
+    static constexpr CpuCipher ciphers[] = {CipherEntry<Cipher>::describe()...};
+    static constexpr bool has_block_loops = (CipherEntry<Cipher>::has_block_loops && ...);
     static constexpr const CpuBlockLoops* loops() {
-        if constexpr (has_loops) return all_loops;
+        if constexpr (has_block_loops) return all_block_loops;
         return nullptr;
     }
 
 private:
-    static constexpr CpuBlockLoops all_loops[] = {Keyed<Cipher>::describe_loops()...};
+    static constexpr CpuBlockLoops all_block_loops[] = {
+        CipherEntry<Cipher>::describe_block_loops()...};
 };
 
 template <class Ciphers>

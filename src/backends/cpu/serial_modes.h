@@ -10,7 +10,7 @@ namespace warpseal::cpu {
 namespace {
 
 // A stretch of a message; the last block of what does not end with a block is filled up with zeros.
-struct Stretch {
+struct Segment {
     const uint8_t* in;
     uint8_t* out;  // null where nothing leaves
     size_t bytes;
@@ -45,7 +45,7 @@ WARPSEAL_INLINE typename Representation::Text encrypt_one(
 //                                                   room that stays until that is done
 //   void end(uint64_t message, const Text& state)
 template <class Representation, class Mode, class Supply>
-struct ChainShape {
+struct SerialModes {
     using Schedule = typename Representation::Schedule;
     using Text = typename Representation::Text;
     static constexpr size_t own_bytes = 32;
@@ -85,8 +85,8 @@ private:
         SecretOf<uint8_t[own_bytes]> own;
         SecretOf<Text> state;
         state.value = supply.begin(message);
-        Stretch s;
-        for (int k = 0; supply.stretch(message, k, s, own.value); ++k) {
+        Segment s;
+        for (int k = 0; supply.segment(message, k, s, own.value); ++k) {
             const size_t blocks = s.bytes / Text::bytes, rest = s.bytes % Text::bytes;
             Representation::template chain<Mode>(schedule, state.value, s.in, s.out, blocks);
             if (rest == 0) continue;
@@ -109,12 +109,12 @@ private:
     struct Lane {
         uint64_t message;
         int next;  // stretch
-        Stretch now;
+        Segment now;
         uint8_t* own;
     };
     // Room for as many as there are; few leave little to wipe.
     template <size_t lanes>
-    struct Room {
+    struct Buffers {
         alignas(64) uint8_t text[lanes * Text::bytes];
         uint8_t own[lanes][own_bytes];
         Text state[lanes];
@@ -131,8 +131,8 @@ private:
     template <size_t lanes>
     static void side_by_side_in(const Schedule& schedule, Supply& supply, uint64_t first,
                                 uint64_t count) {
-        static_assert(sizeof(Room<lanes>) <= lanes * (2 * Text::bytes + 96) + 64);
-        SecretOf<Room<lanes>> capacity;
+        static_assert(sizeof(Buffers<lanes>) <= lanes * (2 * Text::bytes + 96) + 64);
+        SecretOf<Buffers<lanes>> capacity;
         auto& [text, own, state, lane] = capacity.value;
         side_by_side(schedule, supply, {lanes, text, own, state, lane}, first, count);
     }
@@ -149,7 +149,7 @@ private:
                 lane[i].message = first++;
                 lane[i].next = 0;
                 state[i] = supply.begin(lane[i].message);
-                if (stretch(supply, lane[i])) return true;
+                if (segment(supply, lane[i])) return true;
             }
             return false;
         };
@@ -164,7 +164,7 @@ private:
             else
                 block_of_each(schedule, lanes, open);
             for (size_t i = 0; i < open;) {
-                if (lane[i].now.bytes != 0 || stretch(supply, lane[i])) {
+                if (lane[i].now.bytes != 0 || segment(supply, lane[i])) {
                     ++i;
                     continue;
                 }
@@ -183,13 +183,13 @@ private:
     WARPSEAL_INLINE static void block_of_each(const Schedule& schedule, const Lanes& side,
                                               size_t open) {
         for (size_t i = 0; i < open; ++i) {
-            const Stretch& now = side.lane[i].now;
+            const Segment& now = side.lane[i].now;
             store_block(side.text + i * Text::bytes,
                         Mode::before(load(now.in, now.bytes), side.state[i]));
         }
         encrypt(schedule, side.text, open);
         for (size_t i = 0; i < open; ++i) {
-            Stretch& now = side.lane[i].now;
+            Segment& now = side.lane[i].now;
             const Text data = load(now.in, now.bytes),
                        out = load_block<Text::words>(side.text + i * Text::bytes);
             if constexpr (requires { Mode::after(data, out); })
@@ -208,7 +208,7 @@ private:
         }
         if (blocks == 0) {
             for (size_t i = 0; i < open; ++i) {
-                Stretch& now = side.lane[i].now;
+                Segment& now = side.lane[i].now;
                 if (now.bytes >= Text::bytes) continue;
                 part(schedule, side.state[i], now.in, now.out, now.bytes);
                 pass(now, now.bytes);
@@ -231,15 +231,15 @@ private:
         }
     }
 
-    WARPSEAL_INLINE static void pass(Stretch& now, size_t bytes) {
+    WARPSEAL_INLINE static void pass(Segment& now, size_t bytes) {
         now.in += bytes;
         if (now.out) now.out += bytes;
         now.bytes -= bytes;
     }
 
-    WARPSEAL_INLINE static bool stretch(Supply& supply, Lane& lane) {
+    WARPSEAL_INLINE static bool segment(Supply& supply, Lane& lane) {
         do {
-            if (!supply.stretch(lane.message, lane.next++, lane.now, lane.own)) return false;
+            if (!supply.segment(lane.message, lane.next++, lane.now, lane.own)) return false;
         } while (lane.now.bytes == 0);
         return true;
     }

@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/native/bytes_lookup.h"
+#include "backends/cpu/x86/bytes_lookup.h"
 #include "core/feistel.h"
 #include "core/sbox.h"
 #include "core/word.h"
@@ -25,7 +25,7 @@ struct Detour {
     static constexpr Affine before[2] = {S::in, compose(sub_bytes, S::in)};
     static constexpr Affine after[2] = {compose(S::out, inverse(sub_bytes)), S::out};
     static constexpr int maps(int i) { return !is_identity(before[i]) + !is_identity(after[i]); }
-    static constexpr int way = maps(1) < maps(0);
+    static constexpr int cipher_direction = maps(1) < maps(0);
 };
 
 // An affine map as what each half of a byte brings.
@@ -39,10 +39,10 @@ struct HalfTables {
         }
     }
 };
-template <class S, int way>
-constexpr HalfTables tables_before{Detour<S>::before[way]};
-template <class S, int way>
-constexpr HalfTables tables_after{Detour<S>::after[way]};
+template <class S, int cipher_direction>
+constexpr HalfTables tables_before{Detour<S>::before[cipher_direction]};
+template <class S, int cipher_direction>
+constexpr HalfTables tables_after{Detour<S>::after[cipher_direction]};
 
 struct Substitution {
     static constexpr bool moves_lanes = true;
@@ -51,8 +51,9 @@ struct Substitution {
     template <class S, class V>
     WARPSEAL_INLINE static V substitute(V x) {
         if constexpr (InversionSBox<S>)
-            return detour<S, Detour<S>::way>(
-                x, [](V y) { return Detour<S>::way == 0 ? leave_right(y) : enter_right(y); });
+            return detour<S, Detour<S>::cipher_direction>(x, [](V y) {
+                return Detour<S>::cipher_direction == 0 ? leave_right(y) : enter_right(y);
+            });
         else
             return lookup<S>(x);
     }
@@ -85,11 +86,13 @@ private:
         return _mm_set_epi8(3, 6, 9, 12, 15, 2, 5, 8, 11, 14, 1, 4, 7, 10, 13, 0);
     }
 
-    template <class S, int way, class V, class Move>
+    template <class S, int cipher_direction, class V, class Move>
     WARPSEAL_INLINE static V detour(V x, const Move& move) {
-        if constexpr (!is_identity(Detour<S>::before[way])) x = map(x, tables_before<S, way>);
-        x = way == 0 ? last_round(move(x)) : last_round_back(move(x));
-        if constexpr (!is_identity(Detour<S>::after[way])) x = map(x, tables_after<S, way>);
+        if constexpr (!is_identity(Detour<S>::before[cipher_direction]))
+            x = map(x, tables_before<S, cipher_direction>);
+        x = cipher_direction == 0 ? last_round(move(x)) : last_round_back(move(x));
+        if constexpr (!is_identity(Detour<S>::after[cipher_direction]))
+            x = map(x, tables_after<S, cipher_direction>);
         return x;
     }
     WARPSEAL_INLINE static __m128i last_round(__m128i x) {

@@ -3,7 +3,7 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/native/part.h"
+#include "backends/cpu/x86/part.h"
 
 namespace warpseal::cpu {
 namespace {

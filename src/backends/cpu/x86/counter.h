@@ -4,7 +4,7 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/native/aes_rounds.h"
+#include "backends/cpu/x86/aes_rounds.h"
 #include "core/block.h"
 
 namespace warpseal::cpu {

@@ -2,9 +2,9 @@
 // leaves idle.
 #pragma once
 
-#include "backends/cpu/chain.h"
-#include "backends/cpu/native/aes_chain.h"
-#include "backends/cpu/native/aes_rounds.h"
+#include "backends/cpu/serial_modes.h"
+#include "backends/cpu/x86/aes_chain.h"
+#include "backends/cpu/x86/aes_rounds.h"
 
 namespace warpseal::cpu {
 namespace {
@@ -78,16 +78,16 @@ private:
     // One block of each lane: text to what leaves.
     template <int n>
     WARPSEAL_INLINE static void step(const Schedule& schedule, V (&s)[n], uint8_t* text) {
-        constexpr Direction way = Direction::encrypt;
-        const V first_key = Aes::template key<way>(schedule, 0),
-                last_key = Aes::template key<way>(schedule, Aes::rounds);
+        constexpr Direction cipher_direction = Direction::encrypt;
+        const V first_key = Aes::template key<cipher_direction>(schedule, 0),
+                last_key = Aes::template key<cipher_direction>(schedule, Aes::rounds);
         V from[n];
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) {
             from[u] = W::load(text + u * W::bytes);
             s[u] = Mode::before(from[u], s[u]) ^ first_key;
         }
-        Aes::template middle_rounds<way>(schedule, s);
+        Aes::template middle_rounds<cipher_direction>(schedule, s);
         WARPSEAL_UNROLL
         for (int u = 0; u < n; ++u) {
             const V given = W::encrypt_last(s[u], last_key);

@@ -2,7 +2,7 @@
 // CMAC and CCM, of one message.
 #pragma once
 
-#include "backends/cpu/native/aes_rounds.h"
+#include "backends/cpu/x86/aes_rounds.h"
 #include "macs/cmac.h"
 #include "modes/cbc.h"
 #include "modes/cfb.h"

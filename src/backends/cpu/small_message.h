@@ -3,8 +3,8 @@
 #pragma once
 
 #include "backends/block_loops.h"
-#include "backends/cpu/cleared.h"
 #include "backends/cpu/messages.h"
+#include "backends/cpu/small_stack_zeroizer.h"
 #include "core/block.h"
 #include "modes/cbc.h"
 #include "modes/cfb.h"
@@ -15,11 +15,11 @@
 namespace warpseal::cpu {
 namespace {
 
-// Of a form that has `few_bytes`: chains of any length, and up to so many bytes the others, work in
-// registers and spill none of them, so that there is nothing to clear behind them.
+// Of a form that has `small_message_limit_bytes`: chains of any length, and up to so many bytes the
+// others, work in registers and spill none of them, so that there is nothing to clear behind them.
 // residue_stack_test.cpp holds them to it. State has the form's schedule as `keys`.
 template <class Representation, class State>
-struct OwnLoops {
+struct SmallMessageFunctions {
     static constexpr size_t sweep_stack_bytes =
         512;  // that more of a sweep without a counter leaves behind
 
@@ -36,12 +36,12 @@ struct OwnLoops {
                                                         bytes);
     }
 
-    // At most few_bytes of one data unit, in whole blocks.
+    // At most small_message_limit_bytes of one data unit, in whole blocks.
     template <Direction direction>
     static void xts(const void* state, const void* tweak_state, const XtsUnits& units,
                     const uint8_t* in, uint8_t* out, size_t bytes) {
-        Representation::template xts_few<direction>(keys(state), keys(tweak_state), units.first, in,
-                                                    out, bytes);
+        Representation::template xts_small<direction>(keys(state), keys(tweak_state), units.first,
+                                                      in, out, bytes);
     }
 
     // One message of whole blocks.
@@ -93,8 +93,10 @@ private:
                          size_t bytes) {
         constexpr auto* many =
             SmallStackZeroizer<many_on<Mode, direction>, sweep_stack_bytes>::call;
-        if (bytes > Representation::few_bytes) return many(state, feedback, in, out, bytes);
-        Representation::template sweep_few<Mode, direction>(keys(state), feedback, in, out, bytes);
+        if (bytes > Representation::small_message_limit_bytes)
+            return many(state, feedback, in, out, bytes);
+        Representation::template sweep_small<Mode, direction>(keys(state), feedback, in, out,
+                                                              bytes);
     }
     template <class Mode, Direction direction>
     static void many_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
@@ -107,9 +109,9 @@ private:
     static void count_on(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out,
                          size_t bytes) {
         constexpr auto* many =
-            SmallStackZeroizer<many_counted, Representation::little_stack_bytes>::call;
-        if (bytes > Representation::few_bytes ||
-            !Representation::count_few(keys(state), counter, in, out, bytes))
+            SmallStackZeroizer<many_counted, Representation::small_stack_bytes>::call;
+        if (bytes > Representation::small_message_limit_bytes ||
+            !Representation::count_small(keys(state), counter, in, out, bytes))
             many(state, counter, in, out, bytes);
     }
     static void many_counted(const void* state, uint8_t* counter, const uint8_t* in, uint8_t* out,

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cipher_backend.h"
-#include "backends/cpu/chain.h"
+#include "backends/cpu/serial_modes.h"
 #include "core/block.h"
 #include "core/table.h"
 #include "macs/cmac.h"
@@ -18,23 +18,24 @@ namespace warpseal::cpu {
 namespace {
 
 // What the shapes know of a form when they are compiled: forms with the same facts share them.
-struct FormFacts {
+struct RepresentationFacts {
     int block_bytes;
     size_t wide_blocks, narrow_blocks;
     size_t state_blocks, chains_at_once;  // 0: none such
-    size_t stack_bytes, little_stack_bytes;
-    size_t brief_bytes;  // text of a counter mode below that leaves little on the stack
-    size_t few_bytes;    // text up to that leaves nothing there, and a chain of whole blocks never;
-                         // 0: neither does
-    bool has_one, has_count, has_sweep, has_xts, has_chain, has_fold;
+    size_t stack_bytes, small_stack_bytes;
+    size_t small_stack_limit_bytes;  // text of a counter mode below that leaves little on the stack
+    size_t small_message_limit_bytes;  // text up to that leaves nothing there, and a chain of whole
+                                       // blocks never; 0: neither does
+    bool has_one, has_count, has_sweep, has_xts, has_chain, has_gcm;
 };
 
 template <class Mode, Direction direction>
-struct Way {};
-using SweepWays =
-    List<Way<modes::Ecb, Direction::encrypt>, Way<modes::Ecb, Direction::decrypt>,
-         Way<modes::Ctr, Direction::encrypt>, Way<modes::CbcDecryption, Direction::decrypt>,
-         Way<modes::CfbDecryption, Direction::decrypt>>;
+struct ModeDirection {};
+using SweepModes = List<ModeDirection<modes::Ecb, Direction::encrypt>,
+                        ModeDirection<modes::Ecb, Direction::decrypt>,
+                        ModeDirection<modes::Ctr, Direction::encrypt>,
+                        ModeDirection<modes::CbcDecryption, Direction::decrypt>,
+                        ModeDirection<modes::CfbDecryption, Direction::decrypt>>;
 using ChainModes = List<modes::CbcEncryption, modes::CfbEncryption, modes::Ofb, macs::CbcMac>;
 
 template <class... T>
@@ -42,92 +43,92 @@ constexpr int count_of(List<T...>) {
     return sizeof...(T);
 }
 template <class Wanted, class... T>
-constexpr int place_of(List<T...>) {
-    int place = 0;
-    (void)((__is_same(Wanted, T) || (++place, false)) || ...);
-    return place;
+constexpr int index_of(List<T...>) {
+    int position = 0;
+    (void)((__is_same(Wanted, T) || (++position, false)) || ...);
+    return position;
 }
 
 // A form as the shapes see it. Its functions do what the form's own of that name do, where the
 // facts say that there is one.
-template <FormFacts form_facts, class FormCounting>
-struct Called {
-    static constexpr FormFacts facts = form_facts;
+template <RepresentationFacts known_facts, class RepresentationCounting>
+struct KernelTable {
+    static constexpr RepresentationFacts facts = known_facts;
     static constexpr size_t wide_blocks = facts.wide_blocks, narrow_blocks = facts.narrow_blocks;
     using Text = Block<facts.block_bytes / 4>;
-    using Counting = FormCounting;
+    using Counting = RepresentationCounting;
 
-    struct Calls;
+    struct Kernels;
     struct Schedule {  // what a schedule begins with
-        const Calls* calls;
+        const Kernels* kernels;
     };
-    struct Calls {
+    struct Kernels {
         using Run = void (*)(const Schedule&, const uint8_t* in, uint8_t* out);
         Run wide[direction_count], narrow[direction_count], encrypt_state, encrypt_one;
         size_t (*count)(const Schedule&, Counting&, const Text& first, const uint8_t* in,
                         uint8_t* out, size_t tiles);
-        void (*sweep[count_of(SweepWays{})])(const Schedule&, const Text& iv, uint64_t first_block,
-                                             const uint8_t* in, uint8_t* out, size_t bytes);
+        void (*sweep[count_of(SweepModes{})])(const Schedule&, const Text& iv, uint64_t first_block,
+                                              const uint8_t* in, uint8_t* out, size_t bytes);
         void (*xts_blocks[direction_count])(const Schedule&, Text& tweak, const uint8_t* in,
                                             uint8_t* out, size_t bytes);
         void (*chain[count_of(ChainModes{})])(const Schedule&, Text& state, const uint8_t* in,
                                               uint8_t* out, size_t blocks);
         void (*chains[count_of(ChainModes{})])(const Schedule&, Chain* chains, int count,
                                                size_t blocks);
-        void (*fold[direction_count])(const Schedule&, const Hash::Key&, const Text& j0, Text& sum,
-                                      uint64_t first_block, const uint8_t* in, uint8_t* out,
-                                      size_t bytes);
+        void (*gcm_blocks[direction_count])(const Schedule&, const Hash::Key&, const Text& j0,
+                                            Text& sum, uint64_t first_block, const uint8_t* in,
+                                            uint8_t* out, size_t bytes);
     };
 
     template <Direction direction, size_t blocks>
     WARPSEAL_INLINE static void run(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         constexpr int d = static_cast<int>(direction);
         if constexpr (blocks == wide_blocks) {
-            schedule.calls->wide[d](schedule, in, out);
+            schedule.kernels->wide[d](schedule, in, out);
         } else if constexpr (blocks == narrow_blocks) {
-            schedule.calls->narrow[d](schedule, in, out);
+            schedule.kernels->narrow[d](schedule, in, out);
         } else {
             static_assert(blocks == facts.state_blocks && direction == Direction::encrypt);
-            schedule.calls->encrypt_state(schedule, in, out);
+            schedule.kernels->encrypt_state(schedule, in, out);
         }
     }
     WARPSEAL_INLINE static void encrypt_one(const Schedule& schedule, const uint8_t* in,
                                             uint8_t* out) {
-        schedule.calls->encrypt_one(schedule, in, out);
+        schedule.kernels->encrypt_one(schedule, in, out);
     }
     WARPSEAL_INLINE static size_t count(const Schedule& schedule, Counting& counting,
                                         const Text& first, const uint8_t* in, uint8_t* out,
                                         size_t tiles) {
-        return schedule.calls->count(schedule, counting, first, in, out, tiles);
+        return schedule.kernels->count(schedule, counting, first, in, out, tiles);
     }
     template <class Mode, Direction direction>
     WARPSEAL_INLINE static void sweep(const Schedule& schedule, const Text& iv,
                                       uint64_t first_block, const uint8_t* in, uint8_t* out,
                                       size_t bytes) {
-        schedule.calls->sweep[place_of<Way<Mode, direction>>(SweepWays{})](
+        schedule.kernels->sweep[index_of<ModeDirection<Mode, direction>>(SweepModes{})](
             schedule, iv, first_block, in, out, bytes);
     }
     template <Direction direction>
     WARPSEAL_INLINE static void xts_blocks(const Schedule& schedule, Text& tweak, const uint8_t* in,
                                            uint8_t* out, size_t bytes) {
-        schedule.calls->xts_blocks[static_cast<int>(direction)](schedule, tweak, in, out, bytes);
+        schedule.kernels->xts_blocks[static_cast<int>(direction)](schedule, tweak, in, out, bytes);
     }
     template <class Mode>
     WARPSEAL_INLINE static void chain(const Schedule& schedule, Text& state, const uint8_t* in,
                                       uint8_t* out, size_t blocks) {
-        schedule.calls->chain[place_of<Mode>(ChainModes{})](schedule, state, in, out, blocks);
+        schedule.kernels->chain[index_of<Mode>(ChainModes{})](schedule, state, in, out, blocks);
     }
     template <class Mode>
     WARPSEAL_INLINE static void chains(const Schedule& schedule, Chain* chains, int count,
                                        size_t blocks) {
-        schedule.calls->chains[place_of<Mode>(ChainModes{})](schedule, chains, count, blocks);
+        schedule.kernels->chains[index_of<Mode>(ChainModes{})](schedule, chains, count, blocks);
     }
     template <Direction direction>
-    WARPSEAL_INLINE static void fold(const Schedule& schedule, const Hash::Key& hash,
-                                     const Text& j0, Text& sum, uint64_t first_block,
-                                     const uint8_t* in, uint8_t* out, size_t bytes) {
-        schedule.calls->fold[static_cast<int>(direction)](schedule, hash, j0, sum, first_block, in,
-                                                          out, bytes);
+    WARPSEAL_INLINE static void gcm_blocks(const Schedule& schedule, const Hash::Key& hash,
+                                           const Text& j0, Text& sum, uint64_t first_block,
+                                           const uint8_t* in, uint8_t* out, size_t bytes) {
+        schedule.kernels->gcm_blocks[static_cast<int>(direction)](schedule, hash, j0, sum,
+                                                                  first_block, in, out, bytes);
     }
 };
 
@@ -144,8 +145,8 @@ struct CountingOf<Representation> {
 };
 
 template <class Representation, int block_bytes>
-constexpr FormFacts facts_of() {
-    FormFacts f{};
+constexpr RepresentationFacts facts_of() {
+    RepresentationFacts f{};
     f.block_bytes = block_bytes;
     f.wide_blocks = Representation::wide_blocks;
     f.narrow_blocks = Representation::narrow_blocks;
@@ -154,34 +155,35 @@ constexpr FormFacts facts_of() {
     if constexpr (requires { Representation::chains_at_once; })
         f.chains_at_once = Representation::chains_at_once;
     f.stack_bytes = Representation::stack_bytes;
-    f.little_stack_bytes = Representation::little_stack_bytes;
-    if constexpr (requires { Representation::brief_bytes; })
-        f.brief_bytes = Representation::brief_bytes;
-    if constexpr (requires { Representation::few_bytes; }) f.few_bytes = Representation::few_bytes;
+    f.small_stack_bytes = Representation::small_stack_bytes;
+    if constexpr (requires { Representation::small_stack_limit_bytes; })
+        f.small_stack_limit_bytes = Representation::small_stack_limit_bytes;
+    if constexpr (requires { Representation::small_message_limit_bytes; })
+        f.small_message_limit_bytes = Representation::small_message_limit_bytes;
     f.has_one = requires { &Representation::template one<Direction::encrypt>; };
     f.has_count = requires { typename Representation::Counting; };
     f.has_sweep = requires { &Representation::template sweep<modes::Ecb, Direction::encrypt>; };
     f.has_xts = requires { &Representation::template xts_blocks<Direction::encrypt>; };
     f.has_chain = requires { &Representation::template chain<macs::CbcMac>; };
-    f.has_fold = requires { &Representation::template fold<Direction::encrypt>; };
+    f.has_gcm = requires { &Representation::template gcm_blocks<Direction::encrypt>; };
     return f;
 }
 
 template <class Representation, int block_bytes>
-using CalledAs =
-    Called<facts_of<Representation, block_bytes>(), typename CountingOf<Representation>::type>;
+using KernelTableFor =
+    KernelTable<facts_of<Representation, block_bytes>(), typename CountingOf<Representation>::type>;
 
 // The functions of one form. Whole is what its schedules lie in: a C::Schedule with `keys` behind
 // it.
 template <class Representation, class C, class Whole>
-struct CallsOf {
+struct KernelsOf {
     using Schedule = typename C::Schedule;
     using Text = typename C::Text;
 
-    static constexpr typename C::Calls make() {
+    static constexpr typename C::Kernels make() {
         constexpr Direction encrypt = Direction::encrypt, decrypt = Direction::decrypt;
-        constexpr FormFacts facts = C::facts;
-        typename C::Calls c{};
+        constexpr RepresentationFacts facts = C::facts;
+        typename C::Kernels c{};
         c.wide[0] = run<encrypt, Representation::wide_blocks>,
         c.wide[1] = run<decrypt, Representation::wide_blocks>;
         c.narrow[0] = run<encrypt, Representation::narrow_blocks>,
@@ -189,12 +191,13 @@ struct CallsOf {
         if constexpr (facts.state_blocks != 0) c.encrypt_state = run<encrypt, facts.state_blocks>;
         if constexpr (facts.has_one) c.encrypt_one = one;
         if constexpr (facts.has_count) c.count = count;
-        if constexpr (facts.has_sweep) add_sweeps(c, SweepWays{});
+        if constexpr (facts.has_sweep) add_sweeps(c, SweepModes{});
         if constexpr (facts.has_xts)
             c.xts_blocks[0] = xts_blocks<encrypt>, c.xts_blocks[1] = xts_blocks<decrypt>;
         if constexpr (facts.has_chain) add_chain(c, ChainModes{});
         if constexpr (facts.chains_at_once != 0) add_chains(c, ChainModes{});
-        if constexpr (facts.has_fold) c.fold[0] = fold<encrypt>, c.fold[1] = fold<decrypt>;
+        if constexpr (facts.has_gcm)
+            c.gcm_blocks[0] = gcm_blocks<encrypt>, c.gcm_blocks[1] = gcm_blocks<decrypt>;
         return c;
     }
 
@@ -203,17 +206,18 @@ private:
         return static_cast<const Whole&>(schedule).keys;
     }
     template <class... Mode, Direction... direction>
-    static constexpr void add_sweeps(typename C::Calls& c, List<Way<Mode, direction>...>) {
+    static constexpr void add_sweeps(typename C::Kernels& c,
+                                     List<ModeDirection<Mode, direction>...>) {
         int i = 0;
         ((c.sweep[i++] = sweep<Mode, direction>), ...);
     }
     template <class... Mode>
-    static constexpr void add_chain(typename C::Calls& c, List<Mode...>) {
+    static constexpr void add_chain(typename C::Kernels& c, List<Mode...>) {
         int i = 0;
         ((c.chain[i++] = chain<Mode>), ...);
     }
     template <class... Mode>
-    static constexpr void add_chains(typename C::Calls& c, List<Mode...>) {
+    static constexpr void add_chains(typename C::Kernels& c, List<Mode...>) {
         int i = 0;
         ((c.chains[i++] = chains<Mode>), ...);
     }
@@ -250,10 +254,11 @@ private:
         Representation::template chains<Mode>(keys(schedule), chains, count, blocks);
     }
     template <Direction direction>
-    static void fold(const Schedule& schedule, const Hash::Key& hash, const Text& j0, Text& sum,
-                     uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
-        Representation::template fold<direction>(keys(schedule), hash, j0, sum, first_block, in,
-                                                 out, bytes);
+    static void gcm_blocks(const Schedule& schedule, const Hash::Key& hash, const Text& j0,
+                           Text& sum, uint64_t first_block, const uint8_t* in, uint8_t* out,
+                           size_t bytes) {
+        Representation::template gcm_blocks<direction>(keys(schedule), hash, j0, sum, first_block,
+                                                       in, out, bytes);
     }
 };
 

@@ -3,11 +3,11 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/native/aes.h"
-#include "backends/cpu/native/bytes_aesni.h"
-#include "backends/cpu/native/ghash.h"
-#include "backends/cpu/native/width128.h"
-#include "backends/cpu/planes.h"
+#include "backends/cpu/representations/bitsliced.h"
+#include "backends/cpu/x86/aes.h"
+#include "backends/cpu/x86/bytes_aesni.h"
+#include "backends/cpu/x86/ghash.h"
+#include "backends/cpu/x86/width128.h"
 
 namespace warpseal::cpu {
 namespace {
@@ -17,4 +17,4 @@ constexpr size_t vector_bytes = 16;  // of what runs in byte form and plane form
 }  // namespace
 }  // namespace warpseal::cpu
 
-#include "backends/cpu/native/target.h"
+#include "backends/cpu/x86/target.h"

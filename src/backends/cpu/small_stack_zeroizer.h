@@ -25,14 +25,14 @@ struct SmallStackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
     }
 
 private:
-    using Part = uint64_t __attribute__((vector_size(32), aligned(1), may_alias));
-    static_assert(stack_bytes % sizeof(Part) == 0);
+    using Vector = uint64_t __attribute__((vector_size(32), aligned(1), may_alias));
+    static_assert(stack_bytes % sizeof(Vector) == 0);
     __attribute__((noinline)) static void clear() {
         uint8_t stack[stack_bytes];
 #pragma GCC unroll 8
-        for (size_t at = 0; at < stack_bytes; at += sizeof(Part))
-            *reinterpret_cast<volatile Part*>(stack + at) =
-                Part{};  // volatile: no loop of bytes, nor a call
+        for (size_t at = 0; at < stack_bytes; at += sizeof(Vector))
+            *reinterpret_cast<volatile Vector*>(stack + at) =
+                Vector{};  // volatile: no loop of bytes, nor a call
     }
 };
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "backends/cipher_backend.h"
-#include "backends/cpu/transpose.h"
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/transpose.h"
+#include "backends/cpu/representations/vector.h"
 #include "core/bitsliced_byte.h"
 #include "core/secret.h"
 
@@ -71,7 +71,7 @@ inline constexpr bool has_words = requires(Words<16, 1> (&s)[Cipher::block_bytes
 };
 
 template <class Cipher, size_t vector_bytes>
-struct WordForm {
+struct WordSliced {
     static constexpr int words = Cipher::block_bytes / 4;
     static constexpr int vectors =
         vector_bytes == 64
@@ -82,7 +82,7 @@ struct WordForm {
 
     static constexpr const char* name = "words";
     static constexpr size_t wide_blocks = vectors * vector_bytes / 4, narrow_blocks = 4;
-    static constexpr size_t stack_bytes = 8192, little_stack_bytes = 4096;
+    static constexpr size_t stack_bytes = 8192, small_stack_bytes = 4096;
 
     struct Schedule {
         uint32_t key[direction_count][Cipher::schedule_words];

@@ -1,7 +1,7 @@
 // AES-XTS within one data unit, its tweaks in registers: IEEE 1619 5.2 to 5.4.
 #pragma once
 
-#include "backends/cpu/native/aes_rounds.h"
+#include "backends/cpu/x86/aes_rounds.h"
 #include "core/block.h"
 
 namespace warpseal::cpu {
@@ -33,10 +33,10 @@ struct AesXts {
     }
 
     // At most four whole blocks, with none of the above to keep.
-    template <size_t few_bytes>
-    WARPSEAL_INLINE static void few(const Schedule& schedule, __m128i tweak, const uint8_t* in,
-                                    uint8_t* out, size_t bytes) {
-        if constexpr (W::bytes == few_bytes) {
+    template <size_t small_message_limit_bytes>
+    WARPSEAL_INLINE static void small(const Schedule& schedule, __m128i tweak, const uint8_t* in,
+                                      uint8_t* out, size_t bytes) {
+        if constexpr (W::bytes == small_message_limit_bytes) {
             __m128i lane[W::lanes];
             following(tweak, lane);
             const V t = W::join(lane), text = W::load_partial(in, bytes);
@@ -46,7 +46,7 @@ struct AesXts {
                              Aes::template last_round<direction>(
                                  s[0], t ^ Aes::template key<direction>(schedule, rounds)),
                              bytes);
-        } else if (bytes == few_bytes) {
+        } else if (bytes == small_message_limit_bytes) {
             blocks<4>(schedule, tweak, in, out);
         } else {
             for (; bytes != 0; in += 16, out += 16, bytes -= 16)

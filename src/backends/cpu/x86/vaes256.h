@@ -3,11 +3,11 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/native/aes.h"
-#include "backends/cpu/native/bytes_gfni.h"
-#include "backends/cpu/native/ghash.h"
-#include "backends/cpu/native/part.h"
-#include "backends/cpu/planes.h"
+#include "backends/cpu/representations/bitsliced.h"
+#include "backends/cpu/x86/aes.h"
+#include "backends/cpu/x86/bytes_gfni.h"
+#include "backends/cpu/x86/ghash.h"
+#include "backends/cpu/x86/part.h"
 
 namespace warpseal::cpu {
 namespace {
@@ -76,4 +76,4 @@ struct Width {
 }  // namespace
 }  // namespace warpseal::cpu
 
-#include "backends/cpu/native/target.h"
+#include "backends/cpu/x86/target.h"
