@@ -1,16 +1,17 @@
-// The ciphers of a header for the door: what of the shapes differs from key size to key size.
+// Backend interface of the ciphers of one header: the parts that differ between key sizes.
 #pragma once
 
 #include "backends/block_loops.h"
 #include "backends/cpu/cipher_functions.h"
 #include "backends/cpu/small_message.h"
 
-// Included after the target's header, which defines RepresentationOf and Hash. Everything has
+// Include after the target's header, which defines RepresentationOf and Hash. All names have
 // internal linkage: each object keeps its own copies.
 namespace warpseal::cpu {
 namespace {
 
-// The state, what takes a key, and the form itself, where pointers to it would cost too much.
+// State, key expansion and small-message functions of one cipher. The latter call the
+// representation directly, where calls through pointers would cost too much.
 template <class Cipher>
 struct CipherEntry {
     using Representation = typename RepresentationOf<Cipher>::type;
@@ -35,7 +36,7 @@ struct CipherEntry {
         }
     }
 
-    // Each message through `work`, under its own key; adds up what comes back.
+    // Runs `work` on each message under its own key. Returns the sum of its results.
     static constexpr size_t own_keys_stack = Common::frames + sizeof(State);
     static uint64_t own_keys(CpuCipher::Batch work, const warpseal_batch& batch, uint64_t first,
                              uint64_t count) {

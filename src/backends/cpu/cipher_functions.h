@@ -1,5 +1,4 @@
-// The kernel shapes on a core, for any cipher in the form that the target gives it: the fold of
-// GCM, batches, and the functions of the door made of them all.
+// Mode functions on the CPU for any cipher in its representation: sweeps, XTS, GCM and batches.
 #pragma once
 
 #include "backends/cpu/kernel_table.h"
@@ -11,19 +10,18 @@
 #include "macs/ghash.h"
 #include "modes/gcm.h"
 
-// Included after the target's header, which defines RepresentationOf and Hash. Everything has
+// Include after the target's header, which defines RepresentationOf and Hash. All names have
 // internal linkage: each object keeps its own copies.
 namespace warpseal::cpu {
 namespace {
 
-// The shapes over a Called form.
+// Mode functions over a representation, which is a KernelTable.
 template <class Representation>
 struct CipherFunctions {
     using Text = typename Representation::Text;
 
-    static constexpr bool has_long_blocks =
-        Representation::facts.block_bytes ==
-        16;  // GCM, CCM and XTS: SP 800-38D 5.1, SP 800-38C 5.1, SP 800-38E 4
+    // GCM, CCM and XTS require 16-byte blocks: SP 800-38D 5.1, SP 800-38C 5.1, SP 800-38E 4.
+    static constexpr bool has_long_blocks = Representation::facts.block_bytes == 16;
 
     struct NoHash {};
     struct State : Representation::Schedule {
@@ -61,7 +59,7 @@ struct CipherFunctions {
             state_of(state), state_of(tweak_state), units, in, out, bytes);
     }
 
-    // ---- fold: GCM, SP 800-38D 7
+    // ---- GCM, SP 800-38D 7
 
     static void gcm_begin(const void* memory, const uint8_t* iv, size_t iv_bytes,
                           const uint8_t* aad, size_t aad_bytes, GcmRun* run) {
@@ -89,7 +87,8 @@ struct CipherFunctions {
             Representation::template gcm_blocks<direction>(state, state.hash, j0, sum, first_block,
                                                            in, out, bytes);
         } else {
-            constexpr size_t segment_bytes = 8192;  // both passes within the first cache
+            // Both passes over a segment stay within the L1 cache.
+            constexpr size_t segment_bytes = 8192;
             while (bytes != 0) {
                 const size_t n = bytes < segment_bytes ? bytes : segment_bytes;
                 if (direction == Direction::decrypt) Hash::absorb(state.hash, sum, in, n);
@@ -125,7 +124,7 @@ struct CipherFunctions {
 
     // ---- batch
 
-    // All messages under the same key.
+    // Processes messages that all have the same key.
     template <class Mode, Direction direction>
     static uint64_t sweep_batch(const void* state, const warpseal_batch& batch, uint64_t first,
                                 uint64_t count) {
@@ -185,7 +184,8 @@ struct CipherFunctions {
         return supply.failed;
     }
 
-    // How deep calls go: what the form says of its own, under what the shapes keep there.
+    // Stack depth of a call: what the representation states for itself, plus the buffers of the
+    // mode functions.
     static constexpr size_t frames = 1536;
     static constexpr size_t sweep_stack =
         frames + Representation::facts.stack_bytes +
@@ -202,7 +202,8 @@ struct CipherFunctions {
         SmallStackZeroizer<function, Representation::facts.small_stack_bytes>::call;
     template <class Mode>
     static constexpr bool counts = __is_same(Mode, modes::Ctr);
-    // `Key` has the form's own loops, and takes batches that bring a key for each message.
+    // Functions of the backend interface that zeroize the stack. `Key` is a CipherEntry. It has the
+    // representation's functions for small messages, and takes batches with a key for each message.
     template <class Key, class Mode, Direction direction>
     static void zeroized_sweep(const void* state, const uint8_t* iv, uint64_t first_block,
                                const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -221,8 +222,8 @@ struct CipherFunctions {
     template <Direction direction>
     static void zeroized_gcm_segment(const void* state, GcmRun* run, uint64_t first_block,
                                      const uint8_t* in, uint8_t* out, size_t bytes) {
-        constexpr size_t small_stack =
-            2 * Representation::facts.small_stack_bytes;  // with the sum's vectors
+        // Includes the vectors of the GHASH accumulator.
+        constexpr size_t small_stack = 2 * Representation::facts.small_stack_bytes;
         const bool small = bytes < Representation::facts.small_stack_limit_bytes;
         (small ? SmallStackZeroizer<gcm_segment<direction>, small_stack>::call
                : zeroized<gcm_segment<direction>>)(state, run, first_block, in, out, bytes);
@@ -252,8 +253,8 @@ struct CipherFunctions {
             return zeroized<function, chain_stack<narrow>>(state, batch, first, count);
         return zeroized<function, chain_stack<wide>>(state, batch, first, count);
     }
-    // The same of CCM: where a form has its own loop over a message, nothing of the shapes' size is
-    // under it.
+    // Variant of zeroized_batch for CCM. If the representation has its own loop over a message, no
+    // buffers of the mode functions are on the stack.
     template <class Key, Direction direction>
     static uint64_t zeroized_ccm(const void* state, const warpseal_batch& batch, uint64_t first,
                                  uint64_t count) {
@@ -268,7 +269,7 @@ struct CipherFunctions {
         }
         return zeroized_batch<Key, ccm_batch<direction>>(state, batch, first, count);
     }
-    // And of a serial mode without a tag: CBC and CFB encryption, OFB.
+    // Variant of zeroized_batch for serial modes without a tag: CBC and CFB encryption, OFB.
     template <class Key, class Mode>
     static uint64_t zeroized_chains(const void* state, const warpseal_batch& batch, uint64_t first,
                                     uint64_t count) {
@@ -284,7 +285,7 @@ struct CipherFunctions {
         }
         return chains_by_representation<Key, chain_batch<Mode>>(state, batch, first, count);
     }
-    // Not inlined: the above needs no frame for it.
+    // Not inlined, so that zeroized_chains needs no stack frame for it.
     template <class Key, auto function>
     __attribute__((noinline)) static uint64_t chains_by_representation(const void* state,
                                                                        const warpseal_batch& batch,

@@ -1,4 +1,4 @@
-// One cipher header for one CPU target: this object's only export is its door.
+// Instantiates one cipher header for one CPU target. The object's only export is its CpuBackend.
 #include WARPSEAL_TARGET_HEADER
 #include WARPSEAL_CIPHER_HEADER
 #include "backends/cpu/cipher_entry.h"

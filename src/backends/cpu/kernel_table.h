@@ -1,5 +1,5 @@
-// A form behind function pointers, so that what the shapes do around a cipher is compiled once for
-// all its key sizes.
+// A representation behind function pointers, so that the mode functions around a cipher are
+// compiled once for all its key sizes.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -13,19 +13,22 @@
 #include "modes/ecb.h"
 #include "modes/ofb.h"
 
-// Included after the target's header, which defines Hash.
+// Include after the target's header, which defines Hash.
 namespace warpseal::cpu {
 namespace {
 
-// What the shapes know of a form when they are compiled: forms with the same facts share them.
+// Compile-time facts about a representation. Representations with equal facts share the mode
+// functions.
 struct RepresentationFacts {
     int block_bytes;
     size_t wide_blocks, narrow_blocks;
-    size_t state_blocks, chains_at_once;  // 0: none such
+    size_t state_blocks, chains_at_once;  // 0 if there is none
     size_t stack_bytes, small_stack_bytes;
-    size_t small_stack_limit_bytes;  // text of a counter mode below that leaves little on the stack
-    size_t small_message_limit_bytes;  // text up to that leaves nothing there, and a chain of whole
-                                       // blocks never; 0: neither does
+    // Counter-mode texts below this size leave at most small_stack_bytes on the stack.
+    size_t small_stack_limit_bytes;
+    // Texts up to this size leave nothing on the stack, nor do chains of whole blocks of any
+    // length. 0 if this does not hold.
+    size_t small_message_limit_bytes;
     bool has_one, has_count, has_sweep, has_xts, has_chain, has_gcm;
 };
 
@@ -49,8 +52,8 @@ constexpr int index_of(List<T...>) {
     return position;
 }
 
-// A form as the shapes see it. Its functions do what the form's own of that name do, where the
-// facts say that there is one.
+// A representation as the mode functions see it. Each function calls the representation's own,
+// and may be used only if `facts` states that there is one.
 template <RepresentationFacts known_facts, class RepresentationCounting>
 struct KernelTable {
     static constexpr RepresentationFacts facts = known_facts;
@@ -59,7 +62,7 @@ struct KernelTable {
     using Counting = RepresentationCounting;
 
     struct Kernels;
-    struct Schedule {  // what a schedule begins with
+    struct Schedule {  // base of every schedule
         const Kernels* kernels;
     };
     struct Kernels {
@@ -132,7 +135,7 @@ struct KernelTable {
     }
 };
 
-// What a form keeps from tile to tile of counter mode.
+// State that a representation keeps from tile to tile in counter mode.
 struct NoCounting {};
 template <class Representation>
 struct CountingOf {
@@ -173,8 +176,8 @@ template <class Representation, int block_bytes>
 using KernelTableFor =
     KernelTable<facts_of<Representation, block_bytes>(), typename CountingOf<Representation>::type>;
 
-// The functions of one form. Whole is what its schedules lie in: a C::Schedule with `keys` behind
-// it.
+// Functions of one representation. Whole is derived from C::Schedule and has the representation's
+// schedule as `keys`.
 template <class Representation, class C, class Whole>
 struct KernelsOf {
     using Schedule = typename C::Schedule;

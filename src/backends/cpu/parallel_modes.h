@@ -1,5 +1,5 @@
-// The sweep shape on a core: blocks that need each other's results for nothing, a tile at a time
-// through any form.
+// Parallel modes (sweep) on the CPU: independent blocks, processed a tile at a time by any
+// representation.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -14,8 +14,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// Masks of a tile's blocks, in order; what a sweep asks of them is fill(to, in, blocks, bytes),
-// where `in` is the text they will meet.
+// Inputs of the mode for each block of a tile, in order: counter blocks, previous ciphertext blocks
+// or tweaks. A sweep calls fill(to, in, blocks, bytes), where `in` is the text of these blocks.
 template <class Mode, int words>
 struct CountedMasks {
     static constexpr int counting = Mode::template counting_words<words>;
@@ -45,7 +45,7 @@ struct PreviousBlocks {
         store_block(to, last);
         memcpy(to + sizeof last, in, (blocks - 1) * sizeof last);
         if (bytes == blocks * sizeof last)
-            last = load_block<words>(in + bytes - sizeof last);  // else this was the end
+            last = load_block<words>(in + bytes - sizeof last);  // otherwise this was the last run
     }
 };
 
@@ -67,7 +67,7 @@ struct TileSweep {
         typename Representation::Counting counting;
     };
 
-    // `bytes` bytes under the masks; the last block need not be whole in a keystream mode.
+    // Processes `bytes` bytes. In a keystream mode the last block may be partial.
     template <class Mode, Direction direction, class Masks>
     static void run(const Schedule& schedule, Masks& masks, const uint8_t* in, uint8_t* out,
                     size_t bytes) {
@@ -109,7 +109,7 @@ private:
     template <size_t bytes>
     using Vector = VectorOf<uint8_t, (bytes < word_bytes ? bytes : word_bytes)>;  // of whole blocks
 
-    // One run, of whose blocks those in the first `bytes` bytes are there.
+    // Processes one run of `blocks` blocks, of which only those in the first `bytes` bytes exist.
     template <class Mode, Direction cipher_direction, size_t blocks, class Masks>
     WARPSEAL_INLINE static void whole(const Schedule& schedule, Tile& tile, Masks& masks,
                                       const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -140,7 +140,8 @@ private:
     }
 };
 
-// A sweep from block `first_block` of a message, by the form's own loop where it has one.
+// Runs a sweep from block `first_block` of a message, by the representation's own loop if it has
+// one.
 template <class Representation, size_t word_bytes, class Mode, Direction direction>
 void sweep_of(const typename Representation::Schedule& schedule,
               const typename Representation::Text& iv, uint64_t first_block, const uint8_t* in,

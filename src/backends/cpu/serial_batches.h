@@ -1,5 +1,5 @@
-// The messages of a batch as chains: CBC and CFB encryption, OFB (SP 800-38A 6.2 to 6.4), CMAC (SP
-// 800-38B) and CCM (SP 800-38C).
+// Batches of messages in serial modes: CBC and CFB encryption, OFB (SP 800-38A 6.2 to 6.4), CMAC
+// (SP 800-38B) and CCM (SP 800-38C).
 #pragma once
 
 #include "backends/cpu/messages.h"
@@ -14,7 +14,7 @@
 namespace warpseal::cpu {
 namespace {
 
-// What SerialModes asks: see there. A message of CBC, CFB or OFB is one stretch.
+// Supply for SerialModes, which defines its interface. A message of CBC, CFB or OFB is one segment.
 template <int words>
 struct TextSupply {
     const warpseal_batch& batch;
@@ -30,7 +30,8 @@ struct TextSupply {
     }
 };
 
-// All blocks but the last, then the last one padded and masked (SP 800-38B 6.2).
+// Supply for CMAC: all blocks but the last, then the last one, padded and XORed with its subkey (SP
+// 800-38B 6.2).
 template <int words>
 struct CmacSupply {
     const warpseal_batch& batch;
@@ -57,15 +58,16 @@ struct CmacSupply {
     }
 };
 
-// B0, and the length of the associated data with its first bytes, which make a block; the rest of
-// it; the text. Encryption sums before the text goes through CTR, decryption after.
+// Supply for CCM. Segment 0 is B0, and the block of the AAD's length and first bytes. Segment 1 is
+// the rest of the AAD, and segment 2 the plaintext. Encryption runs CBC-MAC before CTR, decryption
+// after it.
 template <class Representation, size_t word_bytes>
 struct CcmSupply {
     const warpseal_batch& batch;
     const Direction direction;
     const typename Representation::Schedule& schedule;
     uint64_t failed = 0;
-    // All messages have as much associated data.
+    // Encoded AAD length, which is the same for all messages.
     uint8_t length[modes::ccm::longest_length] = {};
     const uint32_t length_bytes = modes::ccm::encode_length(batch.aad_bytes, length);
     const size_t beside = batch.aad_bytes < 16 - length_bytes ? batch.aad_bytes : 16 - length_bytes;

@@ -1,5 +1,5 @@
-// The chain shape on a core: messages serial within themselves, side by side in the lanes of a
-// form.
+// Serial modes (chain) on the CPU: each message is serial, and messages run side by side in the
+// lanes of a representation.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -9,22 +9,23 @@
 namespace warpseal::cpu {
 namespace {
 
-// A stretch of a message; the last block of what does not end with a block is filled up with zeros.
+// A segment of one message. If it does not end with a whole block, the last block is padded with
+// zeros.
 struct Segment {
     const uint8_t* in;
-    uint8_t* out;  // null where nothing leaves
+    uint8_t* out;  // null if there is no output
     size_t bytes;
 };
 
-// One of several messages under way in a form's own loop: where its next block is, and the state
-// that block meets.
+// One of several messages in a representation's own loop: its next block, and the chaining state
+// for that block.
 struct Chain {
     const uint8_t* in;
     uint8_t* out;
     uint8_t state[16];
 };
 
-// One block through a form.
+// Encrypts one block.
 template <class Representation>
 WARPSEAL_INLINE typename Representation::Text encrypt_one(
     const typename Representation::Schedule& schedule, const typename Representation::Text& block) {
@@ -38,11 +39,12 @@ WARPSEAL_INLINE typename Representation::Text encrypt_one(
     return load_block<Representation::Text::words>(tile.data());
 }
 
-// `Supply` says what the messages are:
-//   Text begin(uint64_t message)                    the state that its first block meets
-//   bool stretch(uint64_t message, int k, Stretch&, uint8_t* own)
-//                                                   its k-th stretch, if there is one; `own` is
-//                                                   room that stays until that is done
+// `Supply` describes the messages:
+//   Text begin(uint64_t message)
+//       Returns the state for the first block.
+//   bool segment(uint64_t message, int k, Segment&, uint8_t* own)
+//       Returns segment k, or false if there is none. `own` is memory of own_bytes bytes, which
+//       stays valid until the segment is done.
 //   void end(uint64_t message, const Text& state)
 template <class Representation, class Mode, class Supply>
 struct SerialModes {
@@ -50,7 +52,7 @@ struct SerialModes {
     using Text = typename Representation::Text;
     static constexpr size_t own_bytes = 32;
 
-    // Messages [first, first + count) under one key.
+    // Processes messages [first, first + count) under one key.
     static void run(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
         if constexpr (own_loop) {
             if (count == 1) return alone(schedule, supply, first);
@@ -65,8 +67,8 @@ struct SerialModes {
     }
 
 private:
-    // Whether the form has loops of its own: `chain` for one message, `chains` for as many blocks
-    // of each of several.
+    // True if the representation has its own loops: `chain` for one message, `chains` for the same
+    // number of blocks of each of several messages.
     static constexpr bool own_loop = Representation::facts.has_chain,
                           own_loops = Representation::facts.chains_at_once != 0;
 
@@ -96,7 +98,7 @@ private:
         supply.end(message, state.value);
     }
 
-    // A block that is not whole.
+    // Processes a partial block.
     static void part(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out,
                      size_t bytes) {
         const Text data = load(in, bytes),
@@ -108,11 +110,11 @@ private:
 
     struct Lane {
         uint64_t message;
-        int next;  // stretch
+        int next;  // index of the next segment
         Segment now;
         uint8_t* own;
     };
-    // Room for as many as there are; few leave little to wipe.
+    // Memory for `lanes` messages. A narrow run uses fewer lanes, and so has less to zeroize.
     template <size_t lanes>
     struct Buffers {
         alignas(64) uint8_t text[lanes * Text::bytes];
@@ -142,8 +144,8 @@ private:
                                                        uint64_t count) {
         const auto [lane_count, text, own, state, lane] = lanes;
         const uint64_t end = first + count;
-        // A lane's next stretch, or the first of a message that nobody has yet; false when all are
-        // taken.
+        // Starts the first nonempty segment of the next message in lane i. Finishes empty messages.
+        // Returns false if no message is left.
         const auto begin = [&](size_t i) {
             for (; first != end; supply.end(lane[i].message, state[i])) {
                 lane[i].message = first++;
@@ -173,7 +175,7 @@ private:
                     ++i;
                     continue;
                 }
-                --open;  // the last lane takes the place of this one
+                --open;  // the last lane moves here
                 lane[i] = lane[open];
                 state[i] = state[open];
             }
@@ -199,7 +201,8 @@ private:
         }
     }
 
-    // As many whole blocks as all have; what is less than a block by itself.
+    // Processes the largest number of whole blocks that all messages have. If that is 0, processes
+    // the partial blocks one by one.
     static void blocks_of_each(const Schedule& schedule, const Lanes& side, size_t open) {
         size_t blocks = ~size_t{0};
         for (size_t i = 0; i < open; ++i) {
@@ -216,7 +219,7 @@ private:
             return;
         }
         SecretOf<Chain[Representation::facts.chains_at_once]> chains;
-        size_t filled = 0;  // at least one is open
+        size_t filled = 0;  // at least one lane is open
         do {
             Chain& chain = chains.value[filled];
             chain.in = side.lane[filled].now.in;
@@ -251,8 +254,8 @@ private:
         if (open <= Representation::narrow_blocks)
             return Representation::template run<Direction::encrypt, Representation::narrow_blocks>(
                 schedule, text, text);
-        if constexpr (constexpr size_t state = Representation::facts.state_blocks;
-                      state != 0) {  // one state of two
+        if constexpr (constexpr size_t state = Representation::facts.state_blocks; state != 0) {
+            // One state is enough, where a wide run has two.
             if (open <= state)
                 return Representation::template run<Direction::encrypt, state>(schedule, text,
                                                                                text);

@@ -1,5 +1,5 @@
-// Functions of the door for what a form has loops of its own, straight to them: a short text is
-// over in the time that a few calls take.
+// Functions of the backend interface that call a representation's own loops directly. A short
+// message takes no longer than a few calls.
 #pragma once
 
 #include "backends/block_loops.h"
@@ -15,13 +15,14 @@
 namespace warpseal::cpu {
 namespace {
 
-// Of a form that has `small_message_limit_bytes`: chains of any length, and up to so many bytes the
-// others, work in registers and spill none of them, so that there is nothing to clear behind them.
-// residue_stack_test.cpp holds them to it. State has the form's schedule as `keys`.
+// For representations with a nonzero `small_message_limit_bytes`. Chains of any length, and other
+// modes up to that size, stay in registers and spill none. Their stack therefore needs no
+// zeroizing; residue_stack_test.cpp checks this.
+// State must have the representation's schedule as `keys`.
 template <class Representation, class State>
 struct SmallMessageFunctions {
-    static constexpr size_t sweep_stack_bytes =
-        512;  // that more of a sweep without a counter leaves behind
+    // Stack that a longer sweep without a counter leaves behind.
+    static constexpr size_t sweep_stack_bytes = 512;
 
     static const typename Representation::Schedule& keys(const void* state) {
         return static_cast<const State*>(state)->keys;
@@ -36,7 +37,7 @@ struct SmallMessageFunctions {
                                                         bytes);
     }
 
-    // At most small_message_limit_bytes of one data unit, in whole blocks.
+    // Processes at most small_message_limit_bytes of one data unit, in whole blocks.
     template <Direction direction>
     static void xts(const void* state, const void* tweak_state, const XtsUnits& units,
                     const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -44,7 +45,7 @@ struct SmallMessageFunctions {
                                                       in, out, bytes);
     }
 
-    // One message of whole blocks.
+    // Processes one message of whole blocks.
     template <class Mode>
     static void chain(const void* state, const uint8_t* iv, const uint8_t* in, uint8_t* out,
                       size_t bytes) {
@@ -52,7 +53,7 @@ struct SmallMessageFunctions {
         Representation::template chain<Mode>(keys(state), chained, in, out, bytes / 16);
     }
 
-    // One message of CCM.
+    // Processes one CCM message.
     template <Direction direction>
     static uint64_t ccm(const void* state, const warpseal_batch& batch, uint64_t i, uint64_t) {
         const Message m = message_of(batch, i);
@@ -79,7 +80,7 @@ struct SmallMessageFunctions {
     }
 
 private:
-    // Of a message that goes on.
+    // Block loops of CpuBlockLoops, which update `feedback` for the next call.
     template <class Mode>
     static void chain_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
                          size_t bytes) {
@@ -101,7 +102,7 @@ private:
     template <class Mode, Direction direction>
     static void many_on(const void* state, uint8_t* feedback, const uint8_t* in, uint8_t* out,
                         size_t bytes) {
-        const Block<4> last = load_block<4>(in + bytes - 16);  // in place, it goes
+        const Block<4> last = load_block<4>(in + bytes - 16);  // in-place operation overwrites it
         sweep<Mode, direction>(state, feedback, 0, in, out, bytes);
         if constexpr (Mode::has_iv) store_block(feedback, last);
     }

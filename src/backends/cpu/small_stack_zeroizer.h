@@ -1,5 +1,5 @@
-// As Cleared of core/secret.h, for calls that may be over in the time that it takes: what they
-// leave on the stack is cleared by vectors.
+// Variant of StackZeroizer (core/secret.h) for calls that may take no longer than its zeroizing. It
+// clears the stack with vector stores.
 #pragma once
 
 #include "core/secret.h"
@@ -13,7 +13,7 @@ template <auto function, size_t stack_bytes, class Result, class... Argument>
 struct SmallStackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
     static Result call(Argument... argument) {
         Result (*work)(Argument...) = function;
-        __asm__ __volatile__("" : "+r"(work));  // so that it gets a frame of its own
+        __asm__ __volatile__("" : "+r"(work));  // prevents inlining: the call gets its own frame
         if constexpr (__is_same(Result, void)) {
             work(argument...);
             clear();
@@ -31,8 +31,8 @@ private:
         uint8_t stack[stack_bytes];
 #pragma GCC unroll 8
         for (size_t at = 0; at < stack_bytes; at += sizeof(Vector))
-            *reinterpret_cast<volatile Vector*>(stack + at) =
-                Vector{};  // volatile: no loop of bytes, nor a call
+            // Volatile, so that the compiler emits neither a byte loop nor a call.
+            *reinterpret_cast<volatile Vector*>(stack + at) = Vector{};
     }
 };
 

@@ -1,5 +1,5 @@
-// A cipher on any CPU: its plane form, or its byte form over bytes of eight planes, on a vector
-// word.
+// Bitsliced representation, for any cipher on any CPU. Byte-oriented ciphers run on bytes of eight
+// bit planes.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -17,7 +17,7 @@ inline constexpr bool has_bytes = requires(BitslicedByte<uint64_t> (&s)[Cipher::
     Cipher::encrypt_bytes(s, key);
 };
 
-// Whether decryption has a text of its own, and is not encryption under another schedule.
+// True if decryption has code of its own, rather than encryption under another schedule.
 template <class Cipher>
 inline constexpr bool decrypts_otherwise = requires(
     BitslicedByte<uint64_t> (&s)[Cipher::block_bytes], BitslicedByte<uint64_t> (*key)(int)) {
@@ -36,14 +36,14 @@ struct Bitsliced {
     static constexpr const char* name = "planes";
     static constexpr size_t wide_blocks = BitPlanes<Word>::blocks, narrow_blocks = wide_blocks;
     static constexpr size_t tile_bytes = sizeof(Word[8 * Cipher::block_bytes]);
-    // What a run leaves behind: planes, text and spilled words; and where it serves one block, as
-    // often.
+    // Stack that a run leaves behind: planes, text and spilled words. The small limit is for calls
+    // that run a tile for a single block.
     static constexpr size_t stack_bytes = 4 * tile_bytes + 2048,
                             small_stack_bytes = 5 * tile_bytes + 3072;
     static constexpr int key_bits = 32 * Cipher::schedule_words;
 
     struct Schedule {
-        uint64_t mask[direction_count][key_bits];  // of each key bit: all ones or zero
+        uint64_t mask[direction_count][key_bits];  // all ones or zero for each key bit
     };
 
     static void expand(Schedule& schedule, const uint8_t* key) {
@@ -66,9 +66,9 @@ struct Bitsliced {
         BitPlanes<Word>::template to_blocks<Cipher::block_bytes>(out, plane);
     }
 
-    // wide_blocks blocks of text plus the encrypted blocks that count from `first`, whose planes
-    // are made without transposing. Returns how many times it did so: once, or not where they carry
-    // out of the last word.
+    // Counter mode: XORs wide_blocks blocks of text with the encrypted counter blocks from `first`
+    // on. Makes their bit planes without a transposition. Returns the number of tiles done: 1, or 0
+    // if the counter would carry out of its last word.
     using Counting = BitslicedCounting;
     static size_t count(const Schedule& schedule, Counting&, const Text& first, const uint8_t* in,
                         uint8_t* out, size_t) {
@@ -108,7 +108,7 @@ private:
     }
 
     static constexpr int lane_bits = __builtin_ctz(static_cast<unsigned>(wide_blocks));
-    // The planes of the numbers 0 to wide_blocks - 1, in the blocks' order.
+    // Bit planes of the numbers 0 to wide_blocks - 1, in the order of the lanes.
     struct BlockNumbers {
         alignas(64) uint8_t plane[lane_bits][wide_blocks / 8] = {};
         constexpr BlockNumbers() {
@@ -128,7 +128,7 @@ private:
         text<direction == Direction::decrypt && decrypts_otherwise<Cipher>>(mask, plane);
     }
 
-    // Called, so that each cipher's text is compiled once, or once for each way.
+    // Not inlined, so that each cipher is compiled once, or once for each direction.
     template <bool decrypt>
     __attribute__((noinline)) static void text(const uint64_t* mask,
                                                Word (&plane)[8 * Cipher::block_bytes]) {

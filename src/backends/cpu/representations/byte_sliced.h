@@ -1,5 +1,5 @@
-// A cipher in byte form over vectors of bytes, through the S-boxes that the target's Substitution
-// has: byte i of many blocks in one vector.
+// Byte-sliced representation: vector i holds byte i of many blocks. S-boxes come from the target's
+// Substitution.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -13,14 +13,15 @@
 namespace warpseal::cpu {
 namespace {
 
-// The V of a cipher.
+// Vector type for a cipher's byte-sliced functions.
 template <size_t bytes, class Substitution>
 struct Bytes {
     using Vector = VectorOf<uint8_t, bytes>;
     using Halves = VectorOf<uint16_t, bytes>;
     using Quads = VectorOf<uint64_t, bytes>;
-    using Native =
-        VectorOf<long long, bytes>;  // __m128i, __m256i, __m512i, but for what these may alias
+    // Same layout as __m128i, __m256i or __m512i, but without their permission to alias other
+    // types.
+    using Native = VectorOf<long long, bytes>;
     Vector v;
 
     WARPSEAL_INLINE static Bytes zero() { return {Vector{}}; }
@@ -38,7 +39,7 @@ struct Bytes {
     friend WARPSEAL_INLINE Bytes substitute(const Bytes& a) {
         return {(Vector)Substitution::template substitute<S>((Native)a.v)};
     }
-    // core/feistel.h
+    // Lane orders of the two halves of a cipher: core/feistel.h.
     template <class S, Half from>
     WARPSEAL_INLINE Bytes across() const requires(Substitution::moves_lanes) {
         return {(Vector)Substitution::template across<S, from>((Native)v)};
@@ -73,8 +74,7 @@ struct Bytes {
     }
 };
 
-// For blocks that have all but the last two bytes in common, what the first rounds make of those
-// bytes.
+// Result of the first rounds for the bytes that all blocks of a run share: all but the last two.
 template <int block_bytes>
 struct ByteCounting {
     uint8_t shared[block_bytes - 2];
@@ -90,7 +90,8 @@ struct ByteSliced {
     using Narrow = Bytes<16, Substitution>;
 
     static constexpr const char* name = "bytes";
-    // Two states side by side where the cipher can, one in its S-boxes while the other mixes.
+    // Runs two states side by side if the cipher supports it. One is in the S-boxes while the other
+    // is in the linear layer.
     static constexpr bool pairs = requires(Wide(&s)[block_bytes], Wide (*key)(int)) {
         Cipher::encrypt_bytes(s, s, key);
     };
@@ -101,8 +102,8 @@ struct ByteSliced {
                             state_blocks = vector_bytes, narrow_blocks = 16;
     static constexpr size_t stack_bytes = 4096 + 96 * wide_blocks, small_stack_bytes = 4096;
 
-    // Each byte of the key eight times: a load that repeats eight bytes folds into the instruction
-    // that uses it, one that repeats a byte does not.
+    // Holds each key byte eight times. A broadcast load of eight bytes merges into the instruction
+    // that uses it; a broadcast of one byte does not.
     struct Schedule {
         uint64_t key[direction_count][4 * Cipher::schedule_words];
     };
@@ -123,8 +124,8 @@ struct ByteSliced {
         text<direction == Direction::decrypt && decrypts_otherwise<Cipher>, blocks>(
             schedule.key[static_cast<int>(direction)], in, out);
     }
-    // Called, so that each cipher's text is compiled once for each width, or once for each way and
-    // width.
+    // Not inlined, so that each cipher is compiled once for each width, or once for each width and
+    // direction.
     template <bool decrypt, size_t blocks>
     __attribute__((noinline)) static void text(const uint64_t* keys, const uint8_t* in,
                                                uint8_t* out) {
@@ -143,7 +144,7 @@ struct ByteSliced {
         store(a, out);
     }
 
-    // One block, for what is serial: lane 0 alone, without transposing.
+    // Processes one block, for serial modes: uses lane 0 only, without a transposition.
     template <Direction direction>
     WARPSEAL_INLINE static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
         text_of_one<direction == Direction::decrypt && decrypts_otherwise<Cipher>>(
@@ -169,8 +170,9 @@ struct ByteSliced {
     }
 
     using Counting = ByteCounting<block_bytes>;
-    // `tiles` times wide_blocks blocks of text plus the encrypted blocks that count from `first`.
-    // Returns how many tiles it did: as many as do not carry into more than the last two bytes.
+    // Counter mode: XORs `tiles` tiles of wide_blocks blocks of text with the encrypted counter
+    // blocks from `first` on. Returns the number of tiles done, which stops before a carry into
+    // more than the last two bytes.
     static size_t count(const Schedule& schedule, Counting& counting, const Block<words>& first,
                         const uint8_t* in, uint8_t* out, size_t tiles) {
         const size_t until_carry =
@@ -201,7 +203,7 @@ private:
         memcpy(out, v, sizeof v);
     }
 
-    // One state, or two side by side.
+    // Processes one state, or two side by side.
     template <bool decrypt, class... State>
     WARPSEAL_INLINE static void cipher(const uint64_t* keys, State&... s) {
         const auto key = [&](int i) __attribute__((always_inline)) {
@@ -246,8 +248,8 @@ private:
         counting.begun = true;
     }
 
-    // Blocks `from` and on after `first`, which do not carry into more than the last two bytes:
-    // these, and the others if anything reads them.
+    // Sets s to the counter blocks from `first` + `from` on. They must not carry into more than the
+    // last two bytes. Sets only these two if nothing reads the others.
     WARPSEAL_INLINE static void number(Wide (&s)[block_bytes], const Block<words>& first,
                                        size_t from) {
         static constexpr BlockNumbers numbers;
@@ -256,7 +258,7 @@ private:
         memcpy(&last, numbers.of_lane, sizeof last);
         s[block_bytes - 1].v = last + static_cast<uint8_t>(low);
         s[block_bytes - 2].v = static_cast<uint8_t>(low >> 8) -
-                               (typename Wide::Vector)(s[block_bytes - 1].v < last);  // the carry
+                               (typename Wide::Vector)(s[block_bytes - 1].v < last);  // carry
         if constexpr (!counts) {
             uint8_t bytes[block_bytes];
             store_block(bytes, first);
@@ -278,7 +280,8 @@ private:
             cipher<false>(schedule.key[0], s...);
     }
 
-    // What the cipher leaves to add to whole blocks, for each block of a vector.
+    // Returns the key bytes that the cipher leaves to be XORed with whole blocks, repeated for each
+    // block of a vector.
     WARPSEAL_INLINE static Wide last_key(const Schedule& schedule) {
         Wide key = Wide::zero();
         if constexpr (counts) {

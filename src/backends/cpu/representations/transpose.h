@@ -1,4 +1,4 @@
-// Blocks side by side in vectors and back: element i of every block in vector i.
+// Transposition of blocks in vectors: vector i receives element i of every block.
 #pragma once
 
 #include <utility>
@@ -8,10 +8,10 @@
 namespace warpseal::cpu {
 namespace {
 
-// `count` vectors of memory, of whole blocks of `count` elements, to one vector for each element of
-// a block; the same once more is the way back. Within each 16 bytes, vector number and place change
-// roles, a bit at a time from the top; with two blocks in 16 bytes the lower of two places holds
-// the first block.
+// Transposes `count` vectors of whole blocks, as they are in memory, to one vector for each element
+// of a block. Applying it twice restores the input.
+// Within each 16 bytes, vector number and element position exchange roles, one bit at a time from
+// the top. With two blocks in 16 bytes, the lower of two positions holds the first block.
 template <class Vector, int count>
 struct Transpose {
     static constexpr int element_bytes = sizeof(decltype(Vector{}[0]));
@@ -36,7 +36,7 @@ struct Transpose {
         }
     }
 
-    // Which block of the memory a lane then holds.
+    // Returns the number of the block, in memory order, that a lane holds afterwards.
     static constexpr int block_of_lane(int lane) {
         constexpr int quarters = sizeof(Vector) / 16;
         const int quarter = lane / positions, position = lane % positions;
@@ -45,7 +45,7 @@ struct Transpose {
     }
 
 private:
-    // From where element i of the result comes; `elements` and above is the second vector.
+    // Source of element i of the result. Values from `elements` on select the second vector.
     struct Low {
         static constexpr int from(int i) {
             return i / positions * positions + i % positions / 2 + i % 2 * elements;
@@ -54,7 +54,7 @@ private:
     struct High {
         static constexpr int from(int i) { return Low::from(i) + positions / 2; }
     };
-    struct Rotated {  // the place's top bit becomes its lowest
+    struct Rotated {  // rotates the top bit of the position to the bottom
         static constexpr int from(int i) {
             return i / positions * positions + i % 2 * (positions / 2) + i % positions / 2;
         }

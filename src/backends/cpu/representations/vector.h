@@ -1,4 +1,4 @@
-// Vectors of a given length, as the compiler knows them.
+// Compiler vector types of a given length.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// Named through a type: gcc 12 loses a vector length that depends on a template in the signatures
-// of member templates.
+// Named through a type: gcc 12 loses a vector length that depends on a template parameter in the
+// signatures of member templates.
 template <class Element, size_t bytes>
 struct VectorType {
     typedef Element type __attribute__((vector_size(bytes)));

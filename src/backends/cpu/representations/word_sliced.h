@@ -1,4 +1,4 @@
-// A cipher in word form over vectors of 32-bit words: word i of many blocks in one.
+// Word-sliced representation: word i of many blocks in one vector of 32-bit words.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -10,16 +10,16 @@
 namespace warpseal::cpu {
 namespace {
 
-// The W of a cipher: `count` vectors, so that one block's work need not wait for itself. It takes
-// what a GPU's uint32_t takes, a number in the place of either word too, so that a header that
-// compiles there compiles here.
+// Word type for a cipher's word-sliced functions. It has `count` independent vectors, to hide the
+// latency of each. It supports the operations of a GPU's uint32_t, including an integer for either
+// operand, so that cipher headers compile for both.
 template <size_t vector_bytes, int count>
 struct Words {
     using Vector = VectorOf<uint32_t, vector_bytes>;
     Vector v[count];
 
     Words() = default;
-    WARPSEAL_INLINE Words(uint32_t number) {  // in every lane
+    WARPSEAL_INLINE Words(uint32_t number) {  // same value in every lane
         WARPSEAL_UNROLL
         for (int i = 0; i < count; ++i) v[i] = Vector{} + number;
     }
@@ -73,10 +73,8 @@ inline constexpr bool has_words = requires(Words<16, 1> (&s)[Cipher::block_bytes
 template <class Cipher, size_t vector_bytes>
 struct WordSliced {
     static constexpr int words = Cipher::block_bytes / 4;
-    static constexpr int vectors =
-        vector_bytes == 64
-            ? 4
-            : 2;  // with a block's words in as many registers as there are, but for a few
+    // Limited by the number of vector registers: 32 with AVX-512, otherwise 16.
+    static constexpr int vectors = vector_bytes == 64 ? 4 : 2;
     using Wide = Words<vector_bytes, vectors>;
     using Narrow = Words<16, 1>;
 

@@ -1,5 +1,5 @@
-// AES by the x86 AES instructions as a form of the shapes: FIPS 197 and what each mode does with
-// it, for any vector width.
+// Representation of AES by the x86 AES instructions (FIPS 197), for any vector width, with the
+// loops of each mode.
 #pragma once
 
 #include "backends/cpu/x86/aes_ccm.h"
@@ -26,11 +26,9 @@ struct AesInstructions {
     static constexpr const char* name = "instructions";
     static constexpr size_t narrow_blocks = 1;
     static constexpr size_t wide_blocks = Aes::group_blocks;
-    static constexpr size_t
-        stack_bytes = 8192,
-        small_stack_bytes =
-            1024;  // that the functions of a form and the shapes over them leave behind
-    static constexpr size_t small_message_limit_bytes = 64;  // do not fill the registers
+    // Stack that these functions, and the mode functions over them, leave behind.
+    static constexpr size_t stack_bytes = 8192, small_stack_bytes = 1024;
+    static constexpr size_t small_message_limit_bytes = 64;  // fits in registers
     static constexpr size_t small_stack_limit_bytes = Keystream::early_rounds_pay_bytes;
 
     static void expand(Schedule& schedule, const uint8_t* key) { Aes::expand(schedule, key); }
@@ -60,8 +58,8 @@ struct AesInstructions {
         }
     }
 
-    // At most small_message_limit_bytes, of whole blocks and without a counter, from the block that
-    // `feedback` holds: it then holds the last of `in`.
+    // Processes at most small_message_limit_bytes of whole blocks, in a mode without a counter.
+    // `feedback` holds the previous ciphertext block, and then the last block of `in`.
     template <class Mode, Direction direction>
     static void sweep_small(const Schedule& schedule, uint8_t* feedback, const uint8_t* in,
                             uint8_t* out, size_t bytes) {
@@ -69,8 +67,8 @@ struct AesInstructions {
             schedule, feedback, in, out, bytes);
     }
 
-    // The same of CTR, whose counter block moves on. False, and nothing is done: where that carries
-    // far.
+    // CTR variant of sweep_small, which advances the counter block. Returns false and does nothing
+    // if the counter might carry out of its last 32 bits.
     static bool count_small(const Schedule& schedule, uint8_t* counter, const uint8_t* in,
                             uint8_t* out, size_t bytes) {
         return Keystream::template small<small_message_limit_bytes>(schedule, counter, in, out,
@@ -83,7 +81,8 @@ struct AesInstructions {
         AesXts<Aes, direction>::run(schedule, tweak, in, out, bytes);
     }
 
-    // At most small_message_limit_bytes, of whole blocks, of the data unit of that number.
+    // Processes at most small_message_limit_bytes of whole blocks, in the data unit of the given
+    // number.
     template <Direction direction>
     static void xts_small(const Schedule& schedule, const Schedule& tweak_schedule,
                           const uint8_t* number, const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -101,14 +100,14 @@ struct AesInstructions {
         store_one(reinterpret_cast<uint8_t*>(state.word), s);
     }
 
-    // Several messages under one key, `blocks` blocks of each.
+    // Processes `blocks` blocks of each of several messages under one key.
     static constexpr int chains_at_once = AesChains<Aes, modes::Ofb>::most;
     template <class Mode>
     static void chains(const Schedule& schedule, Chain* chain, int count, size_t blocks) {
         AesChains<Aes, Mode>::run(schedule, chain, count, blocks);
     }
 
-    // A CCM message, up to its tag.
+    // Processes one CCM message and computes its tag.
     template <Direction direction>
     static void ccm(const Schedule& schedule, const CcmHead& head, const uint8_t* in, uint8_t* out,
                     size_t bytes, Block<4>& tag) {

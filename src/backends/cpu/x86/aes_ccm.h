@@ -1,5 +1,5 @@
-// AES-CCM of one message: the counter's blocks are encrypted while the chain of the sum waits for
-// its own: SP 800-38C 6.1 and 6.2.
+// AES-CCM of one message (SP 800-38C 6.1 and 6.2). Counter blocks are encrypted during the latency
+// of CBC-MAC.
 #pragma once
 
 #include "backends/cpu/x86/aes_chain.h"
@@ -10,8 +10,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// A block in two halves of eight bytes, the first byte lowest. Blocks that are put together so meet
-// the rounds in registers: what is stored in pieces and loaded as a whole waits for the cache.
+// A block as two 64-bit halves, the first byte lowest. Blocks assembled this way stay in registers:
+// a 16-byte load after narrower stores would stall on store forwarding.
 struct Halves {
     uint64_t low, high;
 
@@ -24,7 +24,7 @@ struct Halves {
         memcpy(&x, p, sizeof x);
         return x;
     }
-    // Fewer bytes than a block, filled up with zeros.
+    // Loads fewer bytes than a block, and pads them with zeros.
     WARPSEAL_INLINE static Halves of(const uint8_t* p, size_t bytes) {
         if (bytes > 8)
             return {load<uint64_t>(p), load<uint64_t>(p + bytes - 8) >> (8 * (16 - bytes))};
@@ -36,7 +36,7 @@ struct Halves {
     }
 };
 
-// What of a message is not text.
+// Inputs of a message other than its text.
 struct CcmHead {
     const uint8_t* nonce;
     uint32_t nonce_bytes, tag_bytes;
@@ -49,11 +49,11 @@ struct AesCcm {
     using Schedule = typename Aes::Schedule;
     static constexpr int rounds = Aes::rounds;
 
-    // One message; returns its tag, all of it.
+    // Processes one message. Returns its full tag.
     static __m128i message(const Schedule& schedule, const CcmHead& head, const uint8_t* in,
                            uint8_t* out, size_t bytes) {
-        // modes/ccm.h, in halves: flags and nonce are the first bytes of both; the length is no
-        // longer than the nonce leaves room for.
+        // Same as modes/ccm.h, in halves. Both blocks begin with flags and nonce. The length field
+        // fits in the bytes that the nonce leaves.
         const Halves nonce = Halves::of(head.nonce, head.nonce_bytes);
         const uint64_t after_flags = nonce.low << 8, high = nonce.high << 8 | nonce.low >> 56;
         const uint64_t flags = (head.aad_bytes != 0 ? 64u : 0u) | (head.tag_bytes - 2) / 2 << 3 |
@@ -69,7 +69,8 @@ struct AesCcm {
     }
 
 private:
-    // Its length, and it, filled up with zeros to whole blocks.
+    // Absorbs the encoded length of the AAD and the AAD into the CBC-MAC, padded with zeros to
+    // whole blocks.
     static void sum_aad(const Schedule& schedule, __m128i& sum, const uint8_t* aad,
                         uint64_t aad_bytes) {
         using Chain = AesChain<Aes, macs::CbcMac>;
@@ -96,8 +97,8 @@ private:
                 schedule, sum ^ Halves::of(aad + beside + left / 16 * 16, left % 16).vector());
     }
 
-    // The plaintext, filled up with zeros to whole blocks, enters the sum. The chain is that of
-    // aes_chain.h.
+    // Encrypts or decrypts the text, and absorbs the plaintext into the CBC-MAC, padded with zeros
+    // to whole blocks. See AesChain for the chain.
     WARPSEAL_INLINE static void text(const Schedule& schedule, __m128i& sum, __m128i first_counter,
                                      const uint8_t* in, uint8_t* out, size_t bytes) {
         if (bytes == 0) return;
@@ -123,13 +124,14 @@ private:
 
     struct Text {
         const Schedule& schedule;
-        __m128i counter;  // as a number, of which at most 8 bytes count and never come round (SP
-                          // 800-38C A.3)
+        // Number in native order. At most 8 bytes of it count, and they never wrap (SP 800-38C
+        // A.3).
+        __m128i counter;
         const uint8_t* in;
         uint8_t* out;
         size_t bytes;
 
-        // The next block's plaintext.
+        // Processes the next block. Returns its plaintext.
         WARPSEAL_INLINE __m128i next() {
             __m128i mask = reversed(counter) ^ key_at(schedule.forward, 0);
             WARPSEAL_UNROLL

@@ -1,5 +1,5 @@
-// AES in the chain modes at the latency of its rounds: CBC and CFB encryption, OFB and the sum of
-// CMAC and CCM, of one message.
+// AES in serial modes for one message, at the latency of its rounds: CBC and CFB encryption, OFB,
+// and CBC-MAC for CMAC and CCM.
 #pragma once
 
 #include "backends/cpu/x86/aes_rounds.h"
@@ -11,17 +11,17 @@
 namespace warpseal::cpu {
 namespace {
 
-// What the cipher takes next is what it gave last, plus text or nothing, plus its first key: all in
-// the key of its last round, so that nothing but rounds lies between one block and the next.
+// The next cipher input is the last output, XOR text or nothing, XOR the first round key. The key
+// of the last round includes all of this, so that only rounds lie between one block and the next.
 template <class Aes, class Mode>
 struct AesChain {
     using Schedule = typename Aes::Schedule;
     static constexpr int rounds = Aes::rounds;
     static constexpr bool silent = __is_same(Mode, macs::CbcMac);
-    static constexpr bool text_before =
-        __is_same(Mode, modes::CbcEncryption) || silent;  // text enters before its block's rounds
-    static constexpr bool text_after =
-        __is_same(Mode, modes::CfbEncryption);  // and stays in the state
+    // Text is XORed before the rounds of its block.
+    static constexpr bool text_before = __is_same(Mode, modes::CbcEncryption) || silent;
+    // Text is XORed after the rounds and becomes part of the state.
+    static constexpr bool text_after = __is_same(Mode, modes::CfbEncryption);
     static_assert(text_before || text_after || __is_same(Mode, modes::Ofb));
 
     static void run(const Schedule& schedule, __m128i& state, const uint8_t* in, uint8_t* out,

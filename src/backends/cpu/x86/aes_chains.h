@@ -1,5 +1,5 @@
-// AES in the chain modes over several messages at once, which fill the pipeline that one message
-// leaves idle.
+// AES in serial modes for several messages at once, to fill the pipeline that one message leaves
+// idle.
 #pragma once
 
 #include "backends/cpu/serial_modes.h"
@@ -15,12 +15,12 @@ struct AesChains {
     using V = typename Aes::V;
     using Schedule = typename Aes::Schedule;
     static constexpr bool silent = AesChain<Aes, Mode>::silent;
-    // Enough to fill the pipeline, and not so many that their lines do not fit into the first
+    // Enough to fill the pipeline, but few enough that the messages' cache lines fit in the L1
     // cache.
     static constexpr int most_vectors = W::lanes == 4 ? 4 : Aes::at_once;
     static constexpr int most = most_vectors * W::lanes;
 
-    // `blocks` blocks of each of at most `most` messages.
+    // Processes `blocks` blocks of each of at most `most` messages.
     static void run(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
         if (count <= 2 * W::lanes)
             some<2>(schedule, chains, count, blocks);
@@ -31,15 +31,15 @@ struct AesChains {
     }
 
 private:
-    // As bytes for W::load: a block of each lane of n vectors, for as many steps as a vector has
-    // blocks.
+    // Text of as many steps as a vector has blocks; each step is one block of each lane of n
+    // vectors. Bytes, for W::load.
     template <int n>
     using Steps = uint8_t[W::lanes][n * W::bytes];
 
-    // In n vectors. Lanes without a message do the first one's work once more: nothing is stored
-    // before all of a turn is loaded. A message is read and written a vector at a time, so that
-    // messages whose addresses fall together in the cache do not push each other out between two
-    // steps.
+    // Processes n vectors. Lanes without a message repeat the work of the first; this is safe in
+    // place, because all loads of a turn precede its stores.
+    // Messages are read and written a vector at a time. Messages whose addresses share cache sets
+    // then do not evict each other between steps.
     template <int n>
     static void some(const Schedule& schedule, Chain* chains, int count, size_t blocks) {
         constexpr int lanes = n * W::lanes;
@@ -75,7 +75,7 @@ private:
         wipe(text, sizeof text);
     }
 
-    // One block of each lane: text to what leaves.
+    // Processes one block of each lane, from input text to output text.
     template <int n>
     WARPSEAL_INLINE static void step(const Schedule& schedule, V (&s)[n], uint8_t* text) {
         constexpr Direction cipher_direction = Direction::encrypt;
@@ -96,7 +96,7 @@ private:
         }
     }
 
-    // Between vectors of blocks of one message and vectors of one block of each.
+    // Convert between vectors of blocks of one message and vectors of one block of each message.
     template <int n, class Load>
     WARPSEAL_INLINE static void turn(Steps<n>& text, const Load& load) {
         for (int u = 0; u < n; ++u) {

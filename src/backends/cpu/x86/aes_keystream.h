@@ -1,4 +1,4 @@
-// AES in counter modes: CTR and GCM's, with GHASH of the ciphertext in the gaps that AES leaves (SP
+// AES in counter modes, CTR and GCM, with GHASH of the ciphertext interleaved with the rounds (SP
 // 800-38A 6.5, SP 800-38D 6.4 and 6.5).
 #pragma once
 
@@ -28,16 +28,14 @@ struct AesKeystream {
     using Running = typename Hash::Running;
     static constexpr size_t early_rounds_pay_bytes = 12288;
 
-    // A group of states after `done` rounds to text; `summed` is a group of ciphertext for the sum,
-    // if there is one.
+    // Completes a group whose states have `done` rounds, and XORs it with the text. `summed` is a
+    // group of ciphertext for GHASH, if there is one.
     template <Sum summing, int done>
     WARPSEAL_INLINE static void group(const Schedule& schedule, Running& running, V (&s)[at_once],
                                       const uint8_t* summed, const uint8_t* in, uint8_t* out) {
-        __asm__ __volatile__(""
-                             :
-                             :
-                             : "memory");  // keeps the loads of both kinds of group from being
-                                           // hoisted to where they part, and spilled
+        // Prevents the compiler from hoisting the loads of both kinds of group
+        // above the branch between them, where it would spill them.
+        __asm__ __volatile__("" : : : "memory");
         Aes::template middle_rounds<Direction::encrypt, done + 1>(
             schedule, s, [&](int round) __attribute__((always_inline)) {
                 if (summing != Sum::none && round % 2 == 0 && round < at_once)
@@ -51,7 +49,7 @@ struct AesKeystream {
     }
     static_assert(at_once % 2 == 0 && at_once <= rounds - 2, "a step for each pair of vectors");
 
-    // Where a sweep stands.
+    // Position of a sweep in its text.
     struct Position {
         Counter counter;
         const uint8_t* in;
@@ -61,7 +59,7 @@ struct AesKeystream {
         WARPSEAL_INLINE void advance(size_t n) { in += n, out += n, bytes -= n; }
     };
 
-    // n vectors from a counter; `text` holds what comes in, and then what goes out.
+    // Processes n vectors from a counter. `text` is the input and the output.
     template <int n>
     WARPSEAL_INLINE static void crypt(const Schedule& schedule, const Counter& counter,
                                       V (&text)[n]) {
@@ -73,9 +71,9 @@ struct AesKeystream {
         for (int u = 0; u < n; ++u) text[u] = W::encrypt_last(s[u], k ^ text[u]);
     }
 
-    // At most small_message_limit_bytes, of whole blocks, in registers alone, from the counter
-    // block that `counter` holds, and that moves on. False, and nothing is done: more than its last
-    // 32 bits might count.
+    // Processes at most small_message_limit_bytes of whole blocks, in registers only. Advances the
+    // counter block at `counter`. Returns false and does nothing if the counter might carry out of
+    // its last 32 bits.
     template <size_t small_message_limit_bytes>
     WARPSEAL_INLINE static bool small(const Schedule& schedule, uint8_t* counter, const uint8_t* in,
                                       uint8_t* out, size_t bytes) {
@@ -90,7 +88,7 @@ struct AesKeystream {
             WARPSEAL_UNROLL
             for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, text[u]);
             at.add(small_message_limit_bytes / 16);
-        } else {  // as in aes_sweep.h
+        } else {  // block by block, as in aes_sweep.h
             for (; bytes != 0; in += 16, out += 16, bytes -= 16) {
                 store_one(out, load_one(in) ^
                                    Aes::template one<Direction::encrypt>(schedule, at.block()));
@@ -101,7 +99,7 @@ struct AesKeystream {
         return true;
     }
 
-    // What is left: less than a group, and not necessarily whole blocks.
+    // Processes the rest of a text: less than a group, possibly with a partial block.
     template <Sum summing>
     WARPSEAL_INLINE static void rest(const Schedule& schedule, const typename Hash::Key* hash,
                                      __m128i& sum, Position& at) {
@@ -115,7 +113,7 @@ struct AesKeystream {
             carried = W::zero();
             power += W::bytes;
         };
-        // The next n vectors, of which the last few may be parts or empty.
+        // Processes the next n vectors, of which the last few may be partial or empty.
         const auto vectors = [&]<int n>() __attribute__((always_inline)) {
             V text[n];
             WARPSEAL_UNROLL
@@ -142,7 +140,7 @@ struct AesKeystream {
         if (summing != Sum::none) sum = products.sum();
     }
 
-    // The vector at `from`, of a text that ends at `end`.
+    // Loads the vector at `from` of a text that ends at `end`.
     WARPSEAL_INLINE static V load_up_to(const uint8_t* in, size_t from, size_t end) {
         if (from + W::bytes <= end) return W::load(in + from);
         return from < end ? W::load_partial(in + from, end - from) : W::zero();
@@ -154,8 +152,8 @@ struct AesKeystream {
             W::store_partial(out + from, v, end - from);
     }
 
-    // All whole groups. The sum of output lags a group behind, so that it has work while the
-    // group's own rounds run.
+    // Processes all whole groups. GHASH of the output is one group behind, so that it can overlap
+    // with the rounds of the next group.
     template <Sum summing>
     WARPSEAL_INLINE static void groups(const Schedule& schedule, const typename Hash::Key* hash,
                                        __m128i& sum, Position& at, EarlyRounds* early) {
@@ -182,8 +180,8 @@ struct AesKeystream {
             sum = Hash::absorb(*hash, sum, at.out - group_bytes, group_bytes);
     }
 
-    // `bytes` bytes from counter block `first`, of which 32 bits count. Not inlined: less than a
-    // group needs no frame for those.
+    // Processes `bytes` bytes from counter block `first`, with a 32-bit counter. Not inlined, so
+    // that texts shorter than a group need no stack frame for it.
     template <Sum summing>
     __attribute__((noinline)) static void count32(const Schedule& schedule,
                                                   const typename Hash::Key* hash, __m128i& sum,
@@ -197,7 +195,7 @@ struct AesKeystream {
         rest<summing>(schedule, hash, sum, at);
     }
 
-    // Not inlined: whose text is shorter needs no frame for those.
+    // Not inlined, so that shorter texts need no stack frame for the early rounds.
     template <Sum summing>
     __attribute__((noinline)) static void groups_with_early_rounds(const Schedule& schedule,
                                                                    const typename Hash::Key* hash,
@@ -206,7 +204,8 @@ struct AesKeystream {
         groups<summing>(schedule, hash, sum, at, &early);
     }
 
-    // The same where more than 32 bits count: in stretches without a carry out of the last word.
+    // Processes a text of any counter mode. A counter of more than 32 bits is split into segments
+    // without a carry out of the last word.
     template <class Mode, Sum summing>
     static void keystream(const Schedule& schedule, const typename Hash::Key* hash, __m128i& sum,
                           Block<4> counter, const uint8_t* in, uint8_t* out, size_t bytes) {

@@ -1,4 +1,4 @@
-// AES by the x86 AES instructions: the schedule and the rounds, for any vector width: FIPS 197.
+// AES by the x86 AES instructions (FIPS 197): key schedule and rounds, for any vector width.
 #pragma once
 
 #include <immintrin.h>
@@ -32,12 +32,12 @@ struct AesRounds {
 
     struct Schedule {
         alignas(64) uint8_t forward[16 * (rounds + 1)];
-        uint8_t inverse[16 * (rounds + 1)];  // of the equivalent inverse cipher (FIPS 197 5.3.5),
-                                             // in the order of use
+        // For the equivalent inverse cipher (FIPS 197 5.3.5), in the order of use.
+        uint8_t inverse[16 * (rounds + 1)];
     };
 
-    // SubWord: with four equal columns the last round's ShiftRows moves nothing, and what is left
-    // of it is SubBytes.
+    // SubWord by the last round: ShiftRows does not change four equal columns, so only SubBytes
+    // remains.
     struct LastRound {
         template <class S>
         WARPSEAL_INLINE uint32_t substitute(uint32_t word) const {
@@ -67,7 +67,7 @@ struct AesRounds {
         return W::broadcast(key_at(keys<direction>(schedule), round));
     }
 
-    // n blocks, each in a register.
+    // Encrypts or decrypts n blocks, each in a register.
     template <Direction direction, int n>
     WARPSEAL_INLINE static void encipher(const Schedule& schedule, __m128i (&s)[n]) {
         constexpr bool encrypts = direction == Direction::encrypt;
@@ -91,7 +91,7 @@ struct AesRounds {
         return s[0];
     }
 
-    // Rounds `first` to the last but one of n vectors, with work between them.
+    // Runs the rounds from `first` to the last but one on n vectors, and calls `work` after each.
     template <Direction direction, int first, int n, class Work>
     WARPSEAL_INLINE static void middle_rounds(const Schedule& schedule, V (&s)[n],
                                               const Work& work) {

@@ -1,5 +1,5 @@
-// AES in the sweep modes without a counter, in registers: ECB, and CBC and CFB decryption, whose
-// mask is the ciphertext block before.
+// AES in parallel modes without a counter, in registers: ECB, and CBC and CFB decryption, which use
+// the previous ciphertext block.
 #pragma once
 
 #include "backends/cpu/x86/aes_rounds.h"
@@ -14,8 +14,8 @@ struct AesSweep {
     using Schedule = typename Aes::Schedule;
     static constexpr Direction cipher_direction = Mode::keystream ? Direction::encrypt : direction;
 
-    // `previous`: the ciphertext block before these, where the mode has an IV. A keystream mode may
-    // end within a block.
+    // Processes a text. `previous` is the ciphertext block before it, if the mode has an IV. A
+    // keystream mode may end with a partial block.
     static void run(const Schedule& schedule, __m128i previous, const uint8_t* in, uint8_t* out,
                     size_t bytes) {
         while (bytes >= Aes::group_bytes) some<Aes::at_once>(schedule, previous, in, out, bytes);
@@ -24,8 +24,8 @@ struct AesSweep {
         if (bytes != 0) part(schedule, previous, in, out, bytes);
     }
 
-    // At most small_message_limit_bytes, of whole blocks, in registers alone: `feedback` holds the
-    // block before these, and then the last of them.
+    // Processes at most small_message_limit_bytes of whole blocks, in registers only. `feedback`
+    // holds the previous ciphertext block, and then the last block of `in`.
     template <size_t small_message_limit_bytes>
     WARPSEAL_INLINE static void small(const Schedule& schedule, uint8_t* feedback,
                                       const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -33,8 +33,9 @@ struct AesSweep {
         if constexpr (Mode::has_iv) previous = load_one(feedback);
         if (bytes == small_message_limit_bytes) {
             crypt<small_message_limit_bytes / W::bytes>(schedule, previous, in, out);
-        } else {  // block by block, which do not wait for each other, but as vectors with a mask
-                  // would for what is still being stored
+        } else {
+            // Block by block. The blocks are independent, whereas masked vector loads would wait
+            // for stores in flight to the same bytes.
             for (; bytes != 0; in += 16, out += 16, bytes -= 16) {
                 const __m128i text = load_one(in);
                 const __m128i made =
@@ -55,7 +56,8 @@ private:
             return W::zero();
     }
 
-    // n vectors of blocks. Every load comes before the first store, as `out` may be `in`.
+    // Processes n vectors of blocks. Every load precedes the first store, since `out` may equal
+    // `in`.
     template <int n>
     WARPSEAL_INLINE static void crypt(const Schedule& schedule, __m128i& previous,
                                       const uint8_t* in, uint8_t* out) {
@@ -75,7 +77,7 @@ private:
         for (int u = 0; u < n; ++u) W::store(out + u * W::bytes, s[u]);
     }
 
-    // Less than a vector.
+    // Processes less than a vector.
     WARPSEAL_INLINE static void part(const Schedule& schedule, __m128i previous, const uint8_t* in,
                                      uint8_t* out, size_t bytes) {
         const V text = W::load_partial(in, bytes),

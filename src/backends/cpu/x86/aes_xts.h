@@ -1,4 +1,4 @@
-// AES-XTS within one data unit, its tweaks in registers: IEEE 1619 5.2 to 5.4.
+// AES-XTS within one data unit, with the tweaks in registers (IEEE 1619 5.2 to 5.4).
 #pragma once
 
 #include "backends/cpu/x86/aes_rounds.h"
@@ -14,8 +14,8 @@ struct AesXts {
     using Schedule = typename Aes::Schedule;
     static constexpr int rounds = Aes::rounds;
 
-    // Whole blocks from an encrypted tweak, which becomes that of the block after them. Inlined, it
-    // would share registers with its caller, and spill its states.
+    // Processes whole blocks from an encrypted tweak, and sets it to the tweak of the next block.
+    // Not inlined: it would share registers with its caller and spill its states.
     __attribute__((noinline)) static void run(const Schedule& schedule, Block<4>& tweak,
                                               const uint8_t* in, uint8_t* out, size_t bytes) {
         Tweaks tweaks(_mm_loadu_si128(reinterpret_cast<const __m128i*>(tweak.word)));
@@ -32,7 +32,7 @@ struct AesXts {
         }
     }
 
-    // At most four whole blocks, with none of the above to keep.
+    // Processes at most four whole blocks, without the Tweaks of run().
     template <size_t small_message_limit_bytes>
     WARPSEAL_INLINE static void small(const Schedule& schedule, __m128i tweak, const uint8_t* in,
                                       uint8_t* out, size_t bytes) {
@@ -60,7 +60,7 @@ private:
             _mm_srai_epi32(_mm_shuffle_epi32(t, 0x13), 31) & _mm_set_epi32(0, 1, 0, 0x87);
         return _mm_add_epi64(t, t) ^ carries;
     }
-    // The next n tweaks, and `tweak` is the one after them.
+    // Computes the next n tweaks, and advances `tweak` past them.
     template <int n>
     WARPSEAL_INLINE static void following(__m128i& tweak, __m128i (&t)[n]) {
         WARPSEAL_UNROLL
@@ -78,8 +78,8 @@ private:
         for (int i = 0; i < n; ++i) store_one(out + 16 * i, s[i] ^ t[i]);
     }
 
-    // The tweaks of the next eight blocks. The eight after them are x^8 times these: a byte
-    // further, and the byte that falls out comes back times x^7 + x^2 + x + 1.
+    // Tweaks of the next eight blocks. The eight after them are x^8 times these: a shift by one
+    // byte. The byte shifted out returns times x^7 + x^2 + x + 1.
     struct Tweaks {
         static constexpr int vectors = 8 / W::lanes;
         V next[vectors];

@@ -1,4 +1,4 @@
-// The AES-NI target: AES-NI and PCLMULQDQ with SSE4.1, one block to a vector.
+// AES-NI target: AES-NI and PCLMULQDQ with SSE4.1, one block to a vector.
 #pragma once
 
 #include <immintrin.h>
@@ -12,7 +12,7 @@
 namespace warpseal::cpu {
 namespace {
 
-constexpr size_t vector_bytes = 16;  // of what runs in byte form and plane form
+constexpr size_t vector_bytes = 16;  // for the sliced representations
 
 }  // namespace
 }  // namespace warpseal::cpu

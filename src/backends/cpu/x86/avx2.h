@@ -1,4 +1,4 @@
-// The AVX2 target: AES-NI and PCLMULQDQ, one block to a vector, with AVX2 and BMI2 for all other
+// AVX2 target: AES-NI and PCLMULQDQ, one block to a vector, with AVX2 and BMI2 for all other
 // ciphers.
 #pragma once
 
@@ -13,7 +13,7 @@
 namespace warpseal::cpu {
 namespace {
 
-constexpr size_t vector_bytes = 32;  // of what runs in byte form and plane form
+constexpr size_t vector_bytes = 32;  // for the sliced representations
 
 }  // namespace
 }  // namespace warpseal::cpu

@@ -1,5 +1,5 @@
-// S-boxes over vectors of bytes by the last rounds of AES, which invert in the field of FIPS 197,
-// and linear maps by half-byte look-ups.
+// S-boxes over vectors of bytes by the last round of AES, which inverts in the field of FIPS 197.
+// Linear maps are lookups of half-bytes.
 #pragma once
 
 #include <immintrin.h>
@@ -18,8 +18,8 @@ constexpr bool is_identity(const Affine& map) {
     return map.constant == 0;
 }
 
-// S is after[0](SubBytes(before[0](x))) and also after[1](InvSubBytes(before[1](x))): the way is
-// the one in which fewer maps have work.
+// S is after[0](SubBytes(before[0](x))) and also after[1](InvSubBytes(before[1](x))).
+// cipher_direction selects the one with fewer maps other than the identity.
 template <class S>
 struct Detour {
     static constexpr Affine before[2] = {S::in, compose(sub_bytes, S::in)};
@@ -28,7 +28,7 @@ struct Detour {
     static constexpr int cipher_direction = maps(1) < maps(0);
 };
 
-// An affine map as what each half of a byte brings.
+// Tables of an affine map: the contribution of each half of a byte.
 struct HalfTables {
     alignas(16) uint8_t low[16] = {};
     alignas(16) uint8_t high[16] = {};
@@ -47,7 +47,8 @@ constexpr HalfTables tables_after{Detour<S>::after[cipher_direction]};
 struct Substitution {
     static constexpr bool moves_lanes = true;
 
-    // The other direction's ShiftRows first, so that the round's own leaves each byte in its place.
+    // Applies the ShiftRows of the opposite direction first, so that the round's own ShiftRows
+    // restores the position of each byte.
     template <class S, class V>
     WARPSEAL_INLINE static V substitute(V x) {
         if constexpr (InversionSBox<S>)
@@ -57,7 +58,7 @@ struct Substitution {
         else
             return lookup<S>(x);
     }
-    // The right half of a cipher has its blocks where ShiftRows takes them.
+    // Blocks of a cipher's right half are in the order that ShiftRows gives them.
     template <class S, Half from, class V>
     WARPSEAL_INLINE static V across(V x) {
         if constexpr (InversionSBox<S>)

@@ -1,5 +1,5 @@
-// S-boxes over vectors of bytes by GFNI: one instruction is an inversion in the field of FIPS 197
-// and an affine map after it.
+// S-boxes over vectors of bytes by GFNI: one instruction inverts in the field of FIPS 197 and
+// applies an affine map.
 #pragma once
 
 #include <immintrin.h>
@@ -11,7 +11,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// GF2P8AFFINEQB finds the row of bit i in byte 7 - i (Intel SDM volume 2).
+// Matrix operand of GF2P8AFFINEQB, which takes the row of bit i from byte 7 - i (Intel SDM volume
+// 2).
 constexpr long long matrix(const Affine& map) {
     uint64_t rows = 0;
     for (int i = 0; i < 8; ++i) rows |= uint64_t{map.row[i]} << (8 * (7 - i));
@@ -69,8 +70,8 @@ private:
     WARPSEAL_INLINE static __m512i map_inverse(__m512i x, long long m) {
         return _mm512_gf2p8affineinv_epi64_epi8(x, in_register(m), constant);
     }
-    // What a compiler knows to be constant it has each instruction read from memory, and a core
-    // slows its clock for too many that do.
+    // Keeps a matrix in a register. The compiler would make each instruction read a constant from
+    // memory, and too many such reads lower the core's clock.
     WARPSEAL_INLINE static __m512i in_register(long long m) {
         __m512i v = _mm512_set1_epi64(m);
         __asm__("" : "+v"(v));

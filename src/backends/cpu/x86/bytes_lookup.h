@@ -1,5 +1,4 @@
-// Any S-box over vectors of bytes, in constant time: shuffles look up in tables that lie in
-// registers, whatever the bytes are.
+// Any S-box over vectors of bytes in constant time: shuffles look up tables in registers.
 #pragma once
 
 #include <immintrin.h>
@@ -23,9 +22,9 @@ struct LookupTable {
 template <class S>
 constexpr LookupTable<S> lookup_table{};
 
-// A table of 16 entries for each high half-byte, one after the other: an index keeps its low
-// half-byte where the high one is the table's, and has its top bit set elsewhere, for which PSHUFB
-// gives zero.
+// Uses 16 tables of 16 entries, one for each high half-byte. In the table of its high half-byte, an
+// index keeps its low half-byte. In all other tables its top bit is set, for which PSHUFB returns
+// zero.
 template <class S>
 WARPSEAL_INLINE __m128i lookup(__m128i x) {
     __m128i y = _mm_setzero_si128();
@@ -53,7 +52,7 @@ WARPSEAL_INLINE __m256i lookup(__m256i x) {
 #endif
 
 #if defined(__AVX512VBMI__)
-// Two tables of 128 entries, and of their two answers the one that the top bit names.
+// Looks up two tables of 128 entries, and selects one result by the top bit.
 template <class S>
 WARPSEAL_INLINE __m512i lookup(__m512i x) {
     const uint8_t* const t = lookup_table<S>.entries;

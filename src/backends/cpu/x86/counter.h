@@ -1,5 +1,5 @@
-// Counters of a keystream mode in vectors, and what AES under them computes but once: SP
-// 800-38A 6.5, SP 800-38D 6.5.
+// Counters of a keystream mode in vectors, and AES rounds that many counter blocks share (SP
+// 800-38A 6.5, SP 800-38D 6.5).
 #pragma once
 
 #include <immintrin.h>
@@ -10,8 +10,9 @@
 namespace warpseal::cpu {
 namespace {
 
-// The counter of the next block: the block with its last word as a number, so that 32-bit additions
-// count. The number is kept a second time where a look at it does not wait for the vector units.
+// Counter of the next block: the block with its last word as a number, so that 32-bit additions
+// advance it. `low` is a copy of that number, which can be read without waiting for the vector
+// units.
 template <class W>
 struct Counter {
     using V = typename W::V;
@@ -35,7 +36,7 @@ struct Counter {
         low += blocks;
     }
 
-    // n vectors of counter blocks, plus key.
+    // Writes n vectors of counter blocks, XORed with `key`.
     template <int n>
     WARPSEAL_INLINE void blocks(V (&s)[n], __m128i key) const {
         alignas(64) static constexpr uint32_t lane_number[16] = {0, 0, 0, 0, 0, 0, 0, 1,
@@ -50,10 +51,11 @@ struct Counter {
     }
 };
 
-// Two rounds of counter mode for nothing: among counters that differ in their last 32 bits alone,
-// byte 15 reaches one column in round 1, the other three bytes other columns, and round 2 adds up
-// what each byte gives. So the state after round 2 is a function of byte 15 plus a function of the
-// rest: the states of 256 counters, kept, serve every later 256 with one addition. They are read in
+// Saves two AES rounds for most counter blocks. Among counters that differ only in their last 32
+// bits, byte 15 affects one column in round 1. The other three bytes affect other columns, and
+// round 2 XORs the contributions of all.
+// The state after round 2 is therefore a function of byte 15 XOR a function of the other bytes. The
+// stored states of 256 counters serve every later 256 counters with one XOR. They are read in the
 // order of the counter, which is public.
 template <class W>
 struct EarlyRounds {
@@ -65,8 +67,9 @@ struct EarlyRounds {
 
     alignas(64) uint8_t state[16 * blocks];
     __m128i first;
-    V difference;  // of the present 256 to those kept, and of the 256 that follow: known early, as
-                   // all later work waits for it
+    // XOR differences from the stored states to those of the current 256 counters, and of the next
+    // 256. Computed early, since all later work waits for them.
+    V difference;
     V following;
 
     WARPSEAL_INLINE EarlyRounds(const uint8_t* keys, const Counter& from)
@@ -93,7 +96,7 @@ struct EarlyRounds {
         __asm__ __volatile__("" : : "r"(this) : "memory");
     }
 
-    // Whether the group of counters that begins at `counter` lies within the present 256.
+    // True if the group of counters from `counter` on lies within the current 256.
     WARPSEAL_INLINE static bool cover(const Counter& counter) {
         return counter.low % blocks <= blocks - group_blocks;
     }
@@ -102,7 +105,8 @@ struct EarlyRounds {
         for (int u = 0; u < at_once; ++u)
             s[u] = W::load(state + 16 * (counter.low % blocks) + u * W::bytes) ^ difference;
     }
-    // After a group that began at `counter`.
+    // Moves on to the next 256 counters if the group from `counter` on was the last of the current
+    // ones.
     WARPSEAL_INLINE void advance(const uint8_t* keys, Counter counter) {
         if (counter.low % blocks < blocks - group_blocks) return;
         difference = following;

@@ -1,4 +1,4 @@
-// GHASH by carry-less multiplication, for any vector width: SP 800-38D section 6.4.
+// GHASH by carry-less multiplication, for any vector width (SP 800-38D 6.4).
 #pragma once
 
 #include <immintrin.h>
@@ -9,26 +9,25 @@
 namespace warpseal::cpu {
 namespace {
 
-// Elements are the reflected numbers of macs/ghash.h in a register. Powers of H are kept divided by
-// x: the product of an element and such a power then comes out in its place instead of one bit low.
-// Reduction after S. Gueron and M. Kounavis, "Intel Carry-Less Multiplication Instruction and its
-// Usage for Computing the GCM Mode" (2014), in the form that folds 64 bits at a time.
+// Elements are the reflected numbers of macs/ghash.h in a register. Powers of H are stored divided
+// by x: the product of an element and such a power is then aligned, instead of one bit low.
+// The reduction follows S. Gueron and M. Kounavis, "Intel Carry-Less Multiplication Instruction and
+// its Usage for Computing the GCM Mode" (2014), in the variant that reduces 64 bits at a time.
 template <class W>
 struct CarrylessHash {
     using V = typename W::V;
     static constexpr size_t reach = W::blocks_per_reduction;
 
-    // H^reach, ..., H^2, H^1; then zeros, so that a vector that begins at any of them can be
-    // loaded.
+    // H^reach, ..., H^2, H^1, followed by zeros, so that a vector can be loaded from any of them.
     struct Key {
         alignas(64) uint8_t power[16 * (reach + W::lanes)];
-        // The powers that meet `blocks` blocks, the last of which meets H itself.
+        // Returns the powers for `blocks` blocks, of which the last is multiplied by H.
         WARPSEAL_INLINE const uint8_t* from(size_t blocks) const {
             return power + 16 * (reach - blocks);
         }
     };
 
-    // Products not yet reduced, a sum in each lane.
+    // Unreduced products, with an accumulator in each lane.
     struct Products {
         V low = W::zero(), middle = W::zero(), high = W::zero();
 
@@ -39,7 +38,7 @@ struct CarrylessHash {
                              W::template multiply<0x10>(element, power));
         }
 
-        // Two at a time: fewer additions where three numbers add up in one instruction.
+        // Adds two products. This saves instructions where one instruction XORs three operands.
         WARPSEAL_INLINE void add(V a, V a_power, V b, V b_power) {
             low = W::add3(low, W::template multiply<0x00>(a, a_power),
                           W::template multiply<0x00>(b, b_power));
@@ -64,8 +63,8 @@ struct CarrylessHash {
 
     static void set(Key& key, const Block<4>& h_block) {
         const macs::ghash::Element<uint64_t> h = macs::ghash::from_block<uint64_t>(h_block);
-        const uint64_t low_bit =
-            0 - (h.word[1] >> 63);  // x^0, which the division turns into x^127 + x^6 + x + 1
+        // Mask of coefficient x^0, which division by x turns into x^127 + x^6 + x + 1.
+        const uint64_t low_bit = 0 - (h.word[1] >> 63);
         const uint64_t high = (h.word[1] << 1 | h.word[0] >> 63) ^ (low_bit & 0xc200000000000000u),
                        low = h.word[0] << 1 ^ (low_bit & 1);
         memset(key.power, 0, sizeof key.power);
@@ -83,7 +82,7 @@ struct CarrylessHash {
         }
     }
 
-    // Between memory order and elements.
+    // Conversions between memory order and elements.
     WARPSEAL_INLINE static __m128i order() {
         return _mm_set_epi8(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     }
@@ -96,7 +95,7 @@ struct CarrylessHash {
         _mm_storeu_si128(reinterpret_cast<__m128i*>(sum.word), one_reflected(element));
     }
 
-    // The sum after `bytes` more bytes, the last block padded with zeros.
+    // Absorbs `bytes` bytes into the GHASH accumulator `sum`. Pads the last block with zeros.
     WARPSEAL_INLINE static __m128i absorb(const Key& key, __m128i sum, const uint8_t* in,
                                           size_t bytes) {
         while (bytes != 0) {
@@ -119,16 +118,16 @@ struct CarrylessHash {
         store(sum, absorb(key, load(sum), in, bytes));
     }
 
-    // GHASH under way over whole groups of at_once vectors: products are reduced only once every
-    // few groups.
+    // GHASH over consecutive whole groups of at_once vectors. Products are reduced once every few
+    // groups.
     struct Running {
         static constexpr int at_once = W::vectors_at_once;
         static constexpr size_t group_blocks = at_once * W::lanes;
 
         const Key* hash;
-        size_t groups;  // that will be summed in all
+        size_t groups;  // groups left to absorb
         Products products{};
-        V carried;  // the sum so far, which enters with the next vector of blocks
+        V carried;  // accumulator, XORed into the first vector of the next group
         const uint8_t* power = nullptr;
         size_t until_reduction = 0;
 
@@ -141,8 +140,8 @@ struct CarrylessHash {
             until_reduction = groups < most ? groups : most;
             power = hash->from(until_reduction * group_blocks);
         }
-        // Two of a group's vectors, from the second; the first comes last, when the sum that enters
-        // with it is ready.
+        // Absorbs two vectors of a group, beginning with the second vector. The first one comes
+        // last, when the accumulator to XOR into it is ready.
         WARPSEAL_INLINE void add(const uint8_t* summed, int step) {
             const int u = 2 * step + 1, v = (u + 1) % at_once;
             const V second = reflect(W::load(summed + v * W::bytes));
@@ -161,7 +160,7 @@ struct CarrylessHash {
         WARPSEAL_INLINE __m128i sum() const { return W::lowest(carried); }
     };
 
-    // sum * H^blocks + part
+    // sum = sum * H^blocks + part
     static void combine(const Key& key, Block<4>& sum, const Block<4>& part, uint64_t blocks) {
         Element s{load(sum)};
         if (blocks != 0) {
@@ -179,7 +178,7 @@ struct CarrylessHash {
         return product.sum();
     }
 
-    // What macs/ghash.h raises to powers: a power of H over x, whose products are again over x.
+    // Operand for macs::ghash::power: a power of H divided by x. Products are again divided by x.
     struct Element {
         __m128i number;
         friend WARPSEAL_INLINE Element multiply(const Element& a, const Element& b) {

@@ -1,5 +1,5 @@
-// Part of a vector, by way of the stack: no byte outside the given ones is read or written, and
-// what is not there reads as zero.
+// Loads and stores of partial vectors through the stack. They access no other byte, and missing
+// bytes read as zero.
 #pragma once
 
 #include "core/secret.h"

@@ -1,5 +1,5 @@
-// A cipher's row form by GFNI: one message at the latency of its rounds, a row of bytes to a
-// register. All else is its byte form.
+// Byte-sliced representation with rows by GFNI. Serial modes run one message at the latency of its
+// rounds, with a row of bytes in each register. Other modes use the byte-sliced functions.
 #pragma once
 
 #include <immintrin.h>
@@ -12,7 +12,7 @@
 namespace warpseal::cpu {
 namespace {
 
-// 16 bytes: what a cipher's Rows asks of its R. Maps are types with an Affine `map`.
+// Register type for a cipher's Rows: 16 bytes. Maps are types with an Affine `map`.
 struct Row {
     __m128i v;
 
@@ -37,18 +37,19 @@ struct Row {
     WARPSEAL_INLINE static Row map(const Row& x) {
         return {_mm_gf2p8affine_epi64_epi8(x.v, _mm_set1_epi64x(matrix(M::map)), M::map.constant)};
     }
-    // Without the constant.
+    // Applies a map without its constant.
     template <class M>
     WARPSEAL_INLINE static Row linear(const Row& x) {
         return {_mm_gf2p8affine_epi64_epi8(x.v, _mm_set1_epi64x(matrix(M::map)), 0)};
     }
-    // The inverses of FIPS 197, and then one map without its constant for each half of the row.
+    // Inverts in the field of FIPS 197, and then applies one map without its constant to each half
+    // of the row.
     template <class Low, class High>
     WARPSEAL_INLINE static Row invert(const Row& x) {
         return {_mm_gf2p8affineinv_epi64_epi8(
             x.v, _mm_set_epi64x(matrix(High::map), matrix(Low::map)), 0)};
     }
-    // Byte j from byte Order::from(j), or zero where that is -1.
+    // Permutes bytes: byte j comes from byte Order::from(j), or is zero if that is -1.
     template <class Order>
     WARPSEAL_INLINE static Row bring(const Row& x) {
         static constexpr Positions<Order> positions;
@@ -91,7 +92,7 @@ struct ByteSlicedRows : ByteSliced<Cipher, vector_bytes, Substitution> {
         Rows::expand(schedule.rows, words.value.forward);
     }
 
-    // The mode's sums are of states, so that no block leaves the row form between one and the next.
+    // Runs the mode on states, so that blocks stay in rows from one block to the next.
     template <class Mode>
     static void chain(const Schedule& schedule, Block<4>& state, const uint8_t* in, uint8_t* out,
                       size_t blocks) {

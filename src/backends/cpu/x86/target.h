@@ -1,5 +1,5 @@
-// What a native target gives to the shapes: AES and GHASH by its instructions, and vectors of its
-// width for every other cipher.
+// Definitions of the x86 targets for the mode functions: AES and GHASH by instructions, and vectors
+// of the target's width for all other ciphers.
 #pragma once
 
 #include "backends/cpu/representations/byte_sliced.h"
@@ -25,7 +25,7 @@ template <class Cipher>
 using BytesOrRows = ByteSliced<Cipher, vector_bytes, Substitution>;
 #endif
 
-// The form in which this target runs a cipher.
+// Selects the representation of a cipher on this target.
 template <class Cipher>
 struct RepresentationOf {
     using type = std::conditional_t<has_words<Cipher>, WordSliced<Cipher, vector_bytes>,

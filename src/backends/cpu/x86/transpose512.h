@@ -1,15 +1,15 @@
-// Blocks to bit planes of 512 lanes and back, with GFNI and AVX-512: 8 x 8 bits are one
-// instruction, and bytes change registers.
+// Conversion between blocks and bit planes of 512 lanes with GFNI and AVX-512: one instruction
+// transposes 8 x 8 bits, and exchanges between registers move bytes.
 #pragma once
 
 #include "core/bit_planes.h"
 
 namespace warpseal {
 
-// Of each 8 bytes of a block, 64 vectors hold an array of bits with three indexes: the vector v,
-// the quadword within it, and the bit. Planes want bit and v to change places. Lanes thus come in
-// an order of their own: the quadword first, then the high three bits of v, then the low three
-// backwards.
+// For each 8 bytes of a block, 64 vectors hold an array of bits with three indices: the vector v,
+// the quadword within it, and the bit. Bit planes require that bit and v change roles. Lanes
+// therefore have their own order: first the quadword, then the high three bits of v, then the low
+// three reversed.
 template <>
 struct BitPlanes<uint64_t __attribute__((vector_size(64)))> {
     using Word = uint64_t __attribute__((vector_size(64)));
@@ -91,7 +91,7 @@ struct BitPlanes<uint64_t __attribute__((vector_size(64)))> {
     }
 
 private:
-    // In each quadword, byte i of register j changes places with byte j of register i.
+    // In each quadword, exchanges byte i of register j with byte j of register i.
     template <bool beside_bits>
     WARPSEAL_INLINE static void exchange_bytes(__m512i (&r)[8]) {
         WARPSEAL_UNROLL
@@ -102,9 +102,9 @@ private:
         for (int i = 0; i < 4; ++i) exchange<1, false>(r[2 * i], r[2 * i + 1]);
     }
 
-    // The odd units of n bytes in a change places with the even units in b. Shuffles have one port
-    // to themselves; what else can be done takes an instruction more, but has both ports: so that
-    // some of each is fastest.
+    // Exchanges the odd units of n bytes in a with the even units in b. Shuffles have only one
+    // port. The alternative takes one more instruction but can use both ports, so a mix of the two
+    // is fastest.
     template <int n, bool by_shuffles>
     WARPSEAL_INLINE static void exchange(__m512i& a, __m512i& b) {
         constexpr __mmask64 odd = n == 4   ? 0xf0f0f0f0f0f0f0f0

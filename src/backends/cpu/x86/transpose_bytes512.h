@@ -1,4 +1,4 @@
-// Blocks of 16 bytes side by side in vectors of 64 and back, on both of the ports that AVX-512 has.
+// Transposition of 16-byte blocks in 64-byte vectors, on both vector ports of AVX-512.
 #pragma once
 
 #include <immintrin.h>
@@ -9,8 +9,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// Shuffles have one port to themselves. An exchange of units between two vectors by a shuffle, a
-// rotation and a blend is an instruction more than one by two shuffles, and keeps it half as long.
+// Shuffles have only one port. Exchanging units by a shuffle, a rotation and a blend takes one
+// instruction more than by two shuffles, but occupies that port half as long.
 template <>
 struct Transpose<VectorOf<uint8_t, 64>, 16> {
     using Vector = VectorOf<uint8_t, 64>;
@@ -27,11 +27,11 @@ struct Transpose<VectorOf<uint8_t, 64>, 16> {
         exchange<1>(v);
     }
 
-    // Which block of the memory a lane then holds.
+    // Returns the number of the block, in memory order, that a lane holds afterwards.
     static constexpr int block_of_lane(int lane) { return lane % 16 * 4 + lane / 16; }
 
 private:
-    // The odd units of n bytes in vector i change places with the even units in vector i + n.
+    // Exchanges the odd units of n bytes in vector i with the even units in vector i + n.
     template <int n>
     WARPSEAL_INLINE static void exchange(Vector (&v)[16]) {
         constexpr __mmask64 odd = n == 4   ? 0xf0f0f0f0f0f0f0f0
@@ -42,7 +42,7 @@ private:
                                                   : 0x0606040402020000;
         __m512i even = _mm512_set4_epi64(even_units + 0x0808080808080808, even_units,
                                          even_units + 0x0808080808080808, even_units);
-        __asm__("" : "+v"(even));  // a constant would be read from memory each time
+        __asm__("" : "+v"(even));  // otherwise read from memory each time
         WARPSEAL_UNROLL
         for (int i = 0; i < 16; ++i) {
             if (i & n) continue;

@@ -1,4 +1,4 @@
-// The VAES-256 target: two blocks to a vector, with AVX2, BMI2, VAES, VPCLMULQDQ and GFNI.
+// VAES-256 target: two blocks to a vector, with AVX2, BMI2, VAES, VPCLMULQDQ and GFNI.
 #pragma once
 
 #include <immintrin.h>
@@ -12,7 +12,7 @@
 namespace warpseal::cpu {
 namespace {
 
-constexpr size_t vector_bytes = 32;  // of what runs in byte form and plane form
+constexpr size_t vector_bytes = 32;  // for the sliced representations
 
 struct Width {
     using V = __m256i;

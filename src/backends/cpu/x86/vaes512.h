@@ -1,8 +1,8 @@
-// The VAES-512 target: four blocks to a vector, with AVX-512 F, BW, VL, DQ and VBMI, VAES,
-// VPCLMULQDQ and GFNI.
+// VAES-512 target: four blocks to a vector, with AVX-512 F, BW, VL, DQ and VBMI, VAES, VPCLMULQDQ
+// and GFNI.
 #pragma once
 
-// gcc 12's own header warns of the operands that it leaves undefined on purpose (GCC bug 105593).
+// gcc 12's own header warns about operands that it leaves undefined on purpose (GCC bug 105593).
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -22,7 +22,7 @@
 
 namespace warpseal {
 
-// Three planes of 512 blocks in one instruction.
+// Three-input logic on words of 512 blocks in one instruction.
 template <>
 struct Ternary<uint64_t __attribute__((vector_size(64)))> {
     using Word = uint64_t __attribute__((vector_size(64)));
@@ -35,7 +35,7 @@ struct Ternary<uint64_t __attribute__((vector_size(64)))> {
 namespace cpu {
 namespace {
 
-constexpr size_t vector_bytes = 64;  // of what runs in byte form and plane form
+constexpr size_t vector_bytes = 64;  // for the sliced representations
 
 struct Width {
     using V = __m512i;
@@ -64,7 +64,7 @@ struct Width {
                       high = _mm256_set_m128i(lane[3], lane[2]);
         return _mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1);
     }
-    // Lane i of vector k and lane k of vector i change places.
+    // Exchanges lane i of vector k with lane k of vector i.
     WARPSEAL_INLINE static void transpose(V (&v)[lanes]) {
         const V a = _mm512_shuffle_i32x4(v[0], v[1], 0x44),
                 b = _mm512_shuffle_i32x4(v[2], v[3], 0x44);

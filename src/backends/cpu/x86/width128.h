@@ -1,4 +1,4 @@
-// AES-NI and PCLMULQDQ as a vector width: one block to a vector.
+// Vector width of AES-NI and PCLMULQDQ: one block to a vector.
 #pragma once
 
 #include <immintrin.h>
