@@ -8,7 +8,7 @@
 // interface.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
-#include "backends/cpu/words.h"
+#include "backends/cpu/representations/word_sliced.h"
 #include "random.h"
 
 namespace {

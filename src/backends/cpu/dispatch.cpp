@@ -1,5 +1,4 @@
-// The CPU backend's side of the door: ciphers by target and name, and what this machine's CPU can
-// run.
+// CPU backend: finds ciphers by target and name, and detects what this machine's CPU can run.
 #include <cpuid.h>
 
 #include <atomic>
@@ -15,7 +14,7 @@ namespace {
 
 constexpr bool bit(unsigned word, int n) { return (word >> n & 1) != 0; }
 
-// Registers that the operating system saves: XCR0 (Intel SDM volume 1, 13.3).
+// Returns the register sets that the operating system saves: XCR0 (Intel SDM volume 1, 13.3).
 uint64_t saved_registers() {
     unsigned low, high;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
@@ -43,9 +42,9 @@ struct Machine {
             !__get_cpuid_count(7, 0, &a, &b, &c, &d))
             return;
 
-        constexpr uint64_t
-            ymm = 0x6,
-            zmm = 0xe0;  // XMM and upper halves of YMM; masks, upper halves of ZMM, ZMM 16 to 31
+        // ymm: XMM registers and upper halves of YMM. zmm: mask registers, upper halves of ZMM0
+        // to ZMM15, and ZMM16 to ZMM31.
+        constexpr uint64_t ymm = 0x6, zmm = 0xe0;
         const uint64_t saved = saved_registers();
         const bool avx2 = bit(b, 5) && bit(b, 8) && (saved & ymm) == ymm;  // AVX2, BMI2
         const bool vaes256 =
@@ -61,10 +60,11 @@ struct Machine {
 
 }  // namespace
 
-// Threads that come first together find out the same. Nothing guards it: a fork could catch a lock
-// held.
+// Thread-safe: concurrent first calls compute the same value. There is no lock, because a fork
+// could copy it while it is held.
 bool cpu_has(Target target) {
-    static constinit std::atomic<uint32_t> known{0};  // bits; 0: not yet, as every machine has one
+    // Bit i is target i. 0: not yet detected, since every CPU has a target.
+    static constinit std::atomic<uint32_t> known{0};
     uint32_t bits = known.load(std::memory_order_relaxed);
     if (bits == 0) known.store(bits = Machine().bits(), std::memory_order_relaxed);
     return static_cast<int>(target) < cpu_target_count &&

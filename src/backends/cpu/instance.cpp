@@ -1,7 +1,7 @@
-// One cipher header for one CPU target: this object's only export is its door.
+// Instantiates one cipher header for one CPU target. The object's only export is its CpuBackend.
 #include WARPSEAL_TARGET_HEADER
 #include WARPSEAL_CIPHER_HEADER
-#include "backends/cpu/keyed.h"
+#include "backends/cpu/cipher_entry.h"
 
 extern "C" const warpseal::CpuBackend WARPSEAL_EXPORT;
 const warpseal::CpuBackend WARPSEAL_EXPORT =

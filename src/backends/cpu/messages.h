@@ -1,4 +1,4 @@
-// The messages of a batch, and what becomes of a tag.
+// Messages of a batch, and the output or verification of their tags.
 #pragma once
 
 #include "backends/cipher_backend.h"
@@ -22,8 +22,8 @@ WARPSEAL_INLINE Message message_of(const warpseal_batch& batch, uint64_t i) {
             static_cast<size_t>(batch.lengths ? batch.lengths[i] : batch.message_bytes)};
 }
 
-// The one place that branches on whether a tag was right: from here on that is public. Returns how
-// many were not.
+// Publishes the result of a tag comparison. This is the only branch on it; the result is public
+// from here on. Returns the number of wrong tags, 0 or 1.
 __attribute__((noinline)) uint64_t publish_result(uint32_t difference, int32_t* status,
                                                   uint8_t* out, size_t bytes) {
     const bool good = difference == 0;
@@ -32,7 +32,8 @@ __attribute__((noinline)) uint64_t publish_result(uint32_t difference, int32_t* 
     return !good;
 }
 
-// Writes message i's tag, or compares it; then a wrong one wipes `bytes` of `out`.
+// Encryption: writes the tag of message i. Decryption: compares it, and wipes `bytes` bytes of
+// `out` if it is wrong. Returns the number of wrong tags.
 template <int words>
 uint64_t settle_tag(Direction direction, const warpseal_batch& batch, uint64_t i,
                     const Block<words>& tag, uint8_t* out, size_t bytes) {
@@ -41,7 +42,7 @@ uint64_t settle_tag(Direction direction, const warpseal_batch& batch, uint64_t i
     SecretOf<uint8_t[4 * words]> ours;
     store_block(ours.value, tag);
     if (direction == Direction::encrypt) {
-        if (batch.tag_bytes == sizeof ours.value)  // no call for a whole one
+        if (batch.tag_bytes == sizeof ours.value)  // avoids a call of memcpy for a full tag
             store_block(theirs, tag);
         else
             memcpy(theirs, ours.value, batch.tag_bytes);

@@ -1,16 +1,16 @@
-// The portable target: what any x86-64 CPU can run, in constant time.
+// Portable target: constant-time code for any x86-64 CPU.
 #pragma once
 
-#include "backends/cpu/planes.h"
-#include "backends/cpu/words.h"
+#include "backends/cpu/representations/bitsliced.h"
+#include "backends/cpu/representations/word_sliced.h"
 #include "macs/ghash.h"
 
 namespace warpseal::cpu {
 namespace {
 
-using PlaneWord = uint64_t __attribute__((vector_size(16)));
+using BitslicedWord = uint64_t __attribute__((vector_size(16)));
 
-// GHASH under one key: what a target's Hash offers to the shapes.
+// GHASH under one key, as every target defines it for the mode functions.
 struct Hash {
     using Element = macs::ghash::Element<uint64_t>;
     struct Key {
@@ -19,7 +19,7 @@ struct Hash {
 
     static void set(Key& key, const Block<4>& h) { key.h = macs::ghash::from_block<uint64_t>(h); }
 
-    // The sum after `bytes` more bytes, the last block padded with zeros.
+    // Absorbs `bytes` bytes into the GHASH accumulator `sum`. Pads the last block with zeros.
     static void absorb(const Key& key, Block<4>& sum, const uint8_t* in, size_t bytes) {
         Element e = macs::ghash::from_block<uint64_t>(sum);
         for (; bytes >= 16; in += 16, bytes -= 16)
@@ -32,7 +32,7 @@ struct Hash {
         sum = macs::ghash::to_block(e);
     }
 
-    // sum * H^blocks + part
+    // sum = sum * H^blocks + part
     static void combine(const Key& key, Block<4>& sum, const Block<4>& part, uint64_t blocks) {
         const Element e = macs::ghash::from_block<uint64_t>(sum),
                       p = macs::ghash::from_block<uint64_t>(part);
@@ -41,11 +41,11 @@ struct Hash {
     }
 };
 
-// The form in which this target runs a cipher.
+// Selects the representation of a cipher on this target.
 template <class Cipher>
-struct FormOf {
-    using type = std::conditional_t<has_words<Cipher>, WordForm<Cipher, sizeof(PlaneWord)>,
-                                    PlaneForm<Cipher, PlaneWord>>;
+struct RepresentationOf {
+    using type = std::conditional_t<has_words<Cipher>, WordSliced<Cipher, sizeof(BitslicedWord)>,
+                                    Bitsliced<Cipher, BitslicedWord>>;
 };
 
 }  // namespace

@@ -1,36 +1,38 @@
-// XTS on a core: IEEE 1619 and SP 800-38E: data units one after the other, their tweaks many at a
-// time, and ciphertext stealing.
+// XTS on the CPU (IEEE 1619, SP 800-38E): data units in sequence, many tweaks at a time, and
+// ciphertext stealing.
 #pragma once
 
-#include "backends/cpu/sweep.h"
+#include "backends/cpu/parallel_modes.h"
 #include "modes/xts.h"
 
 namespace warpseal::cpu {
 namespace {
 
-// The tweaks of consecutive blocks of consecutive data units.
+// Tweaks of consecutive blocks of consecutive data units.
 template <class Representation, size_t word_bytes>
 struct Tweaks {
     using Schedule = typename Representation::Schedule;
     static constexpr size_t run_blocks = Representation::narrow_blocks < 16
                                              ? Representation::wide_blocks
                                              : Representation::narrow_blocks;
-    static constexpr size_t ahead =
-        run_blocks < 64 ? run_blocks : 64;  // units whose numbers are encrypted at once
+    // Number of data units whose numbers are encrypted at once.
+    static constexpr size_t ahead = run_blocks < 64 ? run_blocks : 64;
 
     const Schedule& schedule;
-    Block<4> number;  // of the unit after those encrypted
+    Block<4> number;  // of the first unit not yet encrypted
     uint64_t unit_blocks, left = 0;
     size_t ready = 0;
-    SecretOf<Block<4>> next;        // tweak of the next block, where `left` is not 0
-    Secret<16 * run_blocks> first;  // tweaks of the units to come, the next one first
+    SecretOf<Block<4>> next;  // tweak of the next block, if `left` is not 0
+    // First tweaks of the encrypted units, in order; the last `ready` are unused.
+    Secret<16 * run_blocks> first;
 
     Tweaks(const Schedule& tweak_schedule, const XtsUnits& units)
         : schedule(tweak_schedule),
           number(load_block<4>(units.first)),
           unit_blocks(units.unit_bytes / 16 + (units.unit_bytes % 16 != 0)) {}
 
-    // Where the tweak of the next block is, in `next`, with `left` more of its unit.
+    // Sets `next` to the tweak of the next block, and `left` to the number of blocks left in its
+    // unit.
     WARPSEAL_INLINE void enter() {
         if (left != 0) return;
         if (ready == 0) {
@@ -53,7 +55,7 @@ struct Tweaks {
     }
     WARPSEAL_INLINE void end_unit() { left = 0; }
 
-    // For a sweep.
+    // Writes tweaks for a sweep; see CountedMasks.
     __attribute__((noinline)) void fill(uint8_t* to, const uint8_t*, size_t blocks, size_t) {
         while (blocks != 0) {
             enter();
@@ -67,8 +69,8 @@ private:
     using Vector = VectorOf<uint64_t, word_bytes>;
     static constexpr int lanes = word_bytes / 16, vectors = 4, step = vectors * lanes;
 
-    // The next n tweaks. Of whole steps each is the one a step before times x^step: vectors that do
-    // not wait for each other.
+    // Writes the next n tweaks. In whole steps, each tweak is x^step times the one `step` blocks
+    // before it. The vectors therefore do not depend on each other.
     WARPSEAL_INLINE void powers(uint8_t* to, size_t n) {
         if (n >= step) {
             Vector v[vectors];
@@ -94,15 +96,15 @@ private:
     template <int... i>
     WARPSEAL_INLINE static Vector advanced(const Vector& v, std::integer_sequence<int, i...>) {
         constexpr Vector low = {(i % 2 == 0 ? ~uint64_t{0} : 0)...};
-        const Vector out =
-            v >>
-            (64 - step);  // of each half; the high one's comes in below, times x^7 + x^2 + x + 1
+        // Bits shifted out of each half. Those of the high half enter the low half times x^7 +
+        // x^2 + x + 1.
+        const Vector out = v >> (64 - step);
         const Vector in = __builtin_shufflevector(out, out, (i ^ 1)...);
         return v << step ^ in ^ ((in << 1 ^ in << 2 ^ in << 7) & low);
     }
 };
 
-// The tweaks of one data unit, from that of its first block.
+// Tweaks of one data unit, from that of its first block.
 struct UnitTweaks {
     SecretOf<Block<4>> next;
 
@@ -115,7 +117,7 @@ struct UnitTweaks {
 };
 
 template <class Representation, size_t word_bytes>
-struct XtsShape {
+struct XtsMode {
     using Schedule = typename Representation::Schedule;
 
     template <Direction direction>
@@ -123,7 +125,7 @@ struct XtsShape {
                     const uint8_t* in, uint8_t* out, size_t bytes) {
         Tweaks<Representation, word_bytes> tweaks(tweak_schedule, units);
         while (bytes != 0) {
-            // Up to the next unit that is not whole blocks.
+            // Takes all of the text if data units are whole blocks, otherwise one unit.
             const size_t n =
                 units.unit_bytes % 16 == 0 || bytes < units.unit_bytes ? bytes : units.unit_bytes;
             const size_t rest = n % 16, plain = n - rest - set_aside<direction>(rest);
@@ -133,7 +135,7 @@ struct XtsShape {
         }
     }
 
-    // The same of one unit, or less, by the form's own loop.
+    // Processes one data unit, or its beginning, by the representation's own loop.
     template <Direction direction>
     static void unit(const Schedule& schedule, const Schedule& tweak_schedule,
                      const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -145,7 +147,7 @@ struct XtsShape {
     }
 
 private:
-    // What waits for the `rest` bytes behind it.
+    // Returns the bytes of the whole block that must wait for the `rest` bytes after it.
     template <Direction direction>
     static constexpr size_t set_aside(size_t rest) {
         return direction == Direction::decrypt && rest != 0 ? 16 : 0;
@@ -170,9 +172,9 @@ private:
         }
     }
 
-    // The end of a unit (IEEE 1619 5.3.2, 5.4.2). Encryption: `out` ends in the block before, whose
-    // last bytes fill up the `rest` bytes that are left. Decryption: the last whole block is still
-    // to do, and it goes second.
+    // Ciphertext stealing at the end of a unit (IEEE 1619 5.3.2, 5.4.2). Encryption: the block
+    // before the output position is complete, and its last bytes pad the `rest` bytes. Decryption:
+    // the last whole block is not yet decrypted, and takes the second of the two tweaks.
     template <Direction direction, class Supply>
     __attribute__((noinline)) static void steal(const Schedule& schedule, Supply& tweaks,
                                                 const uint8_t* in, uint8_t* out, size_t rest) {

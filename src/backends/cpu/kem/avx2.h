@@ -1,10 +1,9 @@
-// What the AVX2 target brings to NTRU: multiplications of pairs that are added, and four Keccak
-// states at a time.
+// AVX2 vectors for NTRU: multiplications with pairwise sums, and four Keccak states at a time.
 #pragma once
 
 #include <immintrin.h>
 
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "core/word.h"
 
 namespace warpseal::cpu {
@@ -41,8 +40,8 @@ struct Wide {
     using Word = uint32_t;
     using Vector = VectorOf<uint32_t, 32>;
     static constexpr int group = 2, lanes = 8;
-    static constexpr int most_levels = 16, largest_leaf = 96, registers = 16,
-                         in_flight = 1;  // additions wait for one another a cycle
+    // in_flight: an addition waits only one cycle for the previous one.
+    static constexpr int most_levels = 16, largest_leaf = 96, registers = 16, in_flight = 1;
 
     WARPSEAL_INLINE static Vector all(uint32_t word) {
         return (Vector)_mm256_set1_epi32(static_cast<int>(word));
@@ -69,8 +68,8 @@ struct Wide {
     }
 };
 
-// Residues below 3 times ternary factors. Two products are added with saturation, which they do not
-// reach.
+// Multiplies residues below 3 by ternary factors. The instruction adds two products with
+// saturation, which the assertion below excludes.
 struct Small {
     using Element = uint8_t;
     using Word = uint16_t;

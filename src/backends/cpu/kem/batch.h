@@ -1,5 +1,5 @@
-// NTRU's operations on batches, on one core: items in groups that are hashed, and in key generation
-// inverted, together.
+// NTRU operations on batches, on one core. Items are hashed in groups; key generation also inverts
+// in groups.
 #pragma once
 
 #include "backends/cpu/kem/hash.h"
@@ -14,7 +14,7 @@ WARPSEAL_INLINE void set_status(const warpseal_kem_batch& batch, uint64_t i, int
     if (batch.statuses != nullptr) batch.statuses[i] = status;
 }
 
-// Zeros if `clear` is 1.
+// Zeroizes `memory` if `clear` is 1. Constant time.
 WARPSEAL_INLINE void clear_if(uint32_t clear, uint8_t* memory, size_t bytes) {
     for (size_t i = 0; i < bytes; ++i) memory[i] = static_cast<uint8_t>(memory[i] & (clear - 1));
 }
@@ -41,8 +41,8 @@ struct Operations {
     };
     struct KeypairMemory {
         kem::KeypairWork<Arithmetic, set> work;
-        kem::KeypairItem<set>
-            items[keypair_group];  // as many as a call has items, if those are fewer
+        // Only as many as a call has items, if those are fewer.
+        kem::KeypairItem<set> items[keypair_group];
     };
 
     static size_t work_bytes(KemOperation operation, uint64_t count) {
@@ -82,7 +82,7 @@ struct Operations {
         for (int i = 0; i < count; ++i) {
             memcpy(secret_key(i) + set.secret_key_bytes() - kem::Params::prf_key_bytes,
                    coins(i) + set.sample_coins(), kem::Params::prf_key_bytes);
-            // Coins without a key pair: that they were such is what the caller is told.
+            // These coins give no key pair; the status tells the caller.
             const uint32_t unusable = memory.items[i].unusable;
             clear_if(unusable, public_key(i), set.public_key_bytes());
             clear_if(unusable, secret_key(i), set.secret_key_bytes());
@@ -166,7 +166,7 @@ struct Operations {
         }
     }
 
-    // What these functions spill goes with the call.
+    // Stack that these functions may spill to; zeroized after each call.
     static constexpr size_t stack_bytes = 4096;
     static constexpr CpuKem backend = {
         &set,

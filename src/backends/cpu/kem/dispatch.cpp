@@ -1,4 +1,4 @@
-// The CPU backend's side of the door for key encapsulation: sets by target and name, and what this
+// CPU backend for key encapsulation: finds parameter sets by target and name, and detects what this
 // machine's CPU can run.
 #include <cpuid.h>
 
@@ -13,8 +13,8 @@ using warpseal::CpuKem, warpseal::cpu_target_count;
 namespace warpseal {
 namespace {
 
-// AVX512_VNNI (Intel SDM volume 2, CPUID, leaf 7). Threads that come first together find out the
-// same.
+// True if the CPU has AVX512_VNNI (Intel SDM volume 2, CPUID, leaf 7). Thread-safe: concurrent
+// first calls compute the same value.
 bool has_vnni512() {
     enum : uint8_t { unknown, no, yes };
     static constinit std::atomic<uint8_t> known{unknown};

@@ -1,4 +1,4 @@
-// SHA3-256 and SHAKE256 of messages of one length, as many at a time as a word of Keccak has lanes.
+// SHA3-256 and SHAKE256 of messages of equal length, one in each lane of a Keccak word.
 #pragma once
 
 #include "core/secret.h"
@@ -7,7 +7,7 @@
 namespace warpseal::cpu {
 namespace {
 
-// Word is uint64_t or a vector of them.
+// Number of messages hashed at once. Word is uint64_t or a vector of it.
 template <class Word>
 constexpr int hash_lanes = sizeof(Word) / 8;
 
@@ -16,9 +16,9 @@ __attribute__((noinline)) void permute(Word (&state)[25]) {
     kem::keccak_f(state, kem::keccak::constants.of);
 }
 
-// Message i, of `bytes` bytes, lies at messages + i * stride in room for its padding
-// (kem::padded_bytes), and is padded here. Its hash, whole words, is written to hashes + i *
-// hash_bytes. Lanes from `count` on hash what lies there.
+// Hashes messages of `bytes` bytes. Message i is at messages + i * stride, with space for its
+// padding (kem::padded_bytes), which is written here. Writes hash i, in whole 64-bit words, to
+// hashes + i * hash_bytes. Lanes from `count` on hash what their memory holds, and write nothing.
 template <class Word>
 WARPSEAL_INLINE void sponge(uint8_t* hashes, size_t hash_bytes, uint8_t* messages, size_t stride,
                             size_t bytes, int count, uint8_t suffix) {

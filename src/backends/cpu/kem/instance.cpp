@@ -1,5 +1,5 @@
-// NTRU's six sets for one CPU target: this object's only export is its door, in the order of
-// kem::sets.
+// Instantiates the six parameter sets of NTRU for one CPU target. The object's only export is its
+// array of CpuKem, in the order of kem::sets.
 #include WARPSEAL_TARGET_HEADER
 #include "backends/cpu/kem/batch.h"
 

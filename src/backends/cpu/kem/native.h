@@ -1,5 +1,5 @@
-// What a native target brings to NTRU: products by its dot products, and its vectors for sorting
-// and hashing.
+// NTRU arithmetic of the AVX2 and VAES-512 targets: products by dot-product instructions, and
+// vectors for sorting and hashing.
 #pragma once
 
 #include "backends/cpu/kem/sort_columns.h"
@@ -36,8 +36,8 @@ struct Arithmetic : Strings<set, Vectors> {
     static void multiply_ternary(Poly& c, const Poly& a, const Poly& t, Work& work) {
         multiply(c, a, t, work);
     }
-    // Of ternary a and b: coefficients of at most 2 n, as b's are 0, 1 and 2. Bytes hold twice as
-    // many as 16 bits do.
+    // Multiplies ternary a and b. Coefficients of the product are at most 2 n in magnitude, since
+    // b's residues are 0, 1 and 2. A vector holds twice as many bytes as 16-bit numbers.
     static __attribute__((noinline)) void multiply_small(Poly& c, const Poly& a, const Poly& b,
                                                          Work& work) {
         for (int i = 0; i < Poly::size; ++i) {
@@ -47,7 +47,8 @@ struct Arithmetic : Strings<set, Vectors> {
         SmallProducts::multiply(c, work.small.a, work.small.b, work.small.work);
     }
     static void multiply_s3(Poly& c, const Poly& a, const Poly& b, Work& work) {
-        static_assert(4 * set.n <= static_cast<int>(kem::mod3_reach));  // the difference of two
+        // reduce_s3 subtracts one coefficient from another.
+        static_assert(4 * set.n <= static_cast<int>(kem::mod3_reach));
         multiply_small(c, a, b, work);
         kem::reduce_s3<set>(c);
     }

@@ -1,4 +1,4 @@
-// What the portable target brings to NTRU: products in vectors of 128 bits, which every x86-64 has,
+// NTRU arithmetic of the portable target: products in 128-bit vectors, which every x86-64 CPU has,
 // and one Keccak state at a time.
 #pragma once
 

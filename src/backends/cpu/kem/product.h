@@ -1,8 +1,8 @@
-// Products modulo (2^16, x^n - 1) on vectors of 16-bit lanes of any width: Karatsuba's three for
-// four down to a leaf, which is schoolbook.
+// Products modulo (2^16, x^n - 1) on vectors of 16-bit lanes: Karatsuba down to a leaf, which is
+// schoolbook multiplication.
 #pragma once
 
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "kem/poly.h"
 
 namespace warpseal::cpu {
@@ -14,23 +14,23 @@ class Product {
     static constexpr int lanes = vector_bytes / 2;
     typedef uint16_t Lanes __attribute__((vector_size(vector_bytes)));
 
-    // Halved until it is at most 64, where another halving costs more than it saves.
+    // Halved to at most 64 coefficients; another halving would cost more than it saves.
     static constexpr int leaf = [] {
         int length = size;
         while (length > 64) length /= 2;
         return length;
     }();
-    static constexpr int at_once = 4;  // vectors of a product summed side by side
+    static constexpr int at_once = 4;  // vectors of a product accumulated side by side
     static constexpr int up(int length) { return (length + lanes - 1) / lanes * lanes; }
 
 public:
     struct Work {
         alignas(64) uint16_t product[2 * size];
-        alignas(64) uint16_t scratch[4 * size + 64];  // of all levels: two sums of half the length
-                                                      // and one product of them, 2 + 1 + ...
-        alignas(64) uint16_t spread[leaf][lanes];     // each coefficient of a leaf in all lanes
-        alignas(64)
-            uint16_t padded[up(leaf) + leaf + at_once * lanes];  // the other factor between zeros
+        // For all levels: two sums of half the length and their product, (2 + 1 + ...) * size.
+        alignas(64) uint16_t scratch[4 * size + 64];
+        alignas(64) uint16_t spread[leaf][lanes];  // each coefficient of a leaf in all lanes
+        // The other factor, with zeros on both sides.
+        alignas(64) uint16_t padded[up(leaf) + leaf + at_once * lanes];
     };
 
     static void multiply(kem::Poly<set>& c, const kem::Poly<set>& a, const kem::Poly<set>& b,
@@ -42,7 +42,7 @@ public:
     }
 
 private:
-    // c[0, 2 length) = a b.
+    // Computes c[0, 2 length) = a b.
     template <int length>
     static __attribute__((noinline)) void karatsuba(uint16_t* c, const uint16_t* a,
                                                     const uint16_t* b, uint16_t* scratch,
@@ -63,16 +63,16 @@ private:
             karatsuba<half>(c + length, a + half, b + half, scratch + 2 * length, work);
             for (int i = 0; i < half; ++i) {
                 const uint32_t low = c[half + i], high = c[length + i];
-                const uint32_t both = low - high;  // what is subtracted from the middle's lower
-                                                   // half ends where its upper half is added
+                // Enters both halves of the middle product, with opposite signs.
+                const uint32_t both = low - high;
                 c[half + i] = kem::low16(both + middle[i] - c[i]);
                 c[length + i] = kem::low16(middle[half + i] - both - c[length + half + i]);
             }
         }
     }
 
-    // Vector k of the product is the sum of a[i] in all lanes times the lanes of b from k * lanes -
-    // i on.
+    // Vector k of the product is a sum over i. Each term is a[i], in all lanes, times the lanes of
+    // b from k * lanes - i on.
     static __attribute__((noinline)) void schoolbook(uint16_t* c, const uint16_t* a,
                                                      const uint16_t* b, Work& work) {
         constexpr int width = up(leaf);

@@ -1,5 +1,5 @@
-// Sorting in constant time: Batcher's merge exchange (Knuth, The Art of Computer Programming
-// 3, 5.2.2, algorithm M).
+// Constant-time sorting: Batcher's merge exchange (Knuth, The Art of Computer Programming 3, 5.2.2,
+// algorithm M).
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 namespace warpseal::cpu {
 namespace {
 
-// keys[0, count) in ascending order. Which are compared depends on count alone.
+// Sorts keys[0, count) in ascending order. The positions compared depend on count alone.
 __attribute__((noinline)) void sort(int32_t* keys, int count) {
     int top = 1;
     while (2 * top < count) top *= 2;

@@ -1,6 +1,6 @@
-// Sorting in constant time with vectors: each lane is a column of the array; columns are sorted,
-// then merged two by two (Batcher, 1968, bitonic sort). Which numbers are compared depends on their
-// count alone.
+// Constant-time sorting with vectors. Each lane is a column of the array; columns are sorted, then
+// merged in pairs (Batcher, 1968, bitonic sort). The positions compared depend on the array's
+// length alone.
 #pragma once
 
 #include <utility>
@@ -10,8 +10,8 @@
 namespace warpseal::cpu {
 namespace {
 
-// Vector is of int32_t; capacity, a power of two, is what is sorted: the array's end is filled with
-// the highest number.
+// Vector has elements of type int32_t. The array is filled up to `capacity`, a power of two, with
+// the largest number.
 template <class Vector, int capacity>
 class ColumnSort {
     static constexpr int lanes = sizeof(Vector) / 4, rows = capacity / lanes, blocks = rows / lanes;
@@ -22,8 +22,8 @@ public:
         Vector at[rows];
     };
 
-    // Any distribution over the columns is as good as another: rows as they lie in memory. At the
-    // end column after column is.
+    // Loads rows as they are in memory, since any distribution over the columns will do. Stores the
+    // result column after column.
     static __attribute__((noinline)) void sort(int32_t* keys, int count, Work& work) {
         for (int i = count; i < capacity; ++i) keys[i] = INT32_MAX;
         const Vector turn = turned<1>(std::make_integer_sequence<int, lanes>{});
@@ -58,7 +58,8 @@ private:
 
     // --- within a column ---
 
-    // v's first `size` numbers of each column in ascending order, and so each further `size`.
+    // Sorts the first `size` numbers of v in each column in ascending order, and likewise each
+    // further group of `size`.
     template <int size>
     static WARPSEAL_INLINE void sort_block(Vector (&v)[lanes]) {
         if constexpr (size > 2) sort_block<size / 2>(v);
@@ -75,8 +76,8 @@ private:
         }
     }
 
-    // Runs of `run` blocks, ascending and descending in turns, to runs of twice that, and so on to
-    // whole columns, which ascend.
+    // Merges runs of `run` blocks, alternately ascending and descending, to runs of twice that
+    // size, and so on to whole ascending columns.
     template <int run>
     static WARPSEAL_INLINE void merge_blocks(Work& work) {
         if constexpr (run < blocks) {
@@ -95,7 +96,7 @@ private:
             merge_blocks<2 * run>(work);
         }
     }
-    // Runs of `size` blocks descend where their number is odd.
+    // Runs of `size` blocks with an odd number descend.
     template <int distance, int size>
     static WARPSEAL_INLINE void exchange_blocks(Vector (&v)[blocks]) {
         if constexpr (distance > 0) {
@@ -119,15 +120,15 @@ private:
 
     // --- across columns ---
 
-    // All ones in lanes that have this bit: columns that are to descend are turned into ones that
-    // ascend by complement.
+    // All ones in lanes whose number has this bit set. Complementing a descending column makes it
+    // ascending.
     template <int bit, int... i>
     static WARPSEAL_INLINE constexpr Vector turned(std::integer_sequence<int, i...>) {
         return Vector{((i & bit) != 0 && bit < lanes ? -1 : 0)...};
     }
 
-    // Sequences of `distance` columns, ascending and descending in turns, to ones of twice that,
-    // and so on to the whole.
+    // Merges sequences of `distance` columns, alternately ascending and descending, to twice that
+    // size, and so on to the whole array.
     template <int distance>
     static WARPSEAL_INLINE void merge_columns(int32_t* keys, Work& work) {
         constexpr auto each_lane = std::make_integer_sequence<int, lanes>{};
@@ -175,7 +176,7 @@ private:
                                          std::integer_sequence<int, i...>) {
         return __builtin_shufflevector(low, high, ((i & distance) != 0 ? lanes + i : i)...);
     }
-    // Interleaving the halves of the vectors' list as often as a lane's number has bits.
+    // Interleaves the two halves of the list of vectors, once for each bit of a lane's number.
     template <int times>
     static WARPSEAL_INLINE void transpose(Vector (&v)[lanes]) {
         if constexpr (times > 1) {

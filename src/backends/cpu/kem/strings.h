@@ -1,22 +1,23 @@
-// NTRU's byte strings and sort keys in vectors: each 16 bytes of a vector hold whole groups of
+// NTRU byte strings and sort keys in vectors: each 16 bytes of a vector hold whole groups of
 // coefficients (kem/pack.h, kem/sample.h).
 //
-// What would run over an end of the caller's memory is done in a copy of the last bytes.
+// Accesses that would run past the caller's memory use a copy of its last bytes.
 #pragma once
 
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "kem/pack.h"
 #include "kem/sample.h"
 
 namespace warpseal::cpu {
 namespace {
 
-// `Vectors` is what an instruction set says in its own words: a vector of `bytes`, and
-//   load(in, stride)      16 bytes from every `stride`
-//   shuffle(v, order)     bytes within each 16, zero where order is negative
-//   join(v, factors)      16-bit numbers times factors, the two of each 32 bits added
-//   narrow(low, high)     32-bit numbers below 2^16 to 16 bits, four of low and four of high to
-//   each 16 bytes high(v, factors)      the upper halves of 16-bit products
+// `Vectors` wraps an instruction set. It has vectors of `bytes` bytes, and
+//   load(in, stride)     loads 16 bytes at in, in + stride, ...
+//   shuffle(v, order)    permutes bytes within each 16; zero if order is negative
+//   join(v, factors)     multiplies 16-bit numbers by factors; adds the two in each 32 bits
+//   narrow(low, high)    narrows 32-bit numbers below 2^16 to 16 bits; each 16 bytes of the
+//                        result hold four of low, then four of high
+//   high(v, factors)     returns the upper halves of 16-bit products
 template <const kem::Params& set, class Vectors>
 class Strings {
     static constexpr int bytes = Vectors::bytes, parts = bytes / 16;
@@ -26,7 +27,7 @@ class Strings {
     using Doubles = VectorOf<uint64_t, bytes>;
     using Poly = kem::Poly<set>;
 
-    // element(i) for each i.
+    // Returns the vector of element(i) for each i.
     template <class Vector, class Element>
     static constexpr Vector table(const Element& element) {
         return fill<Vector>(element,
@@ -41,7 +42,8 @@ class Strings {
     WARPSEAL_INLINE static Bytes load(const uint8_t* in) {
         return Vectors::load(in, stride);
     }
-    // How many vectors of `stride` to each 16 bytes can be loaded or stored whole.
+    // Returns the number of vectors that can be loaded or stored whole, with `stride` bytes of the
+    // string for each 16 of a vector.
     static constexpr int whole(size_t length, int stride) {
         const int last = static_cast<int>(length) - 16 - (parts - 1) * stride;
         return last < 0 ? 0 : last / (parts * stride) + 1;
@@ -59,7 +61,7 @@ public:
         for (int i = 0; i < safe; ++i) unpack_vector(a.at + i * 8 * parts, in + i * step);
         for (int i = safe; i < vectors; ++i)
             unpack_vector(a.at + i * 8 * parts, end + (i - safe) * step);
-        a.at[set.n - 1] = 0;  // and with it what the spare bits were
+        a.at[set.n - 1] = 0;  // also discards the spare bits
     }
     WARPSEAL_INLINE static void pack_rq(uint8_t* out, const Poly& a) {
         constexpr int step = parts * set.log_q, vectors = Poly::size / (8 * parts),
@@ -92,16 +94,16 @@ public:
         static_assert(vectors * count <= kem::sort_capacity<set> && safe + 1 >= vectors);
         alignas(64) uint8_t end[step + 16] = {};
         memcpy(end, coins + safe * step, set.fixed_coins() - safe * step);
-        Words place = table<Words>([](int i) { return i; });
+        Words position = table<Words>([](int i) { return i; });
         for (int i = 0; i < vectors; ++i) {
-            const Words key = key_vector(i < safe ? coins + i * step : end, place);
+            const Words key = key_vector(i < safe ? coins + i * step : end, position);
             memcpy(keys + i * count, &key, sizeof key);
-            place += count;
+            position += count;
         }
     }
 
 private:
-    // Coefficient j of eight begins at bit log_q j and ends within three bytes.
+    // Coefficient j of a group of eight begins at bit log_q j and ends within three bytes.
     static_assert(set.log_q <= 14);
     template <int first>
     WARPSEAL_INLINE static Words four(const Bytes& group) {
@@ -117,8 +119,8 @@ private:
         memcpy(out, &v, sizeof v);
     }
 
-    // Coefficients from `count` on count as zero. Writes 16 bytes for each part, of which the next
-    // overwrites what is too much.
+    // Packs a vector; coefficients from `count` on are taken as zero. Writes 16 bytes for each
+    // part, and the next part overwrites the excess.
     WARPSEAL_INLINE static void pack_vector(uint8_t* out, const uint16_t* in, int count) {
         constexpr int two = 2 * set.log_q, four = 4 * set.log_q;
         Halves v;
@@ -145,8 +147,8 @@ private:
             memcpy(out + set.log_q * part, at + 16 * part, 16);
     }
 
-    // Forty coefficients are eight bytes and five parts, so five vectors begin again where they
-    // began.
+    // Forty coefficients take eight bytes and five 16-byte parts, so the pattern repeats every five
+    // vectors.
     template <int... phase, int... turn>
     WARPSEAL_INLINE static void unpack_period(Poly& a, const uint8_t* in,
                                               std::integer_sequence<int, phase...>,
@@ -157,15 +159,15 @@ private:
     template <int phase>
     WARPSEAL_INLINE static void unpack_phase(Poly& a, const uint8_t* in, int vector) {
         if (vector >= Poly::size / (8 * parts)) return;
-        // Lane i is coefficient 8 parts phase + i; its byte is in the eight where the first part's
-        // are, or in the next.
+        // Lane i is coefficient 8 parts phase + i. Its byte is in the same eight bytes as the first
+        // part's, or in the next eight.
         constexpr int start = parts * phase / 5 * 8;
         const auto coefficient = [](int i) { return 8 * parts * phase + i; };
         const Bytes order =
             table<Bytes>([&](int i) { return i % 2 == 0 ? coefficient(i / 2) / 5 - start : -1; });
         const Halves byte = (Halves)Vectors::shuffle(load<0>(in + start), order);
-        // floor(byte / 3^j) = byte ceil(2^16 / 3^j) / 2^16: the excess, at most 255 / 2^16, does
-        // not reach the next 1 / 81.
+        // floor(byte / 3^j) = floor(byte ceil(2^16 / 3^j) / 2^16): the excess, at most 255 / 2^16,
+        // does not reach the next multiple of 1 / 81.
         const Halves factor = table<Halves>([&](int i) {
             constexpr int inverse[5] = {0, 21846, 7282, 2428, 810};
             return inverse[coefficient(i) % 5];
@@ -178,8 +180,9 @@ private:
         memcpy(a.at + vector * 8 * parts, &trit, sizeof trit);
     }
 
-    // Key j of four begins at bit 30 j: four bytes from there, and one more byte up.
-    WARPSEAL_INLINE static Words key_vector(const uint8_t* in, const Words& place) {
+    // Key j of four begins at bit 30 j: takes four bytes from there, and the four bytes one further
+    // up.
+    WARPSEAL_INLINE static Words key_vector(const uint8_t* in, const Words& position) {
         const Bytes group = load<15>(in);
         const Words low = (Words)Vectors::shuffle(
             group, table<Bytes>([](int i) { return 30 * (i / 4 % 4) / 8 + i % 4; }));
@@ -187,7 +190,7 @@ private:
             group, table<Bytes>([](int i) { return 30 * (i / 4 % 4) / 8 + i % 4 + 1; }));
         const Words shift = table<Words>([](int i) { return 30 * (i % 4) % 8; });
         const Words residue =
-            ((Words)(place < 2 * set.weight()) & 2) + (Words)(place < set.weight());
+            ((Words)(position < 2 * set.weight()) & 2) + (Words)(position < set.weight());
         return (low >> shift << 2) | (high << (10 - shift)) | residue;
     }
 };

@@ -1,6 +1,6 @@
-// Products modulo x^n - 1 as a Toeplitz matrix times a vector: row k is the sum of b[k - j] a[j],
-// of which halving the matrix leaves three quarters each time, and what is left is done in dot
-// products of a few coefficients to a lane.
+// Products modulo x^n - 1 as a Toeplitz matrix times a vector: row k is the sum of b[k - j] a[j].
+// Halving the matrix leaves three of four products. Leaves use dot products of a few coefficients
+// in each lane.
 #pragma once
 
 #include <utility>
@@ -10,15 +10,16 @@
 namespace warpseal::cpu {
 namespace {
 
-// `Unit` is how a target multiplies: a word is `group` coefficients, type Element, of one row of
-// the matrix, a vector has `lanes` of them, and
-//   multiply_add(sums, words, factors)   adds the dot product of each lane's words and factors to
-//   its sum, modulo 2^16 at least all(factors)                         the same word in all lanes
-//   low(sums)                            the sums modulo 2^16
-//   join(b)                              words of which word i is b[i], b[i - 1] ...
-// Coefficients of the matrix go through sums of two, factors through differences, as often as a
-// product is halved: `most_levels` says how often they may. `largest_leaf`, `registers` and
-// `in_flight` (multiplications, to keep the unit busy) are what is fast there.
+// `Unit` is the multiplication of a target. A word is `group` coefficients, of type Element, of one
+// row of the matrix; a vector has `lanes` words.
+//   multiply_add(sums, words, factors)  adds the dot product of each lane's words and factors
+//                                       to its sum, at least modulo 2^16
+//   all(factors)                        the same word in all lanes
+//   low(sums)                           the sums modulo 2^16
+//   join(b)                             vector whose word i is b[i], b[i - 1], ...
+// Each halving of a product adds two coefficients of the matrix, and subtracts two factors.
+// `most_levels` is the largest number of halvings allowed. `largest_leaf`, `registers` and
+// `in_flight` (multiplications that keep the unit busy) are chosen for speed.
 template <const kem::Params& set, class Unit>
 class Toeplitz {
     using Element = typename Unit::Element;
@@ -27,7 +28,7 @@ class Toeplitz {
     static constexpr int lanes = Unit::lanes, group = Unit::group, vector_elements = lanes * group;
     static constexpr int up(int count, int unit) { return (count + unit - 1) / unit * unit; }
 
-    // Halved until a leaf is no larger than the unit likes it.
+    // Number of halvings until a leaf is at most Unit::largest_leaf.
     static constexpr int levels = [] {
         int count = 0;
         while (set.n > Unit::largest_leaf << count) ++count;
@@ -38,23 +39,23 @@ class Toeplitz {
     static constexpr int rows = leaf << levels;
     static_assert(rows <= kem::Poly<set>::size);
 
-    // Of all levels together, each with room to run over its end by less than a vector: 3 rows (1/2
-    // + 1/4 + ...), rows (1/2 + 1/4 + ...).
+    // Sizes for all levels together: 3 rows (1/2 + 1/4 + ...) and rows (1/2 + 1/4 + ...). Each
+    // level has space to run past its end by less than a vector.
     static constexpr int sum_words = 3 * rows + 2 * levels * lanes,
                          half_elements = rows + 2 * levels * vector_elements;
 
 public:
     struct Work {
-        alignas(64) Word matrix[2 * rows + 2 * lanes];  // word d, of b[d], b[d - 1] ... around the
-                                                        // circle of x^n - 1, at rows + d
+        // Word d, of b[d], b[d - 1], ... with indices modulo n, is at rows + d.
+        alignas(64) Word matrix[2 * rows + 2 * lanes];
         alignas(64) Word sums[sum_words];
         alignas(64) Element differences[half_elements];
         alignas(64) uint16_t product[rows + vector_elements];
         alignas(64) uint16_t products[half_elements];
     };
 
-    // c[0, n) modulo 2^16, of a's and b's coefficients 0 to n - 1 as the unit takes them, those of
-    // a with zeros to rows.
+    // Computes c[0, n) modulo 2^16 from coefficients 0 to n - 1 of a and b, as elements of the
+    // unit. a must be filled with zeros to `rows`.
     WARPSEAL_INLINE static void multiply(kem::Poly<set>& c, const Element* a, const Element* b,
                                          Work& work) {
         fill(work.matrix + rows, b);
@@ -64,14 +65,14 @@ public:
     }
 
 private:
-    // Words 0 to n - 1, and the same n places before. What rows from n on would need beyond that is
-    // not written: they come to nothing.
+    // Writes words 0 to n - 1, and the same words n positions before. Rows from n on would need
+    // further words, but their results are discarded.
     WARPSEAL_INLINE static void fill(Word* zero, const Element* b) {
         for (int d = lanes; d < set.n; d += lanes) {
             const Words words = (Words)Unit::join(b + d);
             memcpy(zero + d, &words, sizeof words);
-            memcpy(zero + d - set.n, &words,
-                   sizeof words);  // the last over the end, where the first words come
+            // The last store runs past the end, where the first words follow.
+            memcpy(zero + d - set.n, &words, sizeof words);
         }
         Element first[group + lanes];
         memcpy(first, b + set.n - group, group * sizeof(Element));
@@ -82,10 +83,11 @@ private:
     }
     typedef Word Words __attribute__((vector_size(sizeof(Vector))));
 
-    // out = matrix * factors, for leaf << level rows. With the matrix's quarters (T1 T0 / T2 T1)
-    // and the factors' halves a0 and a1: (T0 + T1) a1 + T1 (a0 - a1) above, (T1 + T2) a0 - T1 (a0 -
-    // a1) below. Runs over the end of out by less than a vector. The last of the products that
-    // needs no sum comes first: the sums are then written when they are read across their vectors.
+    // Computes out = matrix * factors, for leaf << level rows. The matrix has quarters (T1 T0 / T2
+    // T1), the factors halves a0 and a1. The upper half is (T0 + T1) a1 + T1 (a0 - a1), the lower
+    // half (T1 + T2) a0 - T1 (a0 - a1). Runs past the end of out by less than a vector.
+    // The product without sums comes first: the stores of the sums are then complete when loads
+    // straddle their vectors.
     template <int level>
     WARPSEAL_INLINE static void times(uint16_t* out, const Word* matrix, const Element* factors,
                                       Word* sums, Element* differences, uint16_t* products) {
@@ -128,20 +130,20 @@ private:
 
     typedef Element Elements __attribute__((vector_size(sizeof(Vector))));
     typedef uint16_t Narrow __attribute__((vector_size(2 * lanes)));
-    static constexpr int steps =
-        lanes / group;  // places by which words of one vector differ, 0, group, 2 group ...
+    // Number of factor words after which the matrix has moved by a whole vector.
+    static constexpr int steps = lanes / group;
     static constexpr int sum_vectors = (leaf + lanes - 1) / lanes;
     static constexpr int factor_words = leaf / group;
     static constexpr int held = (factor_words + steps - 1) / steps;  // factors in registers
-    // So many sums of each row, as an addition waits for the one before: as many as the unit keeps
-    // in flight, if registers hold them.
+    // Number of accumulators of each row, because an addition waits for the one before: as many as
+    // the unit keeps in flight, if the registers hold them.
     static constexpr int wanted = (Unit::in_flight + sum_vectors - 1) / sum_vectors,
                          capacity = (Unit::registers - 2 - held) / sum_vectors;
     static constexpr int chains = wanted < capacity ? wanted : capacity > 1 ? capacity : 1;
 
-    // out = sign * other + matrix * factors. Factor words step, step + steps, ... meet the same
-    // vectors of the matrix, each shifted by whole vectors: with the registers to hold them, few
-    // are loaded.
+    // Computes out = sign * other + matrix * factors. Factor words step, step + steps, ... use the
+    // same vectors of the matrix, each shifted by whole vectors. If registers hold these factors,
+    // few vectors are loaded.
     template <int sign>
     __attribute__((noinline)) static void times_leaf(uint16_t* out, const Word* matrix,
                                                      const Element* factors,

@@ -1,8 +1,8 @@
-// What the VAES-512 target brings to NTRU: dot products of AVX-512 VNNI, and eight Keccak states at
-// a time.
+// AVX-512 vectors for NTRU on the VAES-512 target: dot products of AVX512_VNNI, and eight Keccak
+// states at a time.
 #pragma once
 
-// gcc 12's own header warns of the operands that it leaves undefined on purpose (GCC bug 105593).
+// gcc 12's own header warns about operands that it leaves undefined on purpose (GCC bug 105593).
 #if !defined(__clang__)
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
@@ -13,7 +13,7 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include "backends/cpu/vector.h"
+#include "backends/cpu/representations/vector.h"
 #include "core/word.h"
 
 namespace warpseal::cpu {
@@ -52,9 +52,10 @@ struct Unit512 {
     using Word = uint32_t;
     using Vector = VectorOf<uint32_t, 64>;
     static constexpr int lanes = 16, registers = 32;
-    static constexpr int in_flight =
-        14;  // two dot products a cycle, five cycles each, and some that wait for the matrix
-    // 13 vectors of sums, 13 factors and a vector of the matrix: as much as registers hold.
+    // Two dot products a cycle with a latency of five cycles, plus some that wait for the
+    // matrix.
+    static constexpr int in_flight = 14;
+    // 13 vectors of sums, 13 factors and one vector of the matrix fill the registers.
     static constexpr int largest_leaf = 208;
 
     WARPSEAL_INLINE static Vector all(uint32_t word) {
@@ -80,8 +81,8 @@ struct Wide : Unit512 {
         return (Vector)_mm512_dpwssd_epi32((__m512i)sums, (__m512i)words, (__m512i)factors);
     }
 };
-// Residues below 3, which the instruction takes for unsigned, times ternary factors, which it takes
-// for signed.
+// Multiplies residues below 3, which the instruction takes as unsigned, by ternary factors, which
+// it takes as signed.
 struct Small : Unit512 {
     using Element = uint8_t;
     static constexpr int group = 4, most_levels = 6;
