@@ -36,7 +36,7 @@ std::string as_json(const Findings& findings, size_t problems, size_t warnings) 
                                {"findings", nlohmann::ordered_json::array()}};
     for (const Finding& finding : findings)
         all["findings"].push_back({{"subject", finding.subject},
-                                   {"verdict", name_of(finding.result)},
+                                   {"result", name_of(finding.result)},
                                    {"found", finding.found},
                                    {"advice", finding.advice}});
     return all.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";

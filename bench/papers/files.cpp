@@ -59,13 +59,13 @@ TextFile::~TextFile() {
     close(out_);
 }
 
-FileTimes TextFile::time(const Way& way, bool encrypts, const Study& study) const {
+FileTimes TextFile::time(const Method& method, bool encrypts, const Study& study) const {
     std::vector<double> cipher;
     const double whole = study.seconds_of([&] {
         std::vector<uint8_t> in((bytes_ / 16 + 1) * 16), out(in.size());
         read_all(in_, in);
         const auto begin = std::chrono::steady_clock::now();
-        way(encrypts, in.data(), out.data(), in.size() / 16);
+        method(encrypts, in.data(), out.data(), in.size() / 16);
         cipher.push_back(
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
         write_all(out_, out);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "papers/methods.h"
 #include "papers/study.h"
-#include "papers/ways.h"
 
 namespace warpseal::papers {
 
@@ -28,7 +28,7 @@ public:
     uint64_t bytes() const { return bytes_; }
     // Returns medians over the repetitions of Study::seconds_of. Decryption accepts any bytes as
     // ciphertext.
-    FileTimes time(const Way& way, bool encrypts, const Study& study) const;
+    FileTimes time(const Method& method, bool encrypts, const Study& study) const;
 
 private:
     const uint64_t bytes_;

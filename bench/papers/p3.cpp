@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "papers/methods.h"
 #include "papers/published.h"
 #include "papers/study.h"
-#include "papers/ways.h"
 
 namespace warpseal::papers {
 namespace {
@@ -125,7 +125,7 @@ private:
 
     Figure plain_on_cores(Team& team, uint64_t bytes) {
         std::vector<uint8_t> data(bytes), out(bytes);
-        const Way plain = over_blocks(key(), team);
+        const Method plain = over_blocks(key(), team);
         const double seconds =
             study_.seconds_of([&] { plain(true, data.data(), out.data(), bytes / 16); });
         return {static_cast<double>(bytes) / seconds / 1e9,

@@ -6,10 +6,10 @@
 
 #include "papers/files.h"
 #include "papers/kinds.h"
+#include "papers/methods.h"
 #include "papers/published.h"
 #include "papers/study.h"
 #include "papers/thread_use.h"
-#include "papers/ways.h"
 
 namespace warpseal::papers {
 namespace {
@@ -74,8 +74,8 @@ private:
         const bool own = !study_.options().files.empty();
         const auto files =
             own ? files_in(study_.options().files) : made_files(study_.limited(1 << 20));
-        const Way tile = inside_a_tile(key_, two_), state = inside_one_state(key_, two_),
-                  blocks = over_blocks(key_, everywhere_);
+        const Method tile = inside_a_tile(key_, two_), state = inside_one_state(key_, two_),
+                     blocks = over_blocks(key_, everywhere_);
         for (const KindOfFile& file : files) {
             const auto plaintext = padded(file.bytes), ciphertext = run(serial_, true, plaintext);
             if (differing_bytes(run(serial_, false, ciphertext), plaintext) != 0)
@@ -131,7 +131,7 @@ private:
         const TextFile file(study_.options().directory, study_.limited(paper::file_bytes));
         const double scale =
             static_cast<double>(paper::file_bytes) / static_cast<double>(file.bytes());
-        const Way tile = inside_a_tile(key_, two_);
+        const Method tile = inside_a_tile(key_, two_);
         FileTimes serial[2], parallel[2], ours[2];
         for (const bool encrypts : {true, false}) {
             serial[encrypts] = file.time(serial_, encrypts, study_);
@@ -179,9 +179,9 @@ private:
             row.more.emplace_back("blocks", static_cast<double>(blocks));
             study_.take(row);
         };
-        const auto block_seconds = [&](const Way& way, uint64_t blocks) {
+        const auto block_seconds = [&](const Method& method, uint64_t blocks) {
             in.resize(16 * blocks), out.resize(16 * blocks);
-            return study_.seconds_of([&] { way(true, in.data(), out.data(), blocks); }) /
+            return study_.seconds_of([&] { method(true, in.data(), out.data(), blocks); }) /
                    static_cast<double>(blocks);
         };
         take("one block, serially", "ns", 1e9 * block_seconds(serial_, few_), few_);
@@ -189,7 +189,7 @@ private:
             if (threads > std::max(cores_, 2)) continue;
             Team team(threads);
             const double fork = seconds_of_a_fork(team);
-            const Way state = inside_one_state(key_, team);
+            const Method state = inside_one_state(key_, team);
             const uint64_t blocks = threads == 2 ? few_ : blocks_in_time(state);
             const double block = block_seconds(state, blocks);
             take(fmt::format("a fork and a join, {} threads", threads), "ns", fork * 1e9, 0);
@@ -211,8 +211,8 @@ private:
     void speed_up() {
         const uint64_t blocks = study_.limited(32 << 20) / 16;
         std::vector<uint8_t> in(16 * blocks), out(in.size());
-        const auto seconds = [&](const Way& way) {
-            return study_.seconds_of([&] { way(true, in.data(), out.data(), blocks); });
+        const auto seconds = [&](const Method& method) {
+            return study_.seconds_of([&] { method(true, in.data(), out.data(), blocks); });
         };
         const double serial = seconds(serial_);
         double plain_alone = 0, ours_alone = 0;
@@ -255,7 +255,7 @@ private:
                      shares_on_core([&] { serial_(true, in.data(), out.data(), blocks); }));
         {
             Team team(paper::parallel_threads);
-            const Way tile = inside_a_tile(key_, team), state = inside_one_state(key_, team);
+            const Method tile = inside_a_tile(key_, team), state = inside_one_state(key_, team);
             take_threads("two threads", paper::parallel_threads,
                          shares_on_core([&] { tile(true, in.data(), out.data(), blocks); }));
             take_at_work("inside tiles of states", team, tile, in, out, blocks);
@@ -294,11 +294,11 @@ private:
         study_.take(row);
     }
 
-    void take_at_work(const char* name, Team& team, const Way& way, const std::vector<uint8_t>& in,
-                      std::vector<uint8_t>& out, uint64_t blocks) {
+    void take_at_work(const char* name, Team& team, const Method& method,
+                      const std::vector<uint8_t>& in, std::vector<uint8_t>& out, uint64_t blocks) {
         team.take_times();
         const auto begin = std::chrono::steady_clock::now();
-        way(true, in.data(), out.data(), blocks);
+        method(true, in.data(), out.data(), blocks);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         for (int thread = 0; thread < team.threads(); ++thread) {
             Row row{.table = &profile_table,
@@ -313,13 +313,13 @@ private:
 
     // Returns the number of blocks that take a quarter of a measurement's time. Methods may be
     // thousands of times slower than the product.
-    uint64_t blocks_in_time(const Way& way) const {
+    uint64_t blocks_in_time(const Method& method) const {
         const uint64_t most = study_.limited(paper::file_bytes) / 16;
         for (uint64_t blocks = 64;; blocks *= 2) {
             const uint64_t now = std::min(blocks, most);
             std::vector<uint8_t> in(16 * now), out(in.size());
             const auto begin = std::chrono::steady_clock::now();
-            way(true, in.data(), out.data(), now);
+            method(true, in.data(), out.data(), now);
             const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
             if (now == most || took.count() > study_.options().seconds / 4) return now;
         }
@@ -331,9 +331,10 @@ private:
     static std::vector<uint8_t> first(const std::vector<uint8_t>& data, size_t bytes) {
         return {data.begin(), data.begin() + static_cast<ptrdiff_t>(bytes)};
     }
-    static std::vector<uint8_t> run(const Way& way, bool encrypts, const std::vector<uint8_t>& in) {
+    static std::vector<uint8_t> run(const Method& method, bool encrypts,
+                                    const std::vector<uint8_t>& in) {
         std::vector<uint8_t> out(in.size());
-        way(encrypts, in.data(), out.data(), in.size() / 16);
+        method(encrypts, in.data(), out.data(), in.size() / 16);
         return out;
     }
 
@@ -341,7 +342,7 @@ private:
     const std::vector<uint8_t> key_ = key_of_the_study();
     const int cores_;
     Team two_, everywhere_;
-    const Way serial_, product_;
+    const Method serial_, product_;
     const uint64_t few_;  // blocks for runs with threads inside one state
 };
 

@@ -12,7 +12,7 @@
 #include <map>
 #include <new>
 
-#include "container/piece.h"
+#include "container/segment.h"
 
 namespace warpseal::container {
 namespace {

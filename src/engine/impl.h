@@ -20,7 +20,7 @@ namespace warpseal {
 struct Call {
     warpseal_mode mode;
     Direction direction;
-    Shape shape;
+    BackendEntry entry;
     uint64_t bytes;
     uint64_t messages = 1;
     // Memory ranges that the call reads and writes; null if unknown.
@@ -33,8 +33,9 @@ struct Call {
     bool one_thread = false;
 
     uint64_t chains() const {
-        return shape == Shape::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction) ? messages
-                                                                                         : 0;
+        return entry == BackendEntry::batch && mode != WARPSEAL_GCM && !sweeps(mode, direction)
+                   ? messages
+                   : 0;
     }
 };
 
@@ -97,7 +98,7 @@ struct Engine::Impl {
     warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // without GPUs
     // Like route_cores, but without a plan.
     warpseal_status path_on_cores(const Key& key, warpseal_mode mode, Direction direction,
-                                  Shape shape, CorePath& out);
+                                  BackendEntry entry, CorePath& out);
 
     // Select the best CPU target that passes the self-test of an operation of the set with that
     // index in kem::sets, or of AES-256 for coins.

@@ -8,18 +8,18 @@ namespace warpseal {
 
 // Backend entry point for a unit of work: part of a plain message, XTS data units, part of a GCM
 // message, or complete messages.
-enum class Shape : uint8_t { sweep = 0, xts = 1, gcm = 2, batch = 3 };
+enum class BackendEntry : uint8_t { sweep = 0, xts = 1, gcm = 2, batch = 3 };
 
 // True if the backend's cipher has that entry point.
 template <class Cipher>
-bool runs(const Cipher* cipher, Shape shape, warpseal_mode mode, Direction direction) {
+bool runs(const Cipher* cipher, BackendEntry entry, warpseal_mode mode, Direction direction) {
     if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) return false;
     const int d = static_cast<int>(direction);
-    switch (shape) {
-        case Shape::sweep: return cipher->sweep[mode][d] != nullptr;
-        case Shape::xts: return cipher->xts[d] != nullptr;
-        case Shape::gcm: return cipher->gcm_segment[d] != nullptr;
-        case Shape::batch: return cipher->batch[mode][d] != nullptr;
+    switch (entry) {
+        case BackendEntry::sweep: return cipher->sweep[mode][d] != nullptr;
+        case BackendEntry::xts: return cipher->xts[d] != nullptr;
+        case BackendEntry::gcm: return cipher->gcm_segment[d] != nullptr;
+        case BackendEntry::batch: return cipher->batch[mode][d] != nullptr;
     }
     return false;
 }
@@ -38,10 +38,10 @@ constexpr bool sweeps(warpseal_mode mode, Direction direction) {
            (feedback && direction == Direction::decrypt);
 }
 // Returns the entry point that runs one message of a mode.
-constexpr Shape shape_of(warpseal_mode mode, Direction direction) {
-    if (mode == WARPSEAL_XTS) return Shape::xts;
-    if (mode == WARPSEAL_GCM) return Shape::gcm;
-    return sweeps(mode, direction) ? Shape::sweep : Shape::batch;
+constexpr BackendEntry entry_of(warpseal_mode mode, Direction direction) {
+    if (mode == WARPSEAL_XTS) return BackendEntry::xts;
+    if (mode == WARPSEAL_GCM) return BackendEntry::gcm;
+    return sweeps(mode, direction) ? BackendEntry::sweep : BackendEntry::batch;
 }
 
 // Largest size of an object in memory. The sum of two lengths up to it does not wrap.

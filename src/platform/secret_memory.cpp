@@ -41,8 +41,8 @@ public:
     void* take(size_t bytes) {
         const size_t kind = (bytes + grain - 1) / grain;
         const std::lock_guard lock(mutex_);
-        if (with_stack_[kind] == nullptr && !add(kind)) return nullptr;
-        Slab& slab = *with_stack_[kind];
+        if (with_space_[kind] == nullptr && !add(kind)) return nullptr;
+        Slab& slab = *with_space_[kind];
         void* cell = slab.free;
         if (cell != nullptr) {
             memcpy(&slab.free, cell, sizeof slab.free);
@@ -66,7 +66,7 @@ public:
         memcpy(cell, &slab.free, sizeof slab.free);
         slab.free = cell;
         // Keep one empty slab for the next allocation.
-        if (--slab.used != 0 || (with_stack_[kind] == &slab && slab.after == nullptr)) return;
+        if (--slab.used != 0 || (with_space_[kind] == &slab && slab.after == nullptr)) return;
         unlink(kind, slab);
         (void)munmap(&slab, slab_bytes);
     }
@@ -97,17 +97,17 @@ private:
     }
     void link(size_t kind, Slab& slab) {
         slab.before = nullptr;
-        slab.after = with_stack_[kind];
+        slab.after = with_space_[kind];
         if (slab.after != nullptr) slab.after->before = &slab;
-        with_stack_[kind] = &slab;
+        with_space_[kind] = &slab;
     }
     void unlink(size_t kind, Slab& slab) {
-        (slab.before == nullptr ? with_stack_[kind] : slab.before->after) = slab.after;
+        (slab.before == nullptr ? with_space_[kind] : slab.before->after) = slab.after;
         if (slab.after != nullptr) slab.after->before = slab.before;
     }
 
     ForkMutex mutex_;
-    Slab* with_stack_[most_bytes / grain + 1] = {};
+    Slab* with_space_[most_bytes / grain + 1] = {};
 };
 
 WARPSEAL_AT_LOAD AtLoad<Slabs> slabs;

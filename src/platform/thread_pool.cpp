@@ -15,7 +15,7 @@
 namespace warpseal {
 namespace {
 
-thread_local bool impl_work = false;
+thread_local bool running_work = false;
 
 // Time that idle workers spin, so that back-to-back calls find them awake. A wakeup costs as much
 // as encrypting hundreds of kilobytes.
@@ -46,8 +46,8 @@ struct Pool::Job {
     std::condition_variable idle;
     std::exception_ptr thrown;  // guarded by `mutex`
 
-    void take_pieces() {
-        impl_work = true;
+    void take_items() {
+        running_work = true;
         try {
             for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < count;) work(i);
         } catch (...) {
@@ -55,26 +55,26 @@ struct Pool::Job {
             const std::lock_guard lock(mutex);
             if (!thrown) thrown = std::current_exception();
         }
-        impl_work = false;
+        running_work = false;
     }
 };
 
 Pool::Pool(unsigned threads)
-    : threads_(std::max(1u, threads)), birth_(forks_so_far()), crew_(std::make_unique<Crew>()) {}
+    : threads_(std::max(1u, threads)), birth_(forks_so_far()), team_(std::make_unique<Team>()) {}
 
 Pool::~Pool() {
     // In a forked child, destroying the threads would end the process and destroying the condition
     // would hang. The child leaks both.
     if (forks_so_far() != birth_) {
-        (void)crew_.release();
+        (void)team_.release();
         return;
     }
     {
         const std::lock_guard lock(mutex_);
         ending_ = true;
     }
-    crew_->wake.notify_all();
-    for (std::thread& thread : crew_->threads) thread.join();
+    team_->wake.notify_all();
+    for (std::thread& thread : team_->threads) thread.join();
 }
 
 // Starts workers. The caller must hold mutex_. Fewer threads than wanted is not an error.
@@ -85,9 +85,9 @@ void Pool::start(unsigned wanted) {
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     try {
-        crew_->threads.reserve(wanted);
+        team_->threads.reserve(wanted);
         while (workers_ < wanted) {
-            crew_->threads.emplace_back([this] { serve(); });
+            team_->threads.emplace_back([this] { serve(); });
             ++workers_;
         }
     } catch (const std::system_error&) {
@@ -98,7 +98,7 @@ void Pool::start(unsigned wanted) {
 
 // Returns a job that wants help, or null. The caller must hold mutex_.
 Pool::Job* Pool::claimable() {
-    for (Job* job : crew_->jobs)
+    for (Job* job : team_->jobs)
         if (job->helpers > 0 && job->next.load(std::memory_order_relaxed) < job->count) return job;
     return nullptr;
 }
@@ -111,7 +111,7 @@ void Pool::serve() {
         if (job == nullptr) {
             if (ending_) return;
             if (!fresh) {
-                crew_->wake.wait(lock);
+                team_->wake.wait(lock);
                 continue;
             }
             fresh = false;
@@ -125,7 +125,7 @@ void Pool::serve() {
         --job->helpers;
         job->busy.fetch_add(1, std::memory_order_relaxed);
         lock.unlock();
-        job->take_pieces();
+        job->take_items();
         {
             // The caller may destroy the job as soon as it sees no helper, so the last access is
             // under the job's own mutex.
@@ -138,7 +138,7 @@ void Pool::serve() {
 
 void Pool::run(size_t count, unsigned threads, const std::function<void(size_t)>& work) {
     threads = static_cast<unsigned>(std::min<size_t>(std::min(threads, threads_), count));
-    if (threads <= 1 || impl_work || forks_so_far() != birth_) {
+    if (threads <= 1 || running_work || forks_so_far() != birth_) {
         for (size_t i = 0; i < count; ++i) work(i);
         return;
     }
@@ -147,14 +147,14 @@ void Pool::run(size_t count, unsigned threads, const std::function<void(size_t)>
     {
         const std::lock_guard lock(mutex_);
         start(threads - 1);
-        crew_->jobs.push_back(&job);
+        team_->jobs.push_back(&job);
         posted_.fetch_add(1, std::memory_order_relaxed);
     }
-    for (unsigned i = 1; i < threads; ++i) crew_->wake.notify_one();
-    job.take_pieces();
+    for (unsigned i = 1; i < threads; ++i) team_->wake.notify_one();
+    job.take_items();
     {
         const std::lock_guard lock(mutex_);
-        crew_->jobs.erase(std::find(crew_->jobs.begin(), crew_->jobs.end(), &job));
+        team_->jobs.erase(std::find(team_->jobs.begin(), team_->jobs.end(), &job));
     }
     std::unique_lock lock(job.mutex);
     job.idle.wait(lock, [&] { return job.busy.load(std::memory_order_acquire) == 0; });

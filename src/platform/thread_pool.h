@@ -43,12 +43,12 @@ private:
     unsigned workers_ = 0;
     // Allocated separately, because a forked child must leak it: the threads and waits are the
     // parent's, and the list may be inconsistent.
-    struct Crew {
+    struct Team {
         std::vector<Job*> jobs;        // jobs with items left; owned by their callers' stacks
         std::condition_variable wake;  // fork: a child works inline
         std::vector<std::thread> threads;
     };
-    std::unique_ptr<Crew> crew_;
+    std::unique_ptr<Team> team_;
 };
 
 }  // namespace warpseal

@@ -44,13 +44,13 @@ def doctor(p, text, *arguments, name="openssl.cnf", **more):
     p.write(name, text.encode())
     result = p.run("doctor", "openssl", "--json", "--config", p.file(name), *arguments, env=environment(p, **more))
     report = json.loads(result.out)
-    check_equal(report["problems"], sum(f["verdict"] == "problem" for f in report["findings"]), "the count of problems")
+    check_equal(report["problems"], sum(f["result"] == "problem" for f in report["findings"]), "the count of problems")
     check_equal(result.code, 1 if report["problems"] else 0, f"the exit code of {report}")
     return result.code, report["findings"]
 
 
 def problem(findings, *words):
-    found = [f for f in findings if f["verdict"] == "problem" and all(word in f["found"] + f["advice"] for word in words)]
+    found = [f for f in findings if f["result"] == "problem" and all(word in f["found"] + f["advice"] for word in words)]
     check(found, f"no problem with {words} in {json.dumps(findings, indent=1)}")
     return found[0]
 
@@ -65,8 +65,8 @@ def every_target_is_tried(p):
     by_subject = {f["subject"]: f for f in report["findings"]}
     for target in json.loads(p.ok("list", "--json", env=alone).out)["targets"]:
         if target["target"] != "cuda":
-            check_equal(by_subject[target["target"]]["verdict"], "ok" if target["usable"] else "note", target["target"])
-    check_equal(by_subject["random source"]["verdict"], "ok", "getrandom")
+            check_equal(by_subject[target["target"]]["result"], "ok" if target["usable"] else "note", target["target"])
+    check_equal(by_subject["random source"]["result"], "ok", "getrandom")
     check("NTRU" in by_subject["portable"]["found"], by_subject["portable"]["found"])
     problem(report["findings"], "/nonexistent/openssl")
     check_equal(result.code, 1, "exit code for a missing program")
@@ -84,7 +84,7 @@ def text_for_people(p):
 def all_is_well(p):
     code, findings = doctor(p, GOOD.format(module=module_of(p)), "--provider")
     check_equal(code, 0, findings)
-    check(any(f["subject"] == "providers" and f["verdict"] == "ok" for f in findings), findings)
+    check(any(f["subject"] == "providers" and f["result"] == "ok" for f in findings), findings)
 
 
 @case
@@ -148,7 +148,7 @@ def without_the_provider_section(p):
     module_of(p)
     code, findings = doctor(p, "[req]\ndefault_bits = 2048\n")
     check_equal(code, 0, findings)
-    check(any(f["subject"] == "module" and f["verdict"] == "note" for f in findings), findings)
+    check(any(f["subject"] == "module" and f["result"] == "note" for f in findings), findings)
     check_equal(doctor(p, "[req]\ndefault_bits = 2048\n", "--provider")[0], 1, "with --provider")
 
 
@@ -176,7 +176,7 @@ def includes_quotes_variables(p):
     code, findings = doctor(p, text, "--provider")
     check_equal(code, 0, findings)
     findings = doctor(p, text + ".include missing.cnf\n", "--provider")[1]
-    check([f["verdict"] for f in findings if "missing.cnf" in f["found"]] == ["warning"] * 2, findings)
+    check([f["result"] for f in findings if "missing.cnf" in f["found"]] == ["warning"] * 2, findings)
 
 
 @case
@@ -191,7 +191,7 @@ def activation_before_3_2(p):
         if words:
             problem(findings, words)
         else:
-            check(any(f["verdict"] == "warning" and "activates all the same" in f["found"] for f in findings), findings)
+            check(any(f["result"] == "warning" and "activates all the same" in f["found"] for f in findings), findings)
     stub = p.write("stub", b"#!/bin/sh\necho 'OpenSSL 1.1.1w  11 Sep 2023'\n", 0o755)
     problem(doctor(p, text, "--openssl", stub, "--provider")[1], "no providers")
 

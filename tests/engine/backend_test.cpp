@@ -222,9 +222,9 @@ TEST_P(EachWork, EveryStepMayFail) {
     const uint64_t before = tests::script().steps;
     result_of(first, work);
     const uint64_t steps = tests::script().steps - before;
-    ASSERT_GE(steps, work.batch                                            ? 9u
-                     : shape_of(work.mode, work.direction) == Shape::batch ? 1u
-                                                                           : 5u);
+    ASSERT_GE(steps, work.batch                                                   ? 9u
+                     : entry_of(work.mode, work.direction) == BackendEntry::batch ? 1u
+                                                                                  : 5u);
     const std::pair<warpseal_status, bool> failures[] = {
         {WARPSEAL_NO_DEVICE, false}, {WARPSEAL_NO_DEVICE, true}, {WARPSEAL_OUT_OF_MEMORY, true}};
     for (const auto& [failure, passing] : failures)

@@ -195,7 +195,7 @@ TEST(Gpus, TheMemoryKindDecides) {
         Text in(message_bytes), out(message_bytes);
         const auto place = [&](const void* from, const void* to, uint64_t in_extent = 10,
                                uint64_t out_extent = 10) {
-            Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
+            Call call{WARPSEAL_CTR, Direction::encrypt, BackendEntry::sweep, message_bytes};
             call.in = from;
             call.out = to;
             call.in_extent = in_extent;
@@ -254,7 +254,8 @@ TEST(Gpus, CallsOfWorkersAreNotMeasured) {
         ASSERT_EQ(impl.tested_cores(descriptors, WARPSEAL_CTR, Direction::encrypt, core),
                   WARPSEAL_OK);
         const CallClass call_class = impl.call_class_of(
-            descriptors, core, {WARPSEAL_CTR, Direction::encrypt, Shape::batch, size_t{16} << 20});
+            descriptors, core,
+            {WARPSEAL_CTR, Direction::encrypt, BackendEntry::batch, size_t{16} << 20});
         const Speed gpu = impl.throughput.of(call_class, 0);
         EXPECT_EQ(gpu.alone, 0) << "sharing with the cores is a separate class";
         EXPECT_EQ(gpu.shared > 0, where == Engine::Where::everywhere);
@@ -269,10 +270,10 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
                }),
         unmeasured("auto", backend_with(1));
     ASSERT_EQ(it.engine->threads(), 2u);
-    Call call{WARPSEAL_CTR, Direction::encrypt, Shape::sweep, message_bytes};
+    Call call{WARPSEAL_CTR, Direction::encrypt, BackendEntry::sweep, message_bytes};
     const CpuCipher& cipher = *cpu_cipher(Target::portable, "aes-128");
-    const CallClass call_class{&cipher,      WARPSEAL_CTR,     Direction::encrypt,
-                               Shape::sweep, MemoryKind::host, 0};
+    const CallClass call_class{
+        &cipher, WARPSEAL_CTR, Direction::encrypt, BackendEntry::sweep, MemoryKind::host, 0};
     const double usual =
         usual_core_speed(Target::portable, {message_bytes, MemoryKind::host, 16, call.mode,
                                             call.direction, representation_of(cipher)});

@@ -12,8 +12,8 @@ namespace {
 
 using namespace warpseal;
 
-const CallClass call_class{nullptr,      WARPSEAL_CTR,       Direction::encrypt,
-                           Shape::sweep, MemoryKind::pinned, 4};
+const CallClass call_class{
+    nullptr, WARPSEAL_CTR, Direction::encrypt, BackendEntry::sweep, MemoryKind::pinned, 4};
 constexpr uint64_t gigabyte = 1'000'000'000;
 
 // Records calls that result in this known rate.
@@ -132,11 +132,11 @@ TEST(Throughput, CoresAreCalibratedOnceForAllThreads) {
     throughput.calibrate(kind, nullptr);
     EXPECT_DOUBLE_EQ(throughput.of(kind, Throughput::cores).alone, found);
     EXPECT_EQ(runs, first_runs);
-    kind.shape = Shape::batch;
+    kind.entry = BackendEntry::batch;
     throughput.calibrate(kind, nullptr);
     EXPECT_EQ(throughput.of(kind, Throughput::cores).alone, 0);
     EXPECT_EQ(runs, first_runs);
-    kind.shape = Shape::sweep;
+    kind.entry = BackendEntry::sweep;
     note(throughput, Throughput::cores, 20, 3, kind);
     EXPECT_NEAR(throughput.of(kind, Throughput::cores).alone, 20, 1e-9)
         << "the measured rate applies";

@@ -8,9 +8,9 @@
 
 #include "core/known_answer.h"
 #include "papers/kinds.h"
+#include "papers/methods.h"
 #include "papers/published.h"
 #include "papers/row.h"
-#include "papers/ways.h"
 #include "warpseal/warpseal.h"
 
 namespace {
@@ -18,7 +18,7 @@ namespace {
 using namespace warpseal;
 using namespace warpseal::papers;
 
-std::vector<uint8_t> run(const Way& way, bool encrypts, const std::vector<uint8_t>& in) {
+std::vector<uint8_t> run(const Method& way, bool encrypts, const std::vector<uint8_t>& in) {
     std::vector<uint8_t> out(in.size());
     way(encrypts, in.data(), out.data(), in.size() / 16);
     return out;
@@ -47,16 +47,16 @@ TEST(Methods, AgreeWithTheSerialOneAndTheProduct) {
     warpseal_engine* engine = nullptr;
     ASSERT_EQ(warpseal_engine_create(nullptr, &engine), WARPSEAL_OK);
     const auto key = key_of(16);
-    const Way serial = serially(key);
+    const Method serial = serially(key);
     {
-        const Way product = by_product(key, engine);
+        const Method product = by_product(key, engine);
         for (const int threads : {1, 2, 3, 7})
             for (const uint64_t blocks : {1, 2, tile_states, tile_states + 3}) {
                 Team team(threads);
                 const std::vector<uint8_t> text = made_text(16 * blocks),
                                            ciphertext = run(serial, true, text);
                 EXPECT_EQ(run(product, true, text), ciphertext);
-                for (const Way& way : {inside_a_tile(key, team), over_blocks(key, team)}) {
+                for (const Method& way : {inside_a_tile(key, team), over_blocks(key, team)}) {
                     EXPECT_EQ(run(way, true, text), ciphertext)
                         << threads << " threads, " << blocks << " blocks";
                     EXPECT_EQ(run(way, false, ciphertext), text)

@@ -54,10 +54,10 @@ struct SerialModes {
 
     // Processes messages [first, first + count) under one key.
     static void run(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
-        if constexpr (own_loop) {
+        if constexpr (own_block_loop) {
             if (count == 1) return alone(schedule, supply, first);
         }
-        if constexpr (own_loops) {
+        if constexpr (own_block_loops) {
             side_by_side_in<Representation::facts.chains_at_once>(schedule, supply, first, count);
         } else if (count <= Representation::narrow_blocks) {
             side_by_side_in<Representation::narrow_blocks>(schedule, supply, first, count);
@@ -69,8 +69,8 @@ struct SerialModes {
 private:
     // True if the representation has its own loops: `chain` for one message, `chains` for the same
     // number of blocks of each of several messages.
-    static constexpr bool own_loop = Representation::facts.has_chain,
-                          own_loops = Representation::facts.chains_at_once != 0;
+    static constexpr bool own_block_loop = Representation::facts.has_chain,
+                          own_block_loops = Representation::facts.chains_at_once != 0;
 
     WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
         if (bytes >= Text::bytes) return load_block<Text::words>(in);
@@ -161,7 +161,7 @@ private:
             if (!begin(open)) break;
         }
         while (open != 0) {
-            if constexpr (own_loops)
+            if constexpr (own_block_loops)
                 blocks_of_each(schedule, lanes, open);
             else
                 block_of_each(schedule, lanes, open);

@@ -155,7 +155,7 @@ warpseal_status gcm(Engine::Impl& impl, const Key& key, Direction direction, Byt
                     const Message& message, uint8_t (&tag)[gcm_tag_bytes]) {
     Route route;
     const warpseal_status routed =
-        impl.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
+        impl.route(key, call_of(WARPSEAL_GCM, direction, BackendEntry::gcm, message), route);
     if (routed != WARPSEAL_OK) return routed;
     Secret<sizeof(GcmRun)> secret;
     GcmRun& run = *new (secret.data()) GcmRun;
@@ -182,7 +182,8 @@ warpseal_status serial(Engine::Impl& impl, const Key& key, warpseal_mode mode, D
     batch.statuses = &self_test_result;
     if (!impl.cuda_only) {
         CorePath path;
-        const warpseal_status tested = impl.path_on_cores(key, mode, direction, Shape::batch, path);
+        const warpseal_status tested =
+            impl.path_on_cores(key, mode, direction, BackendEntry::batch, path);
         if (tested != WARPSEAL_OK) return tested;
         return path.cores->batch[mode][static_cast<int>(direction)](path.state, batch, 0, 1) == 0
                    ? WARPSEAL_OK
@@ -190,7 +191,7 @@ warpseal_status serial(Engine::Impl& impl, const Key& key, warpseal_mode mode, D
     }
     Route route;
     const warpseal_status routed =
-        impl.route(key, call_of(mode, direction, Shape::batch, message), route);
+        impl.route(key, call_of(mode, direction, BackendEntry::batch, message), route);
     if (routed != WARPSEAL_OK) return routed;
     return run_one(impl, route, mode, direction, batch) == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
 }
@@ -201,7 +202,7 @@ warpseal_status gcm_text(Engine::Impl& impl, const Key& key, Direction direction
                          const Message& message, GcmRun& run) {
     Route route;
     const warpseal_status routed =
-        impl.route(key, call_of(WARPSEAL_GCM, direction, Shape::gcm, message), route);
+        impl.route(key, call_of(WARPSEAL_GCM, direction, BackendEntry::gcm, message), route);
     if (routed == WARPSEAL_OK) text_of(impl, route, direction, message, run);
     return routed;
 }

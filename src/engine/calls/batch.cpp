@@ -159,8 +159,8 @@ warpseal_batch without_text(const warpseal_batch& given, warpseal_mode mode) {
 Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batch,
              uint64_t total_bytes, bool divisible) {
     // Empty messages are work too.
-    Call call{mode, direction, Shape::batch, total_bytes == 0 ? batch.message_count : total_bytes,
-              batch.message_count};
+    Call call{mode, direction, BackendEntry::batch,
+              total_bytes == 0 ? batch.message_count : total_bytes, batch.message_count};
     call.divisible = divisible && batch.message_count > 1;
     call.one_thread = !divisible;
     if (batch.message_count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr ||

@@ -51,7 +51,7 @@ warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direct
     if (!known(mode) || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS || !key.fits(mode))
         return WARPSEAL_INVALID_ARGUMENT;
     const CpuCipher& cipher = key.facts();
-    if (!runs(&cipher, Shape::batch, mode, direction)) return WARPSEAL_UNSUPPORTED;
+    if (!runs(&cipher, BackendEntry::batch, mode, direction)) return WARPSEAL_UNSUPPORTED;
     if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
     const uint64_t count = batch.message_count;
     if (count == 0) return WARPSEAL_OK;

@@ -14,10 +14,10 @@ struct Device {
 
 // Finds the GPU that holds `in` and `out` (either may be null), self-tests the path and expands the
 // key for it.
-warpseal_status ready(Engine::Impl& impl, const Key& key, Shape shape, warpseal_mode mode,
+warpseal_status ready(Engine::Impl& impl, const Key& key, BackendEntry entry, warpseal_mode mode,
                       Direction direction, const void* in, const void* out, Device& device) {
     const CudaCipher* cipher = key.descriptors().cuda;
-    if (cipher != nullptr && impl.gpus.possible() && !runs(cipher, shape, mode, direction))
+    if (cipher != nullptr && impl.gpus.possible() && !runs(cipher, entry, mode, direction))
         return WARPSEAL_UNSUPPORTED;
     warpseal_status status = cipher == nullptr ? WARPSEAL_NO_DEVICE : impl.gpus.open();
     if (status != WARPSEAL_OK) return status;
@@ -54,7 +54,7 @@ warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Directi
     if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
     if (!sweeps(mode, direction)) return WARPSEAL_UNSUPPORTED;  // serial modes need a batch
     Device device;
-    status = ready(*impl_, key, Shape::sweep, mode, direction, in, out, device);
+    status = ready(*impl_, key, BackendEntry::sweep, mode, direction, in, out, device);
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const Gpu& gpu = *device.gpu;
     return told(*impl_,
@@ -69,7 +69,7 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
     if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
     if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
     Device device;
-    status = ready(*impl_, key, Shape::xts, WARPSEAL_XTS, direction, in, out, device);
+    status = ready(*impl_, key, BackendEntry::xts, WARPSEAL_XTS, direction, in, out, device);
     const void* tweak_state = status == WARPSEAL_OK ? key.cuda_tweak_state() : nullptr;
     if (status == WARPSEAL_OK && tweak_state == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     if (status != WARPSEAL_OK || bytes == 0) return status;
@@ -87,7 +87,8 @@ warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Directi
     if (status == WARPSEAL_OK && batch.keys == nullptr && key.refuses(direction))
         status = WARPSEAL_WEAK_KEY;
     if (status == WARPSEAL_OK)
-        status = ready(*impl_, key, Shape::batch, mode, direction, batch.in, batch.out, device);
+        status =
+            ready(*impl_, key, BackendEntry::batch, mode, direction, batch.in, batch.out, device);
     if (status != WARPSEAL_OK || batch.message_count == 0) return status;
     const Gpu& gpu = *device.gpu;
     const void* shared = batch.keys == nullptr ? device.state : nullptr;

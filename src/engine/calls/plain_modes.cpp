@@ -184,10 +184,10 @@ warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction di
     }
 
     Route route;
-    const Shape shape = shape_of(mode, direction);
-    status = impl_->route(key, call_of(mode, direction, shape, message), route);
+    const BackendEntry entry = entry_of(mode, direction);
+    status = impl_->route(key, call_of(mode, direction, entry, message), route);
     if (status != WARPSEAL_OK) return status;
-    if (shape == Shape::batch) {
+    if (entry == BackendEntry::batch) {
         (void)run_one(*impl_, route, mode, direction, batch_of_one(message, iv));
         return WARPSEAL_OK;
     }

@@ -63,7 +63,7 @@ warpseal_status StreamingContext::find_paths() {
 warpseal_status StreamingContext::find_path(Path& path, warpseal_mode mode, Direction direction) {
     CorePath found;
     const warpseal_status status =
-        engine_.impl().path_on_cores(*key_, mode, direction, shape_of(mode, direction), found);
+        engine_.impl().path_on_cores(*key_, mode, direction, entry_of(mode, direction), found);
     path = {found.cores, found.state, found.tweak_state};
     return status;
 }

@@ -69,7 +69,7 @@ warpseal_status Engine::xts(const Key& key, Direction direction, const XtsUnits&
     if (status != WARPSEAL_OK || bytes == 0) return status;
 
     Route route;
-    status = impl_->route(key, call_of(WARPSEAL_XTS, direction, Shape::xts, message), route);
+    status = impl_->route(key, call_of(WARPSEAL_XTS, direction, BackendEntry::xts, message), route);
     if (status != WARPSEAL_OK) return status;
     Shards shards = shards_of(route, bytes, units.unit_bytes);
     Units work(*impl_, route, direction, units, message);

@@ -49,12 +49,13 @@ struct CoreWork {
 };
 
 // Describes a call of one message, for the choice of its route.
-inline Call call_of(warpseal_mode mode, Direction direction, Shape shape, const Message& message) {
-    Call call{mode, direction, shape, message.bytes};
+inline Call call_of(warpseal_mode mode, Direction direction, BackendEntry entry,
+                    const Message& message) {
+    Call call{mode, direction, entry, message.bytes};
     call.in = message.in;
     call.out = message.out;
     call.in_extent = call.out_extent = message.bytes;
-    call.divisible = shape != Shape::batch;
+    call.divisible = entry != BackendEntry::batch;
     return call;
 }
 

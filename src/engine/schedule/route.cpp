@@ -23,7 +23,7 @@ bool small(const CpuCipher& cipher, Target core, const Call& call) {
 
 // Call class without regard to the memory kind.
 CallClass class_anywhere(const CpuCipher& cipher, const Call& call) {
-    return {&cipher, call.mode, call.direction, call.shape, MemoryKind::host, scale_of(call.bytes)};
+    return {&cipher, call.mode, call.direction, call.entry, MemoryKind::host, scale_of(call.bytes)};
 }
 
 }  // namespace
@@ -166,7 +166,7 @@ Plan Engine::Impl::plan_call(const Key::Descriptors& descriptors, Target core, c
 }
 
 warpseal_status Engine::Impl::path_on_cores(const Key& key, warpseal_mode mode, Direction direction,
-                                            Shape shape, CorePath& out) {
+                                            BackendEntry entry, CorePath& out) {
     const Key::Descriptors& descriptors = key.descriptors();
     std::atomic<int8_t>& chosen = key.chosen(mode, direction);
     Target core = static_cast<Target>(chosen.load(std::memory_order_acquire));
@@ -177,16 +177,16 @@ warpseal_status Engine::Impl::path_on_cores(const Key& key, warpseal_mode mode, 
     }
     out.cores = descriptors.cores[static_cast<size_t>(core)];
     out.core = core;
-    if (!runs(out.cores, shape, mode, direction)) return WARPSEAL_UNSUPPORTED;
+    if (!runs(out.cores, entry, mode, direction)) return WARPSEAL_UNSUPPORTED;
     out.state = key.state(core);
-    if (shape == Shape::xts) out.tweak_state = key.tweak_state(core);
-    return out.state == nullptr || (shape == Shape::xts && out.tweak_state == nullptr)
+    if (entry == BackendEntry::xts) out.tweak_state = key.tweak_state(core);
+    return out.state == nullptr || (entry == BackendEntry::xts && out.tweak_state == nullptr)
                ? WARPSEAL_OUT_OF_MEMORY
                : WARPSEAL_OK;
 }
 
 warpseal_status Engine::Impl::route_cores(const Key& key, const Call& call, Route& out) {
-    const warpseal_status status = path_on_cores(key, call.mode, call.direction, call.shape, out);
+    const warpseal_status status = path_on_cores(key, call.mode, call.direction, call.entry, out);
     if (status != WARPSEAL_OK) return status;
     out.target = target_name(out.core);
 
@@ -225,7 +225,7 @@ warpseal_status Engine::Impl::route(const Key& key, const Call& call, Route& out
     warpseal_status status = route_cores(key, call, out);
     if (status != WARPSEAL_OK) return status;
     out.shard_plan.core_bytes = call.bytes;
-    const bool runs_there = runs(descriptors.cuda, call.shape, call.mode, call.direction);
+    const bool runs_there = runs(descriptors.cuda, call.entry, call.mode, call.direction);
     // In a forked child no GPU is possible, and no lock may be taken.
     if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible())
         return WARPSEAL_OK;
@@ -251,8 +251,9 @@ warpseal_status Engine::Impl::route(const Key& key, const Call& call, Route& out
     }
     out.cuda = descriptors.cuda;
     out.cuda_state = key.cuda_state();
-    if (call.shape == Shape::xts) out.cuda_tweak_state = key.cuda_tweak_state();
-    if (out.cuda_state == nullptr || (call.shape == Shape::xts && out.cuda_tweak_state == nullptr))
+    if (call.entry == BackendEntry::xts) out.cuda_tweak_state = key.cuda_tweak_state();
+    if (out.cuda_state == nullptr ||
+        (call.entry == BackendEntry::xts && out.cuda_tweak_state == nullptr))
         return WARPSEAL_OUT_OF_MEMORY;
     out.gpu = true;
     out.target = out.shard_plan.shared() ? shared_name(out.core) : target_name(Target::cuda);
@@ -267,7 +268,7 @@ bool Engine::Impl::foresee(const char* cipher, const Call& call, Target& core, P
     const CpuCipher& on_cores = *found.cores[static_cast<size_t>(core)];
     if (!cuda_only && small(on_cores, core, call)) return true;
     if (!cuda_allowed || !gpus.possible() ||
-        !runs(found.cuda, call.shape, call.mode, call.direction))
+        !runs(found.cuda, call.entry, call.mode, call.direction))
         return true;
     if (!cuda_only && quick(on_cores, core, call, class_anywhere(on_cores, call), nullptr))
         return true;
@@ -290,11 +291,11 @@ bool Engine::Impl::foresee(const char* cipher, const Call& call, Target& core, P
 const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes, const void* in,
                          const void* out) {
     if (!known(mode)) return "";
-    Call call{mode, Direction::encrypt, shape_of(mode, Direction::encrypt), bytes};
+    Call call{mode, Direction::encrypt, entry_of(mode, Direction::encrypt), bytes};
     call.in = in;
     call.out = out;
     call.in_extent = call.out_extent = bytes;
-    call.divisible = call.shape != Shape::batch;
+    call.divisible = call.entry != BackendEntry::batch;
     Target core = Target::portable;
     Plan shard_plan;
     if (!impl_->foresee(cipher, call, core, shard_plan)) return "";
@@ -303,7 +304,7 @@ const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes,
 
 bool Engine::gpus_for_chunks(const char* cipher, warpseal_mode mode, Direction direction,
                              uint64_t bytes) {
-    Call call{mode, direction, shape_of(mode, direction), bytes};
+    Call call{mode, direction, entry_of(mode, direction), bytes};
     call.mixed = false;
     Target core = Target::portable;
     Plan shard_plan;

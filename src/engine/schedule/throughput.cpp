@@ -53,11 +53,11 @@ CallClass of_any_cipher(CallClass call_class) {
 void run_once(const CallClass& call_class, const void* state, uint8_t* text) {
     const int direction = static_cast<int>(call_class.direction);
     const uint8_t iv[16] = {};
-    if (call_class.shape == Shape::gcm) {
+    if (call_class.entry == BackendEntry::gcm) {
         Secret<sizeof(GcmRun)> run;
         call_class.cipher->gcm_segment[direction](state, new (run.data()) GcmRun, 0, text, text,
                                                   calibration_bytes);
-    } else if (call_class.shape == Shape::xts) {
+    } else if (call_class.entry == BackendEntry::xts) {
         call_class.cipher->sweep[WARPSEAL_ECB][direction](state, nullptr, 0, text, text,
                                                           calibration_bytes);
     } else {
@@ -96,7 +96,7 @@ Speed Throughput::of(const CallClass& call_class, int party) const {
 }
 
 void Throughput::calibrate(const CallClass& call_class, const void* state) {
-    if (call_class.shape == Shape::batch) return;
+    if (call_class.entry == BackendEntry::batch) return;
     const CallClass kind = of_any_scale(call_class);
     {
         const std::lock_guard lock(mutex_);

@@ -17,13 +17,13 @@ struct CallClass {
     const CpuCipher* cipher;  // on the CPU target; also identifies the cipher on a GPU
     warpseal_mode mode;
     Direction direction;
-    Shape shape;
+    BackendEntry entry;
     MemoryKind memory_kind;
     uint8_t scale;  // scale_of the call's bytes
 
     bool operator<(const CallClass& other) const {
-        return std::tie(cipher, mode, direction, shape, memory_kind, scale) <
-               std::tie(other.cipher, other.mode, other.direction, other.shape, other.memory_kind,
+        return std::tie(cipher, mode, direction, entry, memory_kind, scale) <
+               std::tie(other.cipher, other.mode, other.direction, other.entry, other.memory_kind,
                         other.scale);
     }
 };

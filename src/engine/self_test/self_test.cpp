@@ -229,17 +229,19 @@ warpseal_status test_batches(TestCase& test_case, const CpuCipher& reference, wa
 warpseal_status test(TestCase& test_case, const CpuCipher& reference, warpseal_mode mode,
                      Direction direction) {
     warpseal_status status = WARPSEAL_OK;
-    if (test_case.has(Shape::sweep, mode, direction)) {
+    if (test_case.has(BackendEntry::sweep, mode, direction)) {
         if (mode == WARPSEAL_ECB) status = test_ecb(test_case, reference, direction);
         if (mode == WARPSEAL_CTR) status = test_ctr(test_case, reference, direction);
         if (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB)
             status = test_feedback(test_case, reference, mode);
     }
-    if (status == WARPSEAL_OK && mode == WARPSEAL_GCM && test_case.has(Shape::gcm, mode, direction))
+    if (status == WARPSEAL_OK && mode == WARPSEAL_GCM &&
+        test_case.has(BackendEntry::gcm, mode, direction))
         status = test_gcm_segments(test_case, reference, direction);
-    if (status == WARPSEAL_OK && mode == WARPSEAL_XTS && test_case.has(Shape::xts, mode, direction))
+    if (status == WARPSEAL_OK && mode == WARPSEAL_XTS &&
+        test_case.has(BackendEntry::xts, mode, direction))
         status = test_xts(test_case, reference, direction);
-    if (status == WARPSEAL_OK && test_case.has(Shape::batch, mode, direction))
+    if (status == WARPSEAL_OK && test_case.has(BackendEntry::batch, mode, direction))
         status = test_batches(test_case, reference, mode, direction);
     return status;
 }

@@ -29,7 +29,7 @@ public:
     virtual warpseal_status batch(warpseal_mode mode, Direction direction, const TestBatch& batch,
                                   bool in_place, reference_output::Text& memory) = 0;
     virtual bool any_first_block() const { return true; }
-    virtual bool has(Shape shape, warpseal_mode mode, Direction direction) const = 0;
+    virtual bool has(BackendEntry entry, warpseal_mode mode, Direction direction) const = 0;
 };
 
 inline reference_output::Text test_tweak_key(size_t key_bytes) {
@@ -86,8 +86,8 @@ public:
         const uint64_t forgeries = run(key, all, 0, 5) + run(key, all, 5, all.message_count - 5);
         return outcome(forgeries == batch.forgeries());
     }
-    bool has(Shape shape, warpseal_mode mode, Direction direction) const override {
-        return runs(&cipher_, shape, mode, direction);
+    bool has(BackendEntry entry, warpseal_mode mode, Direction direction) const override {
+        return runs(&cipher_, entry, mode, direction);
     }
 
 private:
@@ -135,8 +135,8 @@ public:
                    ? status
                    : outcome(forgeries == batch.forgeries());
     }
-    bool has(Shape shape, warpseal_mode mode, Direction direction) const override {
-        return runs(&cipher_, shape, mode, direction);
+    bool has(BackendEntry entry, warpseal_mode mode, Direction direction) const override {
+        return runs(&cipher_, entry, mode, direction);
     }
 
 protected:
@@ -189,8 +189,8 @@ public:
         });
     }
     bool any_first_block() const override { return false; }
-    bool has(Shape shape, warpseal_mode mode, Direction direction) const override {
-        return shape != Shape::gcm && runs(&cipher_, shape, mode, direction);
+    bool has(BackendEntry entry, warpseal_mode mode, Direction direction) const override {
+        return entry != BackendEntry::gcm && runs(&cipher_, entry, mode, direction);
     }
 
 private:

@@ -1,6 +1,6 @@
 // Segments of a payload: memory layout, sealing and opening, and the number of chunks that may be
 // output.
-#include "container/piece.h"
+#include "container/segment.h"
 
 #include <algorithm>
 #include <cstring>

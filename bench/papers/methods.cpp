@@ -1,5 +1,5 @@
 // P5's methods. All except the product's run the cipher of plain_aes.h with different fork-joins.
-#include "papers/ways.h"
+#include "papers/methods.h"
 
 #include <algorithm>
 #include <memory>
@@ -45,28 +45,28 @@ uint64_t most_operations(int threads, const Step& step) {
 
 }  // namespace
 
-Way serially(const std::vector<uint8_t>& key) {
+Method serially(const std::vector<uint8_t>& key) {
     return [aes = PlainAes(key)](bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks) {
         Alone alone;
         in_tiles<1>(aes, alone, encrypts, in, out, blocks);
     };
 }
 
-Way inside_one_state(const std::vector<uint8_t>& key, Team& team) {
+Method inside_one_state(const std::vector<uint8_t>& key, Team& team) {
     return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out,
                                         uint64_t blocks) {
         in_tiles<1>(aes, team, encrypts, in, out, blocks);
     };
 }
 
-Way inside_a_tile(const std::vector<uint8_t>& key, Team& team) {
+Method inside_a_tile(const std::vector<uint8_t>& key, Team& team) {
     return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out,
                                         uint64_t blocks) {
         in_tiles<tile_states>(aes, team, encrypts, in, out, blocks);
     };
 }
 
-Way over_blocks(const std::vector<uint8_t>& key, Team& team) {
+Method over_blocks(const std::vector<uint8_t>& key, Team& team) {
     return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out,
                                         uint64_t blocks) {
         team.run([&](Share share) {
@@ -79,7 +79,7 @@ Way over_blocks(const std::vector<uint8_t>& key, Team& team) {
     };
 }
 
-Way by_product(const std::vector<uint8_t>& key, warpseal_engine* engine) {
+Method by_product(const std::vector<uint8_t>& key, warpseal_engine* engine) {
     warpseal_key* made = nullptr;
     require_ok(warpseal_key_create(engine, key.size() == 16 ? "aes-128" : "aes-256", key.data(),
                                    key.size(), &made));

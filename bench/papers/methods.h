@@ -13,20 +13,20 @@ namespace warpseal::papers {
 
 // Encrypts or decrypts whole blocks of 16 bytes from `in` to `out`. Throws std::runtime_error on
 // failure.
-using Way = std::function<void(bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks)>;
+using Method = std::function<void(bool encrypts, const uint8_t* in, uint8_t* out, uint64_t blocks)>;
 
 // Number of states that share a fork and a join, as the paper's authors might choose today.
 constexpr int tile_states = 16384;
 
-Way serially(const std::vector<uint8_t>& key);
+Method serially(const std::vector<uint8_t>& key);
 // The paper's method: threads share each step of each state. At most four threads have work.
-Way inside_one_state(const std::vector<uint8_t>& key, Team& team);
+Method inside_one_state(const std::vector<uint8_t>& key, Team& team);
 // The same steps, divided by the same rows and columns, for tile_states states at once.
-Way inside_a_tile(const std::vector<uint8_t>& key, Team& team);
+Method inside_a_tile(const std::vector<uint8_t>& key, Team& team);
 // Each thread encrypts its own blocks serially.
-Way over_blocks(const std::vector<uint8_t>& key, Team& team);
+Method over_blocks(const std::vector<uint8_t>& key, Team& team);
 // Uses the public API on `engine`, which must outlive the result.
-Way by_product(const std::vector<uint8_t>& key, warpseal_engine* engine);
+Method by_product(const std::vector<uint8_t>& key, warpseal_engine* engine);
 
 // Returns the number of bytes that differ, including the excess of the longer vector.
 uint64_t differing_bytes(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b);
