@@ -87,8 +87,10 @@ void add_papers(CLI::App& program, cli::Session& session) {
         "papers",
         "The tables of five papers: as published, by their methods here, and by our default path");
     papers->footer(
-        "P1: AES, ARIA and DES on CUDA (Yeom and Cho, 2008). P2: Camellia-CTR (Eum and others, 2025). P3: gKrypt (Masood, 2012).\n"
-        "P4: NTRU for many clients (Seong and others, 2021). P5: AES on all cores (Park and Oh). Without a GPU the published figures stand "
+        "P1: AES, ARIA and DES on CUDA (Yeom and Cho, 2008). P2: Camellia-CTR (Eum and others, "
+        "2025). P3: gKrypt (Masood, 2012).\n"
+        "P4: NTRU for many clients (Seong and others, 2021). P5: AES on all cores (Park and Oh). "
+        "Without a GPU the published figures stand "
         "beside `not run`.\n"
         "bench/README.md says what a row means. Exit code 1: an output was wrong.");
     std::vector<std::string> names;

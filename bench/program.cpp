@@ -14,7 +14,8 @@ namespace {
 
 cli::ExitCode run(int argument_count, char** arguments) {
     CLI::App program(
-        "What papers published about block ciphers, measured again here; and every step from their kernels to ours.",
+        "What papers published about block ciphers, measured again here; and every step from their "
+        "kernels to ours.",
         "warpseal-bench");
     cli::Session session;
     program.require_subcommand(1);

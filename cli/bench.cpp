@@ -222,9 +222,9 @@ void check_options(const BenchOptions& options) {
         throw Failure(ExitCode::usage, "--from and --max-size go with --html.");
     if (!options.html.empty() && (!options.place.empty() || !options.sizes.empty() ||
                                   options.message_bytes || options.threads != 1))
-        throw Failure(
-            ExitCode::usage,
-            "--html measures all places at sizes of its own, on all cores: it goes without those options.");
+        throw Failure(ExitCode::usage,
+                      "--html measures all places at sizes of its own, on all cores: it goes "
+                      "without those options.");
     if (!options.from.empty() &&
         (!options.what.empty() || !options.json.empty() || options.against_openssl))
         throw Failure(ExitCode::usage, "--from measures nothing: there is nothing to choose.");
@@ -243,17 +243,20 @@ void add_bench(CLI::App& program, Session& session) {
     auto options = std::make_shared<BenchOptions>();
     CLI::App* bench = program.add_subcommand("bench", "Measure ciphers, and OpenSSL's beside them");
     bench->footer(
-        "Without --place, each thread of the cores works in place on a buffer of its own (64 KiB, opening from one to another), and a GPU\n"
-        "from its memory to its memory (1 GiB). `host` is one call from host memory to host memory, `file` from file to file.\n"
-        "Every output is checked, by OpenSSL where it has the mode or the cipher, else by another target: where they differ there is no\n"
+        "Without --place, each thread of the cores works in place on a buffer of its own (64 KiB, "
+        "opening from one to another), and a GPU\n"
+        "from its memory to its memory (1 GiB). `host` is one call from host memory to host "
+        "memory, `file` from file to file.\n"
+        "Every output is checked, by OpenSSL where it has the mode or the cipher, else by another "
+        "target: where they differ there is no\n"
         "figure, and the exit code is 1.");
-    bench->add_option(
-        "CIPHER-MODE", options->what,
-        "aes-256-gcm, or aes-256 for all its modes (default: everything); auto: is what auto picks the best? at 60 points");
+    bench->add_option("CIPHER-MODE", options->what,
+                      "aes-256-gcm, or aes-256 for all its modes (default: everything); auto: is "
+                      "what auto picks the best? at 60 points");
     bench
-        ->add_option(
-            "--device", options->device,
-            "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, cuda:N,M (together), or one target")
+        ->add_option("--device", options->device,
+                     "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, cuda:N,M "
+                     "(together), or one target")
         ->type_name("DEVICE");
     bench->add_option("--place", options->place, "where the data lies")
         ->check(CLI::IsMember({"device", "host", "file"}).description(""))
@@ -302,9 +305,9 @@ void add_bench(CLI::App& program, Session& session) {
         ->type_name("FILE")
         ->check(Output::refused_path);
     bench
-        ->add_option(
-            "--html", options->html,
-            "measure all places, the ladder and the papers in about two minutes, and write a page of it there")
+        ->add_option("--html", options->html,
+                     "measure all places, the ladder and the papers in about two minutes, and "
+                     "write a page of it there")
         ->type_name("FILE")
         ->check(Output::refused_path);
     bench

@@ -164,7 +164,8 @@ std::string bar_row(const Json& row, double end) {
 std::string bars_card(const Group& cipher, double end) {
     const bool gpu = on_gpu(*cipher.rows.front());
     std::string text = fmt::format(
-        "<table class=\"card\"><caption>{}</caption>\n<thead><tr><th scope=\"col\">mode</th><th scope=\"col\" class=\"chart\">{}</th>"
+        "<table class=\"card\"><caption>{}</caption>\n<thead><tr><th scope=\"col\">mode</th><th "
+        "scope=\"col\" class=\"chart\">{}</th>"
         "<th scope=\"col\">GB/s</th><th scope=\"col\">{}</th></tr></thead>\n<tbody>\n",
         escaped(cipher.name), bar_axis(end, "GB/s"), gpu ? "of bound" : "OpenSSL");
     for (const Json* row : cipher.rows) text += bar_row(*row, end);
@@ -184,7 +185,8 @@ std::string bars_section(const Group& place, bool folded) {
     if (marked)
         text += fmt::format(
             "<p class=\"key\"><i class=\"ours\"></i> measured <i class=\"mark\"></i> {}</p>\n",
-            gpu ? "bound: what the busiest unit of this GPU can do at its highest clock, or copies over the link (docs/design/tuning.md)"
+            gpu ? "bound: what the busiest unit of this GPU can do at its highest clock, or copies "
+                  "over the link (docs/design/tuning.md)"
             : yardsticks
                 ? "OpenSSL on as many cores; with *, its ECB of the cipher, as it lacks the mode"
                 : "OpenSSL on as many cores");
@@ -246,7 +248,8 @@ std::string figure_text(double value) {
 std::string bar(double value, double mark, double end, const std::string& label) {
     const auto place = [end](double x) { return 1000 * std::clamp(x / end, 0.0, 1.0); };
     std::string text = fmt::format(
-        "<svg class=\"bar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{0}\"><title>{0}</title>"
+        "<svg class=\"bar\" viewBox=\"0 0 1000 10\" preserveAspectRatio=\"none\" role=\"img\" "
+        "aria-label=\"{0}\"><title>{0}</title>"
         "<rect class=\"ours\" width=\"{1:.1f}\" height=\"10\"/>",
         escaped(label), place(value));
     if (mark > 0) text += fmt::format("<path class=\"mark\" d=\"M{:.1f} 0V10\"/>", place(mark));
@@ -305,10 +308,14 @@ std::string html_page(const PageData& data) {
     }
     std::string text = fmt::format(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
-        "<title>Warpseal on {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>Warpseal on {0}</h1>\n"
-        "<p>GB/s are 10<sup>9</sup> bytes of data a second, the data counted once, and medians of repetitions. Every output was compared "
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+        "'unsafe-inline'\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<meta "
+        "name=\"color-scheme\" content=\"light dark\">\n"
+        "<title>Warpseal on {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<main>\n<h1>Warpseal "
+        "on {0}</h1>\n"
+        "<p>GB/s are 10<sup>9</sup> bytes of data a second, the data counted once, and medians of "
+        "repetitions. Every output was compared "
         "before it had a figure.</p>\n",
         escaped(machines), page_style);
     text +=

@@ -63,23 +63,25 @@ public:
         std::string text;
         for (int decade = static_cast<int>(low_); decade <= high_; ++decade)
             text += fmt::format(
-                "<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">{:g}</text>\n",
+                "<path class=\"grid\" d=\"M{:.1f} {:.1f}H{:.1f}\"/><text x=\"{:.1f}\" y=\"{:.1f}\" "
+                "text-anchor=\"end\">{:g}</text>\n",
                 left, y(decade), width - right, left - 5, y(decade) + 4, std::pow(10, decade));
         for (int power = 4 * static_cast<int>(std::ceil(first_ / 4)); power <= last_; power += 4)
             if (power - first_ > 1.9 || power == std::ceil(first_)) text += tick(power);
         text += fmt::format(
             "<text x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"end\">bytes of a call</text>",
             width - right, height - 5);
-        return text +
-               fmt::format(
-                   "<text x=\"4\" y=\"{:.1f}\" transform=\"rotate(-90 12 {:.1f})\" text-anchor=\"middle\">GB/s</text>\n",
-                   (height - bottom) / 2, (height - bottom) / 2);
+        return text + fmt::format(
+                          "<text x=\"4\" y=\"{:.1f}\" transform=\"rotate(-90 12 {:.1f})\" "
+                          "text-anchor=\"middle\">GB/s</text>\n",
+                          (height - bottom) / 2, (height - bottom) / 2);
     }
 
 private:
     std::string tick(int power) const {
         return fmt::format(
-            "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\"/><text x=\"{0:.1f}\" y=\"{3:.1f}\" text-anchor=\"middle\">{4}</text>\n",
+            "<path class=\"grid\" d=\"M{0:.1f} {1:.1f}V{2:.1f}\"/><text x=\"{0:.1f}\" "
+            "y=\"{3:.1f}\" text-anchor=\"middle\">{4}</text>\n",
             x(power), top, height - bottom, height - bottom + 15, size_text(uint64_t{1} << power));
     }
 
@@ -114,7 +116,8 @@ std::string legend(const Chart& chart) {
     std::string text = "<p class=\"key\">";
     for (size_t i = 0; i < chart.lines.size(); ++i)
         text += fmt::format(
-            "<svg width=\"14\" height=\"14\" aria-hidden=\"true\"><g class=\"s{}\">{}</g></svg> {}&ensp; ",
+            "<svg width=\"14\" height=\"14\" aria-hidden=\"true\"><g class=\"s{}\">{}</g></svg> "
+            "{}&ensp; ",
             i % 4, marker(i, 7, 7), escaped(chart.lines[i].name));
     return text + "</p>\n";
 }
@@ -122,7 +125,8 @@ std::string legend(const Chart& chart) {
 std::string as_table(const Chart& chart) {
     std::map<uint64_t, bool> sizes;
     std::string text =
-        "<details><summary>The same as a table</summary><table class=\"numbers\"><thead><tr><th scope=\"col\">bytes</th>";
+        "<details><summary>The same as a table</summary><table class=\"numbers\"><thead><tr><th "
+        "scope=\"col\">bytes</th>";
     for (const Line& line : chart.lines) {
         text += fmt::format("<th scope=\"col\">{}</th>", escaped(line.name));
         for (const auto& [bytes, figure] : line.points) sizes[bytes] = true;
@@ -143,7 +147,8 @@ std::string as_table(const Chart& chart) {
 std::string figure(const Chart& chart) {
     const Scales scales(chart);
     std::string text = fmt::format(
-        "<figure><figcaption>{0}</figcaption>\n{1}<svg class=\"sizes\" viewBox=\"0 0 {2:g} {3:g}\" role=\"img\" "
+        "<figure><figcaption>{0}</figcaption>\n{1}<svg class=\"sizes\" viewBox=\"0 0 {2:g} {3:g}\" "
+        "role=\"img\" "
         "aria-label=\"{0}: GB/s against bytes of a call\">\n",
         escaped(chart.name), legend(chart), Scales::width, Scales::height);
     text += scales.axes();
@@ -167,7 +172,8 @@ std::string size_charts(const Rows& sizes) {
         return text +
                "<p class=\"absent\">Not run: no report here has figures by size.</p></section>\n";
     text +=
-        "<p>One call on so many bytes. In GPU memory by the GPU's clock, which leaves out how long a call takes to reach the GPU; else by "
+        "<p>One call on so many bytes. In GPU memory by the GPU's clock, which leaves out how long "
+        "a call takes to reach the GPU; else by "
         "the clock on the wall.</p>\n"
         "<div class=\"cards\">\n";
     for (const Chart& chart : charts) text += figure(chart);

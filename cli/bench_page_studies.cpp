@@ -96,10 +96,13 @@ std::string ladder_table(const Rows& rows, const Unit& unit) {
         if (row.contains(unit.key)) lines += ladder_row(row, unit, end);
     if (lines.empty()) return "";
     return fmt::format(
-        "<div class=\"scroll\"><table class=\"wide ladder\"><thead><tr><th scope=\"col\">step</th><th scope=\"col\" class=\"chart\">{}</th>"
-        "<th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" class=\"number\">registers</th><th scope=\"col\" "
+        "<div class=\"scroll\"><table class=\"wide ladder\"><thead><tr><th "
+        "scope=\"col\">step</th><th scope=\"col\" class=\"chart\">{}</th>"
+        "<th scope=\"col\" class=\"number\">{}</th><th scope=\"col\" "
+        "class=\"number\">registers</th><th scope=\"col\" "
         "class=\"number\">local</th>"
-        "<th scope=\"col\" class=\"number\">shared</th><th scope=\"col\" class=\"number\">threads</th><th scope=\"col\">what it changes, "
+        "<th scope=\"col\" class=\"number\">shared</th><th scope=\"col\" "
+        "class=\"number\">threads</th><th scope=\"col\">what it changes, "
         "and taught</th></tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
         end > 0 ? bar_axis(end, unit.name) : "", unit.name, lines);
 }
@@ -129,11 +132,14 @@ std::string papers_section(const PageData& data) {
             table = own;
             differs = string_of(row, "differs");
             text += fmt::format(
-                "<div class=\"scroll\"><table class=\"wide papers\"><caption>{}: {}</caption><thead><tr><th scope=\"col\">row, published "
+                "<div class=\"scroll\"><table class=\"wide papers\"><caption>{}: "
+                "{}</caption><thead><tr><th scope=\"col\">row, published "
                 "on</th>"
-                "<th scope=\"col\" class=\"number\">published</th><th scope=\"col\">unit</th><th scope=\"col\" class=\"number\">its method "
+                "<th scope=\"col\" class=\"number\">published</th><th scope=\"col\">unit</th><th "
+                "scope=\"col\" class=\"number\">its method "
                 "here</th>"
-                "<th scope=\"col\" class=\"number\">our default</th><th scope=\"col\" class=\"number\">ratio</th></tr></thead>\n<tbody>\n",
+                "<th scope=\"col\" class=\"number\">our default</th><th scope=\"col\" "
+                "class=\"number\">ratio</th></tr></thead>\n<tbody>\n",
                 cell(row, "paper"),
                 string_of(row, "title").empty() ? cell(row, "table") : cell(row, "title"));
         }

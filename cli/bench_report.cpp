@@ -155,7 +155,8 @@ std::string BenchTable::title(const BenchOptions& options,
                     head["commit"].get<std::string>(), head["openssl"].get<std::string>(),
                     head["machine"].get<std::string>());
     text += fmt::format(
-        "GB/s = 10^9 bytes a second, median of {}; every output checked; {} thread{} on the cores\n\n",
+        "GB/s = 10^9 bytes a second, median of {}; every output checked; {} thread{} on the "
+        "cores\n\n",
         bench_repetitions, options.threads, options.threads == 1 ? "" : "s");
     text += fmt::format("{:<18}{:<10}{:<10}", "", "", "message");
     if (cores) text += fmt::format("{:>10}  {:<{}}", "cores", "", detail_width);

@@ -41,12 +41,11 @@ nlohmann::ordered_json study_report(const std::string& study, std::vector<std::s
 }
 
 void add_bench_studies(CLI::App& bench, Session& session) {
-    for (
-        const auto& [name, about] :
-        {std::pair{
-             "papers",
-             "The tables of five papers: as published, by their methods here, and by our default path"},
-         {"ladder", "Every step from the papers' kernels to ours, within a GPU's memory"}})
+    for (const auto& [name, about] :
+         {std::pair{"papers",
+                    "The tables of five papers: as published, by their methods here, and by our "
+                    "default path"},
+          {"ladder", "Every step from the papers' kernels to ours, within a GPU's memory"}})
         add_companion_command(bench, session, name, about, "warpseal-bench");
 }
 

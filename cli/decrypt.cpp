@@ -19,7 +19,8 @@ void add_decrypt(CLI::App& program, Session& session) {
     command->footer(
         "Without a key or passphrase option, a passphrase is asked for on the terminal.\n"
         "The output file is private (mode 0600).\n"
-        "Check the exit code: what went to standard output is the whole file only if it is 0. In a pipeline, `set -o pipefail`\n"
+        "Check the exit code: what went to standard output is the whole file only if it is 0. In a "
+        "pipeline, `set -o pipefail`\n"
         "makes the shell do so.\n"
         "Examples:\n"
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
@@ -37,7 +38,8 @@ void add_verify(CLI::App& program, Session& session) {
         "verify", "Check that a file is whole and authentic, writing nothing");
     add_file_options(*command, *choice, session);
     command->footer(
-        "Exit code 26 means damage: a changed or truncated file. A file whose header is damaged in one of its two copies opens, and\n"
+        "Exit code 26 means damage: a changed or truncated file. A file whose header is damaged in "
+        "one of its two copies opens, and\n"
         "verify says so on stderr.\n"
         "Example:\n"
         "  warpseal verify -k my.key disk.img.ws");

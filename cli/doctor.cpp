@@ -98,7 +98,8 @@ void add_doctor(CLI::App& program, Session& session) {
         ->type_name("FILE");
     command->add_flag("--json", choice->json, "one JSON object");
     command->footer(
-        "Exit code 0: no problem, warnings apart; 1: a problem.\nExamples:\n  warpseal doctor\n  warpseal doctor openssl --provider");
+        "Exit code 0: no problem, warnings apart; 1: a problem.\nExamples:\n  warpseal doctor\n  "
+        "warpseal doctor openssl --provider");
     command->callback(
         [choice, &session] { session.command = [choice] { return doctor(*choice); }; });
 }

@@ -130,7 +130,8 @@ Finding examine_target(const char* name) {
     const warpseal_status status = warpseal_engine_create(&options, &made);
     const EngineHandle engine(made);
     const std::string advice =
-        "Do not compute on it: WARPSEAL_TARGETS leaves targets out. Report this with `warpseal devices`.";
+        "Do not compute on it: WARPSEAL_TARGETS leaves targets out. Report this with `warpseal "
+        "devices`.";
     if (status != WARPSEAL_OK)
         return {name, CheckResult::problem, warpseal_status_text(status), advice};
     size_t tried = 0;
@@ -153,7 +154,8 @@ void examine_random_source(Findings& findings) {
             {"random source", CheckResult::problem,
              fmt::format("getrandom(2): {}: keys and IVs come from there", strerror(errno)),
              errno == EAGAIN
-                 ? "The kernel has not gathered enough yet: wait, or start after systemd-random-seed."
+                 ? "The kernel has not gathered enough yet: wait, or start after "
+                   "systemd-random-seed."
                  : "A sandbox or an old kernel (before 3.17) keeps it away: let it through."});
 }
 
@@ -191,11 +193,11 @@ void examine_gpus(Findings& findings) {
         std::error_code error;
         const bool driver = std::filesystem::exists("/dev/nvidiactl", error);
         if (!target.usable)
-            findings.push_back(
-                {"GPU", driver ? CheckResult::warning : CheckResult::note, target.reason,
-                 driver
-                     ? "The NVIDIA driver is loaded: see that its version, and the rights on /dev/nvidia*, let this program in."
-                     : ""});
+            findings.push_back({"GPU", driver ? CheckResult::warning : CheckResult::note,
+                                target.reason,
+                                driver ? "The NVIDIA driver is loaded: see that its version, and "
+                                         "the rights on /dev/nvidia*, let this program in."
+                                       : ""});
         warpseal_device_info gpu{};
         for (size_t i = 0; target.usable && warpseal_device_at(i, &gpu) == WARPSEAL_OK; ++i) {
             Finding finding = examine_target(fmt::format("cuda:{}", i).c_str());

@@ -78,7 +78,8 @@ private:
                                                              : CheckResult::note,
                 fmt::format("the program {} cannot be asked: {}", openssl_.program,
                             first_line(answer.err)),
-                "Install OpenSSL 3 or name its program with --openssl: how it is set up was not looked at.");
+                "Install OpenSSL 3 or name its program with --openssl: how it is set up was not "
+                "looked at.");
             return false;
         }
         openssl_.version = first_line(answer.out);
@@ -203,7 +204,8 @@ private:
         if (ours != providers.end()) take_settings(config, ours->section);
         if (config.value("default", "config_diagnostics").value_or("") != "1" && mentioned_)
             add("openssl.cnf", CheckResult::note,
-                "without `config_diagnostics = 1` programs start whatever is wrong in this file, and do not say so",
+                "without `config_diagnostics = 1` programs start whatever is wrong in this file, "
+                "and do not say so",
                 "Write it before the first section.");
     }
 
@@ -218,20 +220,20 @@ private:
                 others += (others.empty() ? "" : ", ") + one.name;
             if (one.activated && is_one_of(one.activate, {"0", "no", "false", "off"}))
                 add("openssl.cnf", CheckResult::warning,
-                    fmt::format(
-                        "[{}]: `activate = {}` activates all the same: before OpenSSL 3.2 its presence is what counts",
-                        one.section, one.activate),
+                    fmt::format("[{}]: `activate = {}` activates all the same: before OpenSSL 3.2 "
+                                "its presence is what counts",
+                                one.section, one.activate),
                     "Take the line out.");
         }
         if (!has_default && !others.empty())
             add("openssl.cnf", CheckResult::problem,
-                fmt::format(
-                    "[{}] activates {} but not `default`: the default provider, which is there by itself only while no other is "
-                    "activated, is off, and with it nearly every algorithm",
-                    list, others),
-                fmt::format(
-                    "Write `default = default_sect` into [{}], and `activate = 1` into [default_sect].",
-                    list));
+                fmt::format("[{}] activates {} but not `default`: the default provider, which is "
+                            "there by itself only while no other is "
+                            "activated, is off, and with it nearly every algorithm",
+                            list, others),
+                fmt::format("Write `default = default_sect` into [{}], and `activate = 1` into "
+                            "[default_sect].",
+                            list));
     }
 
     void take_settings(const OpensslConfig& config, const std::string& section) {

@@ -79,7 +79,8 @@ const char* next_step(FileTask task, warpseal_status status, const FileChoice& c
                        ? ""
                        : " A bare Cobblestone message needs --format cobblestone.";
         case WARPSEAL_NO_DEVICE:
-            return " `warpseal devices` shows what this machine has; --device auto takes what works.";
+            return " `warpseal devices` shows what this machine has; --device auto takes what "
+                   "works.";
         default: return "";
     }
 }
@@ -139,10 +140,11 @@ warpseal_file_options file_options(const FileChoice& choice, const SealChoice& s
 // unnoticed until the other is damaged too.
 void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result) {
     if (result.header_copies_differ == 0) return;
-    complain(fmt::format(
-        "{} is whole, but the two copies of its header differ: one is damaged, or a change of its keys was not finished. It "
-        "opens with the other: make a new copy of the file while it does.",
-        shown(choice)));
+    complain(
+        fmt::format("{} is whole, but the two copies of its header differ: one is damaged, or a "
+                    "change of its keys was not finished. It "
+                    "opens with the other: make a new copy of the file while it does.",
+                    shown(choice)));
 }
 
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
@@ -209,9 +211,9 @@ void check_file_choice(const FileChoice& choice) {
     from_hexadecimal(choice.context, "--context");
     const SecretChoice& secrets = choice.secrets;
     if (cobblestone && (secrets.key_files.size() != 1 || secrets.passphrase()))
-        throw Failure(
-            ExitCode::usage,
-            "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and no passphrase.");
+        throw Failure(ExitCode::usage,
+                      "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and "
+                      "no passphrase.");
     if (secrets.passphrase_descriptor == STDIN_FILENO && choice.input == "-")
         throw Failure(ExitCode::usage,
                       "--passphrase-fd 0 and the input cannot both be standard input.");
@@ -236,11 +238,9 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     ask_if_nothing_named(input.get(), task, choice, wanted);
     Secrets secrets(wanted, choice.format, task == FileTask::encrypt);
     if (task == FileTask::encrypt && secrets.has_short_passphrase())
-        remark(
-            session,
-            fmt::format(
-                "a passphrase of fewer than {} characters is soon guessed by who has the file: take a longer one.",
-                Secrets::short_characters));
+        remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
+                                    "who has the file: take a longer one.",
+                                    Secrets::short_characters));
     if (output) output->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     if (choice.input == "-" && isatty(input.get()))

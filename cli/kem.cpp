@@ -25,7 +25,8 @@ std::string lengths() {
         text += fmt::format("{:<18}{:>11}{:>12}{:>12}{:>15}\n", set.name, set.public_key_bytes,
                             set.secret_key_bytes, set.ciphertext_bytes, set.shared_secret_bytes);
     return text +
-           "Files hold these bytes and nothing else; several values lie side by side, in the same order in each file.\n";
+           "Files hold these bytes and nothing else; several values lie side by side, in the same "
+           "order in each file.\n";
 }
 
 CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text,
@@ -70,7 +71,8 @@ void add_kem_bench(CLI::App& kem, Session& session) {
         "bench",
         "Measure operations a second and how long batches take, or try very many round trips");
     bench->footer(
-        "Each item of a batch has a key pair of its own, and coins that the library draws: what is measured is what a caller gets. Every\n"
+        "Each item of a batch has a key pair of its own, and coins that the library draws: what is "
+        "measured is what a caller gets. Every\n"
         "secret is checked to arrive, or there is no figure, and the exit code is 1.");
     bench->add_option("--set", options->sets, "parameter sets (default: all)")
         ->delimiter(',')
@@ -82,9 +84,9 @@ void add_kem_bench(CLI::App& kem, Session& session) {
         ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24).description(""))
         ->type_name("N[,N]");
     bench
-        ->add_option(
-            "--device", options->engine.device,
-            "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one target of `warpseal list`")
+        ->add_option("--device", options->engine.device,
+                     "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one "
+                     "target of `warpseal list`")
         ->type_name("DEVICE");
     bench
         ->add_option("--place", options->place,
@@ -100,9 +102,9 @@ void add_kem_bench(CLI::App& kem, Session& session) {
         ->type_name("S")
         ->capture_default_str();
     bench
-        ->add_option(
-            "--round-trips", options->round_trips,
-            "measure nothing: so many key pairs, each with a ciphertext, and count the secrets that do not arrive")
+        ->add_option("--round-trips", options->round_trips,
+                     "measure nothing: so many key pairs, each with a ciphertext, and count the "
+                     "secrets that do not arrive")
         ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40).description(""))
         ->type_name("N");
     bench
@@ -140,7 +142,8 @@ void add_kem(CLI::App& program, Session& session) {
     kem->require_subcommand(1);
     kem->footer(
         lengths() +
-        "NTRU is not a NIST standard: use a shared secret of it beside one of X25519 or another established exchange, not alone.\n"
+        "NTRU is not a NIST standard: use a shared secret of it beside one of X25519 or another "
+        "established exchange, not alone.\n"
         "Example:\n"
         "  warpseal kem keygen --set ntruhps4096821 --secret-key my.sk --public-key my.pk\n"
         "  warpseal kem encapsulate --public-key my.pk --ciphertext to.me --shared-secret theirs\n"
@@ -168,7 +171,8 @@ void add_kem(CLI::App& program, Session& session) {
           "file to write, mode 0600; - for standard output", true}},
         run_kem_decapsulate, session)
         ->footer(
-            "What is no ciphertext of that key gives another secret, and no error (implicit rejection): whether both sides have the same\n"
+            "What is no ciphertext of that key gives another secret, and no error (implicit "
+            "rejection): whether both sides have the same\n"
             "secret is seen when they use it.");
     add_kem_bench(*kem, session);
 }

@@ -169,7 +169,8 @@ public:
                           report_["head"]["machine"].get<std::string>()));
         if (options_.round_trips == 0)
             print(fmt::format(
-                "median of {}, and the time that half and 99 % of all calls stayed within; every secret checked; {} thread{} on the "
+                "median of {}, and the time that half and 99 % of all calls stayed within; every "
+                "secret checked; {} thread{} on the "
                 "cores\n\n{:<18}{:<13}{:<16}{:>8}{:>14}{:>13}{:>13}\n",
                 bench_repetitions, options_.engine.threads, options_.engine.threads == 1 ? "" : "s",
                 "", "", "", "batch", "per second", "p50", "p99"));

@@ -120,11 +120,9 @@ public:
         if (!choice.set.empty()) return kem_set(choice.set);
         for (const warpseal_kem_info& one : all_kem_sets())
             if (one.*each == bytes()) return one;
-        throw Failure(
-            ExitCode::usage,
-            fmt::format(
-                "{} has {} bytes, which is one key of no set: name the set with --set if it holds several.",
-                shown_, bytes()));
+        throw Failure(ExitCode::usage, fmt::format("{} has {} bytes, which is one key of no set: "
+                                                   "name the set with --set if it holds several.",
+                                                   shown_, bytes()));
     }
 
 private:

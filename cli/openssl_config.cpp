@@ -154,11 +154,9 @@ void OpensslConfig::include(const std::string& named, const std::string& where, 
     fs::path path = named;
     if (path.is_relative()) {
         if (include_directory_.empty())
-            complain_of(
-                false,
-                fmt::format(
-                    "{}: .include {} is taken from the working directory of each program: write it from / on",
-                    where, named));
+            complain_of(false, fmt::format("{}: .include {} is taken from the working directory of "
+                                           "each program: write it from / on",
+                                           where, named));
         else
             path = include_directory_ / path;
     }

@@ -37,11 +37,10 @@ Descriptor open_input(const std::string& path) {
     if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || fstat(file.get(), &about) != 0)
         throw Failure(ExitCode::input_output, fmt::format("cannot read {}: it is closed.", shown));
     if (S_ISDIR(about.st_mode))
-        throw Failure(
-            ExitCode::input_output,
-            fmt::format(
-                "cannot read {}: it is a directory. Name a file; tar -c DIRECTORY packs one into a stream.",
-                shown));
+        throw Failure(ExitCode::input_output,
+                      fmt::format("cannot read {}: it is a directory. Name a file; tar -c "
+                                  "DIRECTORY packs one into a stream.",
+                                  shown));
     return file;
 }
 
@@ -86,9 +85,9 @@ void Output::open_standard_output(bool refuse_terminal) {
         throw Failure(ExitCode::input_output,
                       "cannot write to standard output: it is closed. Name a file.");
     if (refuse_terminal && isatty(STDOUT_FILENO))
-        throw Failure(
-            ExitCode::usage,
-            "refused to write binary data to the terminal: name a file with -o, use a pipe, or say -o -.");
+        throw Failure(ExitCode::usage,
+                      "refused to write binary data to the terminal: name a file with -o, use a "
+                      "pipe, or say -o -.");
 }
 
 // Also refuses, before any work, paths that cannot or must not be written.
@@ -149,10 +148,11 @@ void Output::open_temporary() {
     temporary_ = name;
     // Printed under --quiet too, because a user who kills the program must know the location of the
     // file.
-    complain(fmt::format(
-        "this file system has no unnamed files: until it is whole, {} is kept as '{}'; if the program is killed (signal "
-        "9), remove that file, or let a later run into the same directory remove it.",
-        shown_, directory_ + "/" + name));
+    complain(
+        fmt::format("this file system has no unnamed files: until it is whole, {} is kept as '{}'; "
+                    "if the program is killed (signal "
+                    "9), remove that file, or let a later run into the same directory remove it.",
+                    shown_, directory_ + "/" + name));
 }
 
 void Output::refuse_same_file(int input) {

@@ -45,12 +45,10 @@ bool is_planted(const struct stat& file, const struct stat& folder) {
 void refuse_planted_link(const struct stat& link, const struct stat& folder,
                          const std::string& shown) {
     if (!is_planted(link, folder)) return;
-    throw Failure(
-        ExitCode::usage,
-        fmt::format(
-            "refused to follow {}: it is a link of another user's in a directory where everybody may "
-            "write. Name the file behind it.",
-            shown));
+    throw Failure(ExitCode::usage, fmt::format("refused to follow {}: it is a link of another "
+                                               "user's in a directory where everybody may "
+                                               "write. Name the file behind it.",
+                                               shown));
 }
 
 void refuse_planted_stream(const struct stat& stream, const struct stat& folder,

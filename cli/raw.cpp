@@ -137,11 +137,9 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     const std::unique_ptr<warpseal_key, KeyDelete> key(made);
 
     if (!job.aead())
-        remark(
-            session,
-            fmt::format(
-                "{} is unauthenticated: whoever can change what was encrypted can change what comes out.",
-                job.name));
+        remark(session, fmt::format("{} is unauthenticated: whoever can change what was encrypted "
+                                    "can change what comes out.",
+                                    job.name));
     if (job.aead())
         run_raw_whole(job, key.get(), aad ? &*aad : nullptr, input.get(), out);
     else
@@ -185,18 +183,21 @@ void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& sessi
     command->add_flag("--legacy", choice->legacy,
                       "allow a cipher that is for old data alone (`warpseal list` marks them)");
     if (encrypt)
-        command->add_flag(
-            "--beyond-sweet32", choice->beyond_sweet32,
-            "64-bit blocks: encrypt more than 2^20 of them (8 MiB) in this call; earlier calls under the key are not counted");
+        command->add_flag("--beyond-sweet32", choice->beyond_sweet32,
+                          "64-bit blocks: encrypt more than 2^20 of them (8 MiB) in this call; "
+                          "earlier calls under the key are not counted");
     add_engine_options(*command, choice->engine);
     add_output_options(*command, choice->output);
     command->add_option("input", choice->input, "file to read; - or nothing: standard input")
         ->type_name("INPUT");
     command->footer(
-        "Only gcm and ccm authenticate: their 16-byte tag follows the ciphertext, and nothing is released before it verified; the whole\n"
-        "message is held in memory. cbc, cfb, ctr, ofb and xts are unauthenticated: whoever changes the ciphertext changes the plaintext,\n"
+        "Only gcm and ccm authenticate: their 16-byte tag follows the ciphertext, and nothing is "
+        "released before it verified; the whole\n"
+        "message is held in memory. cbc, cfb, ctr, ofb and xts are unauthenticated: whoever "
+        "changes the ciphertext changes the plaintext,\n"
         "and nothing notices.\n"
-        "Never use an IV twice under one key. For files of your own, `warpseal encrypt` takes care of all that.\n"
+        "Never use an IV twice under one key. For files of your own, `warpseal encrypt` takes care "
+        "of all that.\n"
         "Exit code 19 means bad padding, 21 a weak key.");
     command->callback([choice, encrypt, &session] {
         session.command = [choice, encrypt, &session] { return run(*choice, encrypt, session); };
@@ -218,13 +219,13 @@ void require_within_limit(const RawJob& job, uint64_t bytes) {
     const uint64_t block = job.cipher.block_bytes,
                    blocks = job.padding ? bytes / block + 1 : (bytes + block - 1) / block;
     if (blocks <= job.most_blocks) return;
-    throw Failure(
-        ExitCode::limit_exceeded,
-        fmt::format(
-            "cannot encrypt with {}: a call takes at most {} blocks of {} bytes, as many as are sound under one key, in all its "
-            "calls together: past that, equal blocks give plaintext away (sweet32.info). Use a 128-bit block cipher, or say "
-            "--beyond-sweet32.",
-            job.name, job.most_blocks, block));
+    throw Failure(ExitCode::limit_exceeded,
+                  fmt::format("cannot encrypt with {}: a call takes at most {} blocks of {} bytes, "
+                              "as many as are sound under one key, in all its "
+                              "calls together: past that, equal blocks give plaintext away "
+                              "(sweet32.info). Use a 128-bit block cipher, or say "
+                              "--beyond-sweet32.",
+                              job.name, job.most_blocks, block));
 }
 
 void add_raw(CLI::App& program, Session& session) {

@@ -42,12 +42,11 @@ SecretBytes read_key_file(const std::string& path, warpseal_format format) {
     SecretBytes key = read_all(open_private(path, shown).get(), shown);
     const bool raw = format == WARPSEAL_FORMAT_COBBLESTONE;
     if (key.size == 32 || (raw && key.size == 16)) return key;
-    throw Failure(
-        ExitCode::usage,
-        fmt::format(
-            "{} has the wrong size: {}{} bytes, where {} are needed. `warpseal keygen` makes key files.",
-            shown, key.size == SecretBytes::page_bytes ? "at least " : "", key.size,
-            raw ? "16 or 32" : "32"));
+    throw Failure(ExitCode::usage,
+                  fmt::format("{} has the wrong size: {}{} bytes, where {} are needed. `warpseal "
+                              "keygen` makes key files.",
+                              shown, key.size == SecretBytes::page_bytes ? "at least " : "",
+                              key.size, raw ? "16 or 32" : "32"));
 }
 
 // Checks that a passphrase is one line, as a typed one is.
@@ -100,9 +99,9 @@ SecretBytes ask_passphrase(bool confirm) {
     Descriptor terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
     termios shown;
     if (!terminal || tcgetattr(terminal.get(), &shown) != 0)
-        throw Failure(
-            ExitCode::usage,
-            "there is no terminal to ask for a passphrase: use --passphrase-file, --passphrase-fd or -k.");
+        throw Failure(ExitCode::usage,
+                      "there is no terminal to ask for a passphrase: use --passphrase-file, "
+                      "--passphrase-fd or -k.");
     termios hidden = shown;
     hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     hidden.c_lflag |= ICANON;

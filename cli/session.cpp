@@ -88,9 +88,9 @@ ExitCode exit_code_of(warpseal_status status) {
 
 void add_engine_options(CLI::App& command, EngineChoice& choice) {
     command
-        .add_option(
-            "--device", choice.device,
-            "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of `warpseal list`; only auto falls back")
+        .add_option("--device", choice.device,
+                    "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of "
+                    "`warpseal list`; only auto falls back")
         ->type_name("DEVICE");
     command
         .add_option("--threads", choice.threads,
@@ -101,11 +101,10 @@ void add_engine_options(CLI::App& command, EngineChoice& choice) {
 
 EngineHandle create_engine(const EngineChoice& choice, Session& session) {
     if (!is_device_name(choice.device))
-        throw Failure(
-            ExitCode::usage,
-            fmt::format(
-                "there is no device '{}': use auto, cpu, cuda, cuda:N, cuda:N,M or a target of `warpseal list`.",
-                choice.device));
+        throw Failure(ExitCode::usage,
+                      fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N, cuda:N,M "
+                                  "or a target of `warpseal list`.",
+                                  choice.device));
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.threads = choice.threads;

@@ -43,14 +43,16 @@ void add_vectors(CLI::App& program, Session& session) {
     auto options = std::make_shared<VectorsOptions>();
     CLI::App* vectors = program.add_subcommand("vectors", "Check published test vectors");
     vectors->footer(
-        "Files: JSON lines of known answers, Monte Carlo chains or bulk messages, Cobblestone documents, and NTRU's answer files\n"
-        "(.rsp) and digests of batches, gzip-compressed or not, told apart by content. Every row is run in both directions; it counts\n"
+        "Files: JSON lines of known answers, Monte Carlo chains or bulk messages, Cobblestone "
+        "documents, and NTRU's answer files\n"
+        "(.rsp) and digests of batches, gzip-compressed or not, told apart by content. Every row "
+        "is run in both directions; it counts\n"
         "once. A file has 64 MiB at most, unpacked too.\n"
         "Exit code 0 only if no row failed and none was skipped.");
     vectors
-        ->add_option(
-            "--device", options->device,
-            "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of `warpseal list`; a named one never falls back")
+        ->add_option("--device", options->device,
+                     "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of "
+                     "`warpseal list`; a named one never falls back")
         ->type_name("DEVICE")
         ->capture_default_str();
     vectors->add_option("FILE", options->files, "Vector files")->required();

@@ -30,9 +30,9 @@ class SecondReader : public testing::Test {
 protected:
     void SetUp() override {
         if (shell(python() + " -c 'import cryptography.cobblestone' 2>/dev/null") != 0) {
-            GTEST_SKIP()
-                << "NOT RUN: " << python()
-                << " has no cryptography 50 (scripts/requirements.txt; WARPSEAL_TEST_PYTHON names another)";
+            GTEST_SKIP() << "NOT RUN: " << python()
+                         << " has no cryptography 50 (scripts/requirements.txt; "
+                            "WARPSEAL_TEST_PYTHON names another)";
         }
         char name[] = "/tmp/warpseal-reader-XXXXXX";
         ASSERT_NE(mkdtemp(name), nullptr);

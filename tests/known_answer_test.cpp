@@ -224,7 +224,8 @@ TEST(Vectors, EveryCipherHasRows) {
         for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
             if (targets::has(cipher, static_cast<warpseal_mode>(mode)) && (seen >> mode & 1) == 0)
                 std::printf(
-                    "NOTE %s-%s: no known answers; held to tests/reference and the portable target alone\n",
+                    "NOTE %s-%s: no known answers; held to tests/reference and the portable target "
+                    "alone\n",
                     cipher.name, warpseal_mode_name(static_cast<warpseal_mode>(mode)));
     }
 }

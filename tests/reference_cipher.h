@@ -77,7 +77,8 @@ inline std::unique_ptr<reference::Cipher> make_reference_cipher(const std::strin
         static std::set<std::string> reported;
         if (reported.insert(name).second)
             std::printf(
-                "NOTE %s: no reference implementation; its blocks are compared with the portable target and the vectors alone\n",
+                "NOTE %s: no reference implementation; its blocks are compared with the portable "
+                "target and the vectors alone\n",
                 name.c_str());
         const warpseal::CpuCipher* portable =
             warpseal::cpu_cipher(warpseal::Target::portable, name.c_str());

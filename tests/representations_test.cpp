@@ -278,7 +278,8 @@ TEST(Representations, AgreeWithTheReference) {
             const auto reference_cipher = reference::cipher(Cipher::name, key);
             if (reference_cipher == nullptr && round == 0)
                 std::printf(
-                    "NOTE %s: no reference implementation; its representations are compared with each other\n",
+                    "NOTE %s: no reference implementation; its representations are compared with "
+                    "each other\n",
                     Cipher::name);
             for (int d = 0; d < 2; ++d) {
                 std::vector<uint8_t> wanted = in;

@@ -233,11 +233,15 @@ private:
         report_.say("resident_bytes_at_end", resident);
         if (external()) return;
         report_.print(
-            "\nms: from a client's first step until both ends are done, the turns of all others in flight included.\nserver us: CPU time "
-            "of the server's SSL_do_handshake and of the threads that compute batches, for each handshake; ratio to "
+            "\nms: from a client's first step until both ends are done, the turns of all others in "
+            "flight included.\nserver us: CPU time "
+            "of the server's SSL_do_handshake and of the threads that compute batches, for each "
+            "handshake; ratio to "
             "the "
-            "first row.\nexchange: the server's part of the key exchange, alone on one core, of that. The rest is the signature, the key "
-            "schedule and records,\nwhich no batch makes quicker: batches pay where key exchanges are many and their handshakes wait in "
+            "first row.\nexchange: the server's part of the key exchange, alone on one core, of "
+            "that. The rest is the signature, the key "
+            "schedule and records,\nwhich no batch makes quicker: batches pay where key exchanges "
+            "are many and their handshakes wait in "
             "fibres (--async), and in key pools.\n");
     }
 

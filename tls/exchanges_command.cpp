@@ -38,10 +38,11 @@ public:
         report_.say("threads", options_.threads);
         report_.say("outstanding", options_.outstanding);
         report_.say("device", options_.device);
-        report_.print(fmt::format(
-            "{} threads ask, {} requests waiting; device {}; every secret compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>10}{:>9}\n",
-            options_.threads, options_.outstanding, options_.device, "", "seconds", "exchanges/s",
-            "core us", "p50 ms", "p99 ms", "batch"));
+        report_.print(
+            fmt::format("{} threads ask, {} requests waiting; device {}; every secret "
+                        "compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>10}{:>9}\n",
+                        options_.threads, options_.outstanding, options_.device, "", "seconds",
+                        "exchanges/s", "core us", "p50 ms", "p99 ms", "batch"));
         for (const uint8_t number : sets_) {
             measure_rates(*exchange_set(number));
             measure_clients(*exchange_set(number));

@@ -19,9 +19,11 @@ void add_exchanges(CLI::App& bench, cli::Session& session) {
     CLI::App* exchanges = bench.add_subcommand(
         "exchanges", "Key exchanges alone, without TLS: through the batcher and key pools");
     exchanges->footer(
-        "Encapsulations through the batcher, as a server does them whose clients send their keys; decapsulations of a pool's pairs, as one "
+        "Encapsulations through the batcher, as a server does them whose clients send their keys; "
+        "decapsulations of a pool's pairs, as one "
         "does "
-        "that sends keys; beside batched calls and single calls. Then both for 10^2 to 10^5 clients at once. Every secret is compared. "
+        "that sends keys; beside batched calls and single calls. Then both for 10^2 to 10^5 "
+        "clients at once. Every secret is compared. "
         "Exit "
         "code 1: one was wrong.");
     exchanges->add_option("--set", options->sets, "(default: ntruhps4096821)")->type_name("NAME");
@@ -63,13 +65,14 @@ void add_tls_bench(CLI::App& program, cli::Session& session) {
     CLI::App* bench = program.add_subcommand(
         "tls-bench", "TLS 1.3 handshakes of very many clients, by key exchange");
     bench->footer(
-        "Full handshakes, without resumption, each on a connection of its own, against OpenSSL's own server side, with an ECDSA P-256 "
+        "Full handshakes, without resumption, each on a connection of its own, against OpenSSL's "
+        "own server side, with an ECDSA P-256 "
         "certificate that clients verify.\n"
         "bench/README.md says what a row means. Exit code 1: a handshake failed.");
     bench
-        ->add_option(
-            "--group", options->groups,
-            "key exchanges, side by side: X25519, x25519_ntru_hps4096821, ntru_hps4096821, ... (default: these)")
+        ->add_option("--group", options->groups,
+                     "key exchanges, side by side: X25519, x25519_ntru_hps4096821, "
+                     "ntru_hps4096821, ... (default: these)")
         ->type_name("NAME");
     bench->add_option("--handshakes", options->handshakes, "of each group")
         ->check(CLI::Range(1, 1'000'000'000).description(""))
@@ -111,9 +114,9 @@ void add_tls_bench(CLI::App& program, cli::Session& session) {
         ->type_name("FILE")
         ->needs(connect);
     bench
-        ->add_option(
-            "--device", options->device,
-            "auto, cpu, cuda or cuda:N, of the server's key exchanges; those of clients are computed on the cores")
+        ->add_option("--device", options->device,
+                     "auto, cpu, cuda or cuda:N, of the server's key exchanges; those of clients "
+                     "are computed on the cores")
         ->envname("WARPSEAL_DEVICE")
         ->type_name("DEVICE")
         ->capture_default_str();
@@ -142,7 +145,8 @@ void add_serve(CLI::App& program, cli::Session& session) {
         "tls-serve",
         "Accept TLS connections and agree on a further key by NTRU: the server decapsulates");
     serve->footer(
-        "Each client has a fresh key pair of a pool, used once, and its ciphertext is decapsulated together with those of others. What a "
+        "Each client has a fresh key pair of a pool, used once, and its ciphertext is decapsulated "
+        "together with those of others. What a "
         "client "
         "sends under the key is sent back to it. docs/tls-exchange.md is the protocol.\n"
         "Ends on SIGINT or SIGTERM, and then says what there was.");
@@ -194,7 +198,8 @@ void add_connect(CLI::App& program, cli::Session& session) {
     CLI::App* connect = program.add_subcommand(
         "tls-connect", "Connect to tls-serve, agree on that key, and send data under it");
     connect->footer(
-        "Standard input goes to the server, what it answers to standard output, within TLS and sealed once more under the new key.");
+        "Standard input goes to the server, what it answers to standard output, within TLS and "
+        "sealed once more under the new key.");
     connect->add_option("SERVER", options->server, "where tls-serve listens")
         ->required()
         ->type_name("HOST:PORT");
@@ -222,7 +227,8 @@ void add_connect(CLI::App& program, cli::Session& session) {
 
 cli::ExitCode run(int argument_count, char** arguments) {
     CLI::App program(
-        "TLS 1.3 with key exchange by NTRU: handshakes measured, and a key agreed upon within a connection.",
+        "TLS 1.3 with key exchange by NTRU: handshakes measured, and a key agreed upon within a "
+        "connection.",
         "warpseal-tls");
     cli::Session session;
     program.require_subcommand(1);

@@ -27,7 +27,8 @@ constexpr const char* provider_name = "warpseal";
 
 std::string configuration(bool with_warpseal, const ProviderSettings& settings) {
     std::string text =
-        "openssl_conf = main\n[main]\nproviders = providers\n[providers]\ndefault = default_provider\n";
+        "openssl_conf = main\n[main]\nproviders = providers\n[providers]\ndefault = "
+        "default_provider\n";
     if (with_warpseal) text += "warpseal = warpseal_provider\n";
     text += "[default_provider]\nactivate = 1\n";
     if (!with_warpseal) return text;
@@ -99,11 +100,10 @@ Library::Library(bool with_warpseal, const ProviderSettings& settings)
     // Loads it once more, for the handle.
     warpseal_.reset(OSSL_PROVIDER_load(get(), provider_name));
     if (!warpseal_)
-        throw cli::Failure(
-            cli::ExitCode::unsupported,
-            fmt::format(
-                "OpenSSL does not load the provider warpseal ({}): set OPENSSL_MODULES to the folder of warpseal.so.",
-                openssl_error()));
+        throw cli::Failure(cli::ExitCode::unsupported,
+                           fmt::format("OpenSSL does not load the provider warpseal ({}): set "
+                                       "OPENSSL_MODULES to the folder of warpseal.so.",
+                                       openssl_error()));
 }
 
 SslContext Library::context(const SSL_METHOD* method, const std::string& group) const {

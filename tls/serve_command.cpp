@@ -34,13 +34,14 @@ void serve(ExchangeService& service, int listening, unsigned threads) {
 }
 
 void tell(const ExchangeService& service, const PoolBatcher::Counts& pool) {
-    cli::print_output(fmt::format(
-        "accepted {}, turned away {}, exchanges {}, refused {}, failed {}, timed out {}, bytes {}, keys {}, key batches {}, secrets {}, "
-        "secret batches {}, largest batch {}\n",
-        service.accepted.load(), service.turned_away.load(), service.opened.load(),
-        service.refused.load(), service.failed.load(), service.timed_out.load(),
-        service.bytes.load(), pool.keys, pool.key_batches, pool.secrets, pool.secret_batches,
-        pool.largest_batch));
+    cli::print_output(
+        fmt::format("accepted {}, turned away {}, exchanges {}, refused {}, failed {}, timed out "
+                    "{}, bytes {}, keys {}, key batches {}, secrets {}, "
+                    "secret batches {}, largest batch {}\n",
+                    service.accepted.load(), service.turned_away.load(), service.opened.load(),
+                    service.refused.load(), service.failed.load(), service.timed_out.load(),
+                    service.bytes.load(), pool.keys, pool.key_batches, pool.secrets,
+                    pool.secret_batches, pool.largest_batch));
 }
 
 }  // namespace

@@ -20,31 +20,31 @@ const Study* counter_mode() {
 std::span<const Step> aes_steps() {
     static constexpr Family ecb{"aes-128", "ecb"}, ctr{"aes-128", "ctr"};
     static const Step steps[] = {
-        ecb.step(
-            "aes-128.bytes",
-            "16 threads a block, a byte each; they exchange bytes through shared memory",
-            "parallelism within a block costs an exchange a round, and there are blocks enough without it",
-            byte_threads_study<AesByBytes>(), "P1"),
-        ecb.step(
-            "aes-128.words",
-            "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
-            "an entry is a column's share of SubBytes and MixColumns at once; lanes that want one bank wait for each other",
-            sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
+        ecb.step("aes-128.bytes",
+                 "16 threads a block, a byte each; they exchange bytes through shared memory",
+                 "parallelism within a block costs an exchange a round, and there are blocks "
+                 "enough without it",
+                 byte_threads_study<AesByBytes>(), "P1"),
+        ecb.step("aes-128.words",
+                 "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
+                 "an entry is a column's share of SubBytes and MixColumns at once; lanes that want "
+                 "one bank wait for each other",
+                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
         ecb.product("aes-128.ecb-product", "the product: src/backends/cuda/kernels/sweep.cuh",
                     "what the layouts below bring, without what counters have in common"),
-        ctr.step(
-            "aes-128.constant",
-            "counter mode, round keys as instruction operands; four tables in constant memory",
-            "constant memory serves one address at a time: 32 lanes that want 32 entries wait in line",
-            counter_mode<InConstant<Tables>>()),
+        ctr.step("aes-128.constant",
+                 "counter mode, round keys as instruction operands; four tables in constant memory",
+                 "constant memory serves one address at a time: 32 lanes that want 32 entries wait "
+                 "in line",
+                 counter_mode<InConstant<Tables>>()),
         ctr.step(
             "aes-128.global", "four tables in global memory",
             "the first-level cache serves tables as fast as shared memory does with bank conflicts",
             counter_mode<InGlobal<Tables>>()),
-        ctr.step(
-            "aes-128.shared", "four tables in shared memory, once",
-            "a look-up of 32 lanes takes as long as its fullest bank, and so a time that depends on data",
-            counter_mode<InShared<Tables>>()),
+        ctr.step("aes-128.shared", "four tables in shared memory, once",
+                 "a look-up of 32 lanes takes as long as its fullest bank, and so a time that "
+                 "depends on data",
+                 counter_mode<InShared<Tables>>()),
         ctr.step(
             "aes-128.merged", "one table, once, and byte permutes in place of the other three",
             "a quarter of the memory at the same rate: beside conflicts the permutes cost nothing",
@@ -55,10 +55,10 @@ std::span<const Step> aes_steps() {
         ctr.step("aes-128.copies", "32 copies of all four; addresses by a shift and a mask",
                  "shared memory is there to be filled: 128 KB save a permute for each look-up",
                  counter_mode<Copies<Tables, ShiftAndMask>>()),
-        ctr.step(
-            "aes-128.copies-dot", "addresses by one dot product of bytes",
-            "one instruction in place of two, on the pipe that multiplies and has nothing else to do",
-            counter_mode<Copies<Tables, DotProduct>>()),
+        ctr.step("aes-128.copies-dot", "addresses by one dot product of bytes",
+                 "one instruction in place of two, on the pipe that multiplies and has nothing "
+                 "else to do",
+                 counter_mode<Copies<Tables, DotProduct>>()),
         ctr.step("aes-128.copies-permute",
                  "two tables to a row of 256 bytes; addresses by one byte permute",
                  "a byte's place in the address is a matter of the layout",
@@ -71,10 +71,10 @@ std::span<const Step> aes_steps() {
             "two rounds that counters have in common; the last S-boxes of two blocks as bit planes",
             "32 of 160 look-ups never happen, and gates take the place of 16",
             reused_rounds_study<Cipher, Copies<Tables, PermuteOrDot>>()),
-        ctr.product(
-            "aes-128.product",
-            "the product: counting_kernel in src/backends/cuda/kernels/sweep.cuh",
-            "rounds that counters have in common, and the last S-boxes of two blocks as bit planes, which want the permutes' pipe"),
+        ctr.product("aes-128.product",
+                    "the product: counting_kernel in src/backends/cuda/kernels/sweep.cuh",
+                    "rounds that counters have in common, and the last S-boxes of two blocks as "
+                    "bit planes, which want the permutes' pipe"),
     };
     return steps;
 }

@@ -15,16 +15,16 @@ using Tables = Cipher::EncryptTables;
 std::span<const Step> aria_steps() {
     static constexpr Family ecb{"aria-128", "ecb"}, ctr{"aria-128", "ctr"};
     static const Step steps[] = {
-        ecb.step(
-            "aria-128.bytes",
-            "16 threads a block, a byte each; a byte of the diffusion layer is the sum of seven threads' bytes",
-            "seven bytes to fetch a round, where AES has four", byte_threads_study<AriaByBytes>(),
-            "P1"),
-        ecb.step(
-            "aria-128.words",
-            "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
-            "P1 had ARIA ahead, as the state of AES did not fit into registers; where both fit, fewer rounds win",
-            sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
+        ecb.step("aria-128.bytes",
+                 "16 threads a block, a byte each; a byte of the diffusion layer is the sum of "
+                 "seven threads' bytes",
+                 "seven bytes to fetch a round, where AES has four",
+                 byte_threads_study<AriaByBytes>(), "P1"),
+        ecb.step("aria-128.words",
+                 "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
+                 "P1 had ARIA ahead, as the state of AES did not fit into registers; where both "
+                 "fit, fewer rounds win",
+                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
         ecb.product("aria-128.ecb-product", "the product: src/backends/cuda/kernels/sweep.cuh",
                     "copies for each lane, and addresses in one instruction"),
         ctr.step(
@@ -32,10 +32,11 @@ std::span<const Step> aria_steps() {
             "counter mode; 32 copies of one table of the four S-boxes' bytes, and byte permutes",
             "where the diffusion layer takes most instructions, permutes take the rest",
             sweep_study<Cipher, Merged<Tables, CopiesInShared>, StudyMode::ctr>()),
-        ctr.step(
-            "aria-128.copies-permute", "32 copies of four tables; addresses by one byte permute",
-            "entries that hold the first sums of the diffusion layer save it three operations a word",
-            sweep_study<Cipher, Copies<Tables, BytePermute>, StudyMode::ctr>()),
+        ctr.step("aria-128.copies-permute",
+                 "32 copies of four tables; addresses by one byte permute",
+                 "entries that hold the first sums of the diffusion layer save it three operations "
+                 "a word",
+                 sweep_study<Cipher, Copies<Tables, BytePermute>, StudyMode::ctr>()),
         ctr.step("aria-128.copies-both",
                  "half of the addresses by a byte permute, half by a dot product",
                  "the diffusion layer permutes too: what leaves that pipe is gained",

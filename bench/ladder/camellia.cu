@@ -28,13 +28,15 @@ std::span<const Step> camellia_steps() {
             "one table of the four S-boxes' bytes in global memory, byte permutes; keystream alone",
         *shared = "the table in shared memory, once", *copies = "32 copies of it, one in each bank",
         *product = "the product: counting_kernel in src/backends/cuda/kernels/sweep.cuh";
-    static constexpr const char *
-        cached =
-           "the first-level cache serves a table of 1 KB as fast as shared memory does with bank conflicts",
-       *conflicts = "a look-up of 32 lanes takes as long as its fullest bank",
-       *free =
-           "no conflict for any data; three instructions for an address and a permute are what is left",
-       *end = "the parts of a byte lie in a neighbour's register, not in shared memory";
+    static constexpr const char
+        *cached =
+            "the first-level cache serves a table of 1 KB as fast as shared memory does with bank "
+            "conflicts",
+        *conflicts = "a look-up of 32 lanes takes as long as its fullest bank",
+        *free =
+            "no conflict for any data; three instructions for an address and a permute are what is "
+            "left",
+        *end = "the parts of a byte lie in a neighbour's register, not in shared memory";
     static const Step steps[] = {
         keystream_of[0].step("camellia-128.global", global, cached, keystream<128, OnceInGlobal>(),
                              "P2"),

@@ -56,23 +56,25 @@ const Study planes_study{.kernel = reinterpret_cast<const void*>(&planes),
 std::span<const Step> des_steps() {
     static constexpr Family ecb{"des", "ecb"};
     static const Step steps[] = {
-        ecb.step(
-            "des.words",
-            "a thread a block, S-boxes and P as eight tables of 64 words and the round keys in shared memory",
-            "P in the tables and E in the order of bits leave eight look-ups a round, which wait for banks",
-            sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
+        ecb.step("des.words",
+                 "a thread a block, S-boxes and P as eight tables of 64 words and the round keys "
+                 "in shared memory",
+                 "P in the tables and E in the order of bits leave eight look-ups a round, which "
+                 "wait for banks",
+                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
         ecb.step("des.copies", "32 copies of the tables, one in each bank",
                  "no conflict for any data: twice the rate",
                  sweep_study<Cipher, Copies<Tables, DotProduct>, StudyMode::ecb>()),
         ecb.step(
             "des.planes",
             "bit planes: a thread takes 32 blocks, a bit of each in a word, and S-boxes are gates",
-            "no memory to wait for; but a key bit made a word where it is used, and lanes 256 bytes apart, cost as much",
+            "no memory to wait for; but a key bit made a word where it is used, and lanes 256 "
+            "bytes apart, cost as much",
             &planes_study),
-        ecb.product(
-            "des.product",
-            "the product: bitsliced_kernel in src/backends/cuda/kernels/bitsliced.cuh",
-            "key planes from shared memory, some of them added by multiplying, and rows that a warp reads whole"),
+        ecb.product("des.product",
+                    "the product: bitsliced_kernel in src/backends/cuda/kernels/bitsliced.cuh",
+                    "key planes from shared memory, some of them added by multiplying, and rows "
+                    "that a warp reads whole"),
     };
     return steps;
 }

@@ -118,25 +118,28 @@ const Study* study() {
 
 std::span<const Step> gkrypt_steps() {
     static constexpr Family encrypt{"aes-256", "ecb"}, decrypt{"aes-256", "ecb", true};
-    static constexpr const char *
-        global =
-           "a thread a block, a state of bytes, products by logarithms; tables and round keys in global memory",
-       *constant = "tables and round keys in constant memory",
-       *state = "the state and its successor in shared memory",
-       *unrolled = "loops over bytes unrolled",
-       *keys = "the key expanded by the first thread of each block, into shared memory",
-       *shared = "as today: tables in shared memory as well, the unrolled state back in registers",
-       *product = "the product: src/backends/cuda/kernels/sweep.cuh, tables of columns";
-    static constexpr const char *
-        cached =
-           "caches serve tables; a state with run-time indexes lies in local memory, which they serve too",
-       *in_line =
-           "constant memory serves one address at a time: 32 lanes that want 32 entries wait in line",
-       *same = "where the state lies does not matter while constant memory is what is waited for",
-       *less = "less arithmetic beside the same wait",
-       *hidden = "one thread's 60 words hide behind 256 blocks of text",
-       *banks = "P1's place for tables is the article's missing step",
-       *columns = "a table of columns takes one look-up where logarithms take nine";
+    static constexpr const char
+        *global =
+            "a thread a block, a state of bytes, products by logarithms; tables and round keys in "
+            "global memory",
+        *constant = "tables and round keys in constant memory",
+        *state = "the state and its successor in shared memory",
+        *unrolled = "loops over bytes unrolled",
+        *keys = "the key expanded by the first thread of each block, into shared memory",
+        *shared = "as today: tables in shared memory as well, the unrolled state back in registers",
+        *product = "the product: src/backends/cuda/kernels/sweep.cuh, tables of columns";
+    static constexpr const char
+        *cached =
+            "caches serve tables; a state with run-time indexes lies in local memory, which they "
+            "serve too",
+        *in_line =
+            "constant memory serves one address at a time: 32 lanes that want 32 entries wait in "
+            "line",
+        *same = "where the state lies does not matter while constant memory is what is waited for",
+        *less = "less arithmetic beside the same wait",
+        *hidden = "one thread's 60 words hide behind 256 blocks of text",
+        *banks = "P1's place for tables is the article's missing step",
+        *columns = "a table of columns takes one look-up where logarithms take nine";
     static const Step steps[] = {
         encrypt.step("gkrypt.global", global, cached, study<Upto::global, false>(), "P3"),
         encrypt.step("gkrypt.constant", constant, in_line, study<Upto::constant, false>(), "P3"),

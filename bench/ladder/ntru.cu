@@ -175,15 +175,15 @@ std::span<const KemStep> kem_steps() {
          .set = "ntruhps4096821",
          .operation = KemOperation::encapsulate,
          .what = "a block of threads for each encapsulation; one of them sorts, and hashes",
-         .taught =
-             "while one thread sorts the others wait, in the place of other sorts: with 32 threads a block the rate is double",
+         .taught = "while one thread sorts the others wait, in the place of other sorts: with 32 "
+                   "threads a block the rate is double",
          .study = &encapsulation_study<n821, Sorts::one, Hash::here>},
         {.name = "ntruhps4096821.encapsulate.all-sort",
          .set = "ntruhps4096821",
          .operation = KemOperation::encapsulate,
          .what = "the same sorting network by all threads of the block",
-         .taught =
-             "comparisons of a column of the network wait for none of each other: what P4 gives to one thread can be shared",
+         .taught = "comparisons of a column of the network wait for none of each other: what P4 "
+                   "gives to one thread can be shared",
          .study = &encapsulation_study<n821, Sorts::all, Hash::here>},
         {.name = "ntruhps4096821.encapsulate.split-hash",
          .set = "ntruhps4096821",
@@ -195,16 +195,16 @@ std::span<const KemStep> kem_steps() {
          .set = "ntruhps4096821",
          .operation = KemOperation::encapsulate,
          .product = true,
-         .what =
-             "the product: a warp for each, tensor cores multiply, registers sort; its coins drawn by AES-256-CTR",
+         .what = "the product: a warp for each, tensor cores multiply, registers sort; its coins "
+                 "drawn by AES-256-CTR",
          .taught = "32 lanes sort in registers, without a barrier, and a product is a matrix's"},
         {.name = "ntruhps4096821.decapsulate.block",
          .paper = "P4",
          .set = "ntruhps4096821",
          .operation = KemOperation::decapsulate,
          .what = "a block of threads for each decapsulation; one of them hashes",
-         .taught =
-             "one thread's hashes hide behind the products of other blocks, whatever the number of threads",
+         .taught = "one thread's hashes hide behind the products of other blocks, whatever the "
+                   "number of threads",
          .study = &decapsulation_study<n821, Hash::here>},
         {.name = "ntruhps4096821.decapsulate.split-hash",
          .paper = "P4",

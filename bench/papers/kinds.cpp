@@ -123,20 +123,21 @@ Bytes made_docx(uint64_t bytes) {
     Zip zip;
     zip.add(
         "[Content_Types].xml",
-        part(
-            R"(<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">)"
-            R"(<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>)"
-            R"(<Override PartName="/word/document.xml" ContentType=)"
-            R"("application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>)"));
-    zip.add(
-        "_rels/.rels",
-        part(
-            R"(<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">)"
-            R"(<Relationship Id="r1" Type="http://schemas.openxmlformats.org/officeDocument/2006/relationships/)"
-            R"(officeDocument" Target="word/document.xml"/></Relationships>)"));
-    Bytes document = part(
-        R"(<?xml version="1.0"?><w:document xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main">)"
-        "<w:body><w:p><w:r><w:t>");
+        part(R"(<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/)"
+             R"(package/2006/content-types">)"
+             R"(<Default Extension="rels" ContentType="application/)"
+             R"(vnd.openxmlformats-package.relationships+xml"/>)"
+             R"(<Override PartName="/word/document.xml" ContentType=)"
+             R"("application/)"
+             R"(vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>)"));
+    zip.add("_rels/.rels", part(R"(<?xml version="1.0"?><Relationships xmlns="http://)"
+                                R"(schemas.openxmlformats.org/package/2006/relationships">)"
+                                R"(<Relationship Id="r1" Type="http://schemas.openxmlformats.org/)"
+                                R"(officeDocument/2006/relationships/)"
+                                R"(officeDocument" Target="word/document.xml"/></Relationships>)"));
+    Bytes document = part(R"(<?xml version="1.0"?><w:document xmlns:w="http://)"
+                          R"(schemas.openxmlformats.org/wordprocessingml/2006/main">)"
+                          "<w:body><w:p><w:r><w:t>");
     const Bytes text = made_text(bytes);
     document.insert(document.end(), text.begin(), text.end());
     append(document, "</w:t></w:r></w:p></w:body></w:document>");

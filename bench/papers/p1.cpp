@@ -11,19 +11,21 @@ namespace {
 
 namespace paper = published::p1;
 
-constexpr Table throughput{
-    "P1", "table 3", "block ciphers on CUDA, 32-bit form, global memory to global memory",
-    paper::gtx,
-    "transfers between host and device are not counted, there and here; keys of 128 bits (DES: 56), ECB"};
-constexpr Table on_cpu{
-    "P1", "section 4.1", "the same ciphers on a CPU", paper::cpu,
-    "the method is the same 32-bit code with look-up tables in C++, on one core; the default is one core too"};
+constexpr Table throughput{"P1", "table 3",
+                           "block ciphers on CUDA, 32-bit form, global memory to global memory",
+                           paper::gtx,
+                           "transfers between host and device are not counted, there and here; "
+                           "keys of 128 bits (DES: 56), ECB"};
+constexpr Table on_cpu{"P1", "section 4.1", "the same ciphers on a CPU", paper::cpu,
+                       "the method is the same 32-bit code with look-up tables in C++, on one "
+                       "core; the default is one core too"};
 constexpr Table forms{
     "P1", "section 3.2", "the two forms on a GPU over the 32-bit code on a core", paper::gtx,
     "both sides of a quotient are of this machine: its GPU over one of its cores"};
 constexpr Table resources{
     "P1", "table 4",
-    "what the compiled kernels take: a block's shared memory, a thread's registers and local memory",
+    "what the compiled kernels take: a block's shared memory, a thread's registers and local "
+    "memory",
     "GeForce 8800, nvcc of 2007",
     "read from the kernels as compiled for this GPU; a block of the step's own size"};
 constexpr Table threads{

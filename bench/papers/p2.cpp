@@ -10,13 +10,14 @@ namespace {
 
 namespace paper = published::p2;
 
-constexpr Table layouts{
-    "P2", "table 2", "Camellia-CTR, 2^35 blocks in one launch", paper::gpu,
-    "the method makes keystream that stays in registers, there and here; the default reads, adds and writes, and its time "
-    "is computed from its rate within device memory"};
-constexpr Table savings{
-    "P2", "section 4.2", "time saved over the table in global memory, Camellia-128", paper::gpu,
-    "of this machine's own figures; GPUs since 2017 cache global memory in the very memory that is shared"};
+constexpr Table layouts{"P2", "table 2", "Camellia-CTR, 2^35 blocks in one launch", paper::gpu,
+                        "the method makes keystream that stays in registers, there and here; the "
+                        "default reads, adds and writes, and its time "
+                        "is computed from its rate within device memory"};
+constexpr Table savings{"P2", "section 4.2",
+                        "time saved over the table in global memory, Camellia-128", paper::gpu,
+                        "of this machine's own figures; GPUs since 2017 cache global memory in the "
+                        "very memory that is shared"};
 
 constexpr const char* steps[] = {"global", "merged", "merged-copies"};
 constexpr double blocks_bits = 128.0 * paper::blocks;

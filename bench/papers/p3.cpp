@@ -13,22 +13,24 @@ namespace {
 
 namespace paper = published::p3;
 
-constexpr Table ladder_table{
-    "P3", "section 3", "the steps of the kernel, AES-256 over a state of bytes", paper::gpu,
-    "no figures are published for the steps; ECB within device memory; the last goes on where the paper ends"};
+constexpr Table ladder_table{"P3", "section 3",
+                             "the steps of the kernel, AES-256 over a state of bytes", paper::gpu,
+                             "no figures are published for the steps; ECB within device memory; "
+                             "the last goes on where the paper ends"};
 constexpr Table shared_table{"P3", "section 3, shared memory",
                              "shared bytes of a block of 256 threads", paper::gpu,
                              "read from the kernels as compiled for this GPU"};
 constexpr Table sizes_table{
     "P3", "figure 8", "time against size, AES-256", paper::both,
-    "the figure is a drawing without numbers; the method on a GPU is its fastest step, on cores AES over a state "
+    "the figure is a drawing without numbers; the method on a GPU is its fastest step, on cores "
+    "AES over a state "
     "of bytes, a thread for each core "
     "and blocks of its own, in C++ instead of OpenCL; transfers are not counted"};
-constexpr Table over_table{
-    "P3", "figure 9", "the GPU over all cores, AES-256", paper::both,
-    "both of this machine: the method's fastest step over its AES on 8 threads, or as many as there are cores; our "
-    "GPU path over our cores, which "
-    "have AES instructions"};
+constexpr Table over_table{"P3", "figure 9", "the GPU over all cores, AES-256", paper::both,
+                           "both of this machine: the method's fastest step over its AES on 8 "
+                           "threads, or as many as there are cores; our "
+                           "GPU path over our cores, which "
+                           "have AES instructions"};
 
 // The paper's five steps, and one that its authors might add today.
 constexpr const char* steps[] = {"global",   "constant",    "shared-state",

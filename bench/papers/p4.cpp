@@ -16,12 +16,16 @@ namespace paper = published::p4;
 
 constexpr Table parts_table{
     "P4", "table 5", "where a core's time goes, 10,000 operations of ntruhps4096821", paper::cpu,
-    "the method is the ladder's plain text in C++ on one core, vectorized by the compiler; its random bytes are hashed "
-    "counters instead of AES's; its S3 frombytes reduces modulo 3, which the paper has under mod(3, x^n-1); times are "
-    "scaled from as many operations as run in the time allowed; our default is one core's call, coins included"};
+    "the method is the ladder's plain text in C++ on one core, vectorized by the compiler; its "
+    "random bytes are hashed "
+    "counters instead of AES's; its S3 frombytes reduces modulo 3, which the paper has under "
+    "mod(3, x^n-1); times are "
+    "scaled from as many operations as run in the time allowed; our default is one core's call, "
+    "coins included"};
 constexpr Table components_table{
     "P4", "table 6", "parts of an operation in one block of threads, 10,000 of each", paper::gpu,
-    "in the block's shared memory; random bytes are a hashed counter each instead of a call of cuRAND; the best number "
+    "in the block's shared memory; random bytes are a hashed counter each instead of a call of "
+    "cuRAND; the best number "
     "of threads counts; times are scaled from as many as run in the time allowed"};
 constexpr Table threads_table{
     "P4", "figures 8 to 10", "speed-up of parts by threads in the block", paper::gpu,
@@ -30,21 +34,23 @@ constexpr Table registers_table{"P4", "sections 5.1 and 5.3", "registers of a th
                                 "read from the kernels as compiled for this GPU"};
 constexpr Table whole_table{
     "P4", "table 8", "10,000 operations of ntruhps4096821", paper::gpu,
-    "within the GPU's memory, copies to and from the host not counted (the paper does not say); the method draws coins "
+    "within the GPU's memory, copies to and from the host not counted (the paper does not say); "
+    "the method draws coins "
     "by hashed counters, our default by AES-256-CTR; a seventh of the ciphertexts is spoiled"};
-constexpr Table improvement_table{
-    "P4", "table 8, improvement", "the GPU over one core", paper::both,
-    "both of this machine: the method over the plain text on one core, our default over our default on one core"};
+constexpr Table improvement_table{"P4", "table 8, improvement", "the GPU over one core",
+                                  paper::both,
+                                  "both of this machine: the method over the plain text on one "
+                                  "core, our default over our default on one core"};
 constexpr Table kernels_table{
     "P4", "section 5.3", "decapsulation with its hashes in a kernel of their own over one kernel",
     paper::gpu, "the rate of two kernels over that of one, both of this GPU"};
 constexpr Table block_table{
     "P4", "section 4.3", "whole operations by threads in the block", paper::gpu,
     "a study of ours: the paper has 192 threads encapsulate and 160 decapsulate"};
-constexpr Table clients_table{
-    "P4", "figures 12 and 13", "by number of clients", paper::gpu,
-    "the figures are drawings without numbers; within the GPU's memory; decapsulation by the method takes two "
-    "kernels; key pairs are made on the CPU in the paper"};
+constexpr Table clients_table{"P4", "figures 12 and 13", "by number of clients", paper::gpu,
+                              "the figures are drawings without numbers; within the GPU's memory; "
+                              "decapsulation by the method takes two "
+                              "kernels; key pairs are made on the CPU in the paper"};
 
 constexpr int thread_counts[] = {1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 384, 512, 640, 768};
 constexpr uint64_t client_counts[] = {100, 1'000, 10'000, 100'000, 1'000'000};

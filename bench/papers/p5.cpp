@@ -16,30 +16,37 @@ namespace {
 
 namespace paper = published::p5;
 
-constexpr Table kinds_table{
-    "P5", "table 4", "bytes that differ from serial AES, by kind of file", paper::cpu,
-    "AES-128-ECB with PKCS#7, of which the paper says nothing; the method is threads inside one state (part of the file, "
-    "for its slowness) and inside tiles of states, the default the product's public call on all cores"};
+constexpr Table kinds_table{"P5", "table 4", "bytes that differ from serial AES, by kind of file",
+                            paper::cpu,
+                            "AES-128-ECB with PKCS#7, of which the paper says nothing; the method "
+                            "is threads inside one state (part of the file, "
+                            "for its slowness) and inside tiles of states, the default the "
+                            "product's public call on all cores"};
 constexpr Table counts_table{
     "P5", "tables 5 to 9", "operations of the busiest core for one state, T(4)", "by its formulas",
-    "counted as the listings run; a column of MixColumns counts 20 here and in the paper's parallel form, 22 in its serial one"};
+    "counted as the listings run; a column of MixColumns counts 20 here and in the paper's "
+    "parallel form, 22 in its serial one"};
 constexpr Table time_table{
     "P5", "figures 6 and 7", "a text file of 100 MB, from file to file", paper::cpu,
-    "files in memory (--directory); the method of two threads shares rows and columns of tiles of states, AddRoundKey "
+    "files in memory (--directory); the method of two threads shares rows and columns of tiles of "
+    "states, AddRoundKey "
     "too, as the authors would today; the default is the product's public call on all cores"};
-constexpr Table forks_table{
-    "P5", "section 4.3, fork and join", "what dividing one state costs", paper::cpu,
-    "the paper names the cost and gives no figure; threads wait by looking, and 100 MB is extrapolated from the blocks that ran"};
+constexpr Table forks_table{"P5", "section 4.3, fork and join", "what dividing one state costs",
+                            paper::cpu,
+                            "the paper names the cost and gives no figure; threads wait by "
+                            "looking, and 100 MB is extrapolated from the blocks that ran"};
 constexpr Table cores_table{
     "P5", "speed-up",
     "by threads: the method against the serial way, the default against one thread of its own",
     paper::cpu,
-    "in memory; the paper's own two threads against its serial way, from its figures 6 and 7; four is all that a state's rows and "
+    "in memory; the paper's own two threads against its serial way, from its figures 6 and 7; four "
+    "is all that a state's rows and "
     "columns divide into"};
-constexpr Table profile_table{
-    "P5", "figures 8 to 11", "how busy threads are", paper::cpu,
-    "the figures are drawings, of which only the number of threads is a number; at work: within its share of a step by "
-    "the clock, whose reading counts; on a core: by the kernel's account, waiting by looking included"};
+constexpr Table profile_table{"P5", "figures 8 to 11", "how busy threads are", paper::cpu,
+                              "the figures are drawings, of which only the number of threads is a "
+                              "number; at work: within its share of a step by "
+                              "the clock, whose reading counts; on a core: by the kernel's "
+                              "account, waiting by looking included"};
 
 std::vector<uint8_t> key_of_the_study() {
     std::vector<uint8_t> key(16);

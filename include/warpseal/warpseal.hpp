@@ -281,7 +281,7 @@ public:
             info_.shared_secret_bytes, batch.count);
         encapsulate(batch);
     }
-    // What is not a ciphertext of its key gives another secret.
+    // A ciphertext of another key gives an unrelated secret (implicit rejection).
     void decapsulate(Items secret_keys, Items ciphertexts, MutableItems shared_secrets) const {
         warpseal_kem_batch batch = of(shared_secrets.count(info_.shared_secret_bytes));
         put(batch.secret_keys, batch.secret_key_stride, secret_keys, info_.secret_key_bytes,

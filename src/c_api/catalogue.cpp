@@ -75,7 +75,8 @@ const char* warpseal_status_text(warpseal_status status) {
         case WARPSEAL_WEAK_KEY:
             return "That key is weak, or repeats itself: nothing is encrypted under it.";
         case WARPSEAL_BAD_PADDING:
-            return "The padding is not PKCS#7: the key is another, or the data was changed or never padded.";
+            return "The padding is not PKCS#7: the key is another, or the data was changed or "
+                   "never padded.";
     }
     return "A status that this library does not know.";
 }

@@ -109,12 +109,12 @@ warpseal_status Source::check_unchanged(Fault& fault) const {
     if (fstat(descriptor_, &about) != 0)
         return fault.say_system(errno, "asking for the input's times failed");
     if (same(about.st_mtim, modified_) && same(about.st_ctim, changed_)) return WARPSEAL_OK;
-    return fault.say(
-        WARPSEAL_IO,
-        same(about.st_mtim, modified_)
-            ? "the input was changed, renamed, linked or given other permissions while it was read: its time of "
-              "change is another one now"
-            : "the input was changed while it was read: its time of modification is another one now");
+    return fault.say(WARPSEAL_IO, same(about.st_mtim, modified_)
+                                      ? "the input was changed, renamed, linked or given other "
+                                        "permissions while it was read: its time of "
+                                        "change is another one now"
+                                      : "the input was changed while it was read: its time of "
+                                        "modification is another one now");
 }
 
 bool Source::is_same_file(int descriptor) const {

@@ -129,10 +129,11 @@ warpseal_status check_sealing(Call& call, const Suite*& suite) {
     for (size_t i = 0; i < options.secret_count; ++i)
         all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(call.cost()) : 0;
     if (!within_bounds(call.cost()) || all_work > argon2_work_max) {
-        return call.fault.say(
-            WARPSEAL_LIMIT_EXCEEDED,
-            "Argon2id takes 1 to %u passes over %u to %u KiB, and %llu passes times KiB for all passphrases together",
-            argon2_passes_max, argon2_memory_kib_min, argon2_memory_kib_max, ull{argon2_work_max});
+        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                              "Argon2id takes 1 to %u passes over %u to %u KiB, and %llu passes "
+                              "times KiB for all passphrases together",
+                              argon2_passes_max, argon2_memory_kib_min, argon2_memory_kib_max,
+                              ull{argon2_work_max});
     }
     return WARPSEAL_OK;
 }

@@ -47,21 +47,21 @@ Fault refused(const Try& left_out) {
     switch (left_out.refusal) {
         case Refusal::slot_cost: {
             const Argon2Cost cost = passphrase_cost(*left_out.slot);
-            fault.say(
-                WARPSEAL_LIMIT_EXCEEDED,
-                "a passphrase slot asks for Argon2id with %u passes and %u KiB; the limits are %u and %u",
-                cost.passes, cost.memory_kib, argon2_passes_max, argon2_memory_kib_max);
+            fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                      "a passphrase slot asks for Argon2id with %u passes and %u KiB; the limits "
+                      "are %u and %u",
+                      cost.passes, cost.memory_kib, argon2_passes_max, argon2_memory_kib_max);
             break;
         }
         case Refusal::copy_work:
-            fault.say(
-                WARPSEAL_LIMIT_EXCEEDED,
-                "the passphrase slots together ask for more Argon2id work than the file format allows");
+            fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                      "the passphrase slots together ask for more Argon2id work than the file "
+                      "format allows");
             break;
         case Refusal::budget:
-            fault.say(
-                WARPSEAL_LIMIT_EXCEEDED,
-                "no slot opened before the limit of Argon2id work for one file: give fewer passphrases, or the key file");
+            fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                      "no slot opened before the limit of Argon2id work for one file: give fewer "
+                      "passphrases, or the key file");
             break;
         case Refusal::none: break;
     }

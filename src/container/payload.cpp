@@ -75,10 +75,10 @@ warpseal_status open_payload(Engine& engine, const Suite& suite, Bytes input_key
         derive(engine, suite, input_key, context, head, out, commitment.data(), fault);
     if (status != WARPSEAL_OK) return status;
     if (!equal_secret(commitment.data(), head + salt_bytes, commitment_bytes)) {
-        return fault.say(
-            WARPSEAL_WRONG_KEY,
-            "the payload's commitment does not match: another key or context, or its first %zu bytes changed",
-            payload_head_bytes);
+        return fault.say(WARPSEAL_WRONG_KEY,
+                         "the payload's commitment does not match: another key or context, or its "
+                         "first %zu bytes changed",
+                         payload_head_bytes);
     }
     return WARPSEAL_OK;
 }

@@ -64,10 +64,10 @@ void Segment::find_chunks(const PipelineJob& job) {
     } else if (last) {
         const uint64_t next = first_chunk + whole;
         last = false;
-        fault.say(
-            WARPSEAL_TRUNCATED,
-            "the file ends early, at byte %llu: %zu bytes of chunk %llu are there, and the last chunk has at least %zu",
-            ull{job.source_offset + next * chunk_bytes + rest}, rest, ull{next}, tag_bytes);
+        fault.say(WARPSEAL_TRUNCATED,
+                  "the file ends early, at byte %llu: %zu bytes of chunk %llu are there, and the "
+                  "last chunk has at least %zu",
+                  ull{job.source_offset + next * chunk_bytes + rest}, rest, ull{next}, tag_bytes);
     }
     good = chunks;
     if (first_chunk + chunks <= max_chunks) return;

@@ -22,7 +22,8 @@ constexpr Text texts[target_count] = {
     {"vaes256", constant_time},
     {"vaes512", constant_time},
     {"cuda",
-     "constant time, or tables in shared memory with a copy for every lane's bank (no conflict depends on data): by cipher"},
+     "constant time, or tables in shared memory with a copy for every lane's bank (no conflict "
+     "depends on data): by cipher"},
 };
 
 // Parses comma-separated device numbers. Returns false if one is malformed or occurs twice, or if
@@ -58,11 +59,13 @@ const char* target_side_channels(Target target) {
 
 const char* representation_side_channels(Target target, const std::string& representation) {
     if (representation == "tables")
-        return "tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
+        return "tables in shared memory, a copy for every lane's bank: no conflict, so no time, "
+               "depends on data";
     // On a GPU, bitsliced kernels take only full groups of blocks. The remainder, serial modes and
     // per-message keys use the cipher's tables.
     if (target == Target::cuda && representation == "planes")
-        return "planes in bulk, else tables in shared memory, a copy for every lane's bank: no conflict, so no time, depends on data";
+        return "planes in bulk, else tables in shared memory, a copy for every lane's bank: no "
+               "conflict, so no time, depends on data";
     return constant_time;
 }
 

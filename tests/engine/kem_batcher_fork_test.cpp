@@ -60,8 +60,8 @@ int work_in(KemBatcher& batcher) {
 // Each child forks at another moment of its parent's work, and forks again.
 TEST_F(KemBatcherForked, EightChildrenOfABusyParent) {
 #if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP()
-        << "NOT RUN: a lock of AddressSanitizer's allocator that a parent's thread holds stays held in the child";
+    GTEST_SKIP() << "NOT RUN: a lock of AddressSanitizer's allocator that a parent's thread holds "
+                    "stays held in the child";
 #endif
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 1ms), system_random);

@@ -60,15 +60,16 @@ TEST(ReferenceOutput, TagsOfTheGcmSubmission) {
     const Text key = bytes_of("feffe9928665731c6d6a8f9467308308");
     const reference_output::Blocks blocks(*cpu_cipher(Target::portable, "aes-128"), key.data());
     const Text plaintext = bytes_of(
-        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657ba637b39");
+        "d9313225f88406e5a55909c5aff5269a86a7a9531534f7da2e4c303d8a318a721c3c0c95956809532fcf0e2449"
+        "a6b525b16aedf5aa0de657ba637b39");
     const Text aad = bytes_of("feedfacedeadbeeffeedfacedeadbeefabaddad2");
     const struct {
         const char *iv, *tag;
-    } cases[] = {
-        {"cafebabefacedbaddecaf888", "5bc94fbc3221a5db94fae95ae7121a47"},
-        {"cafebabefacedbad", "3612d2e79e3b0785561be14aaca2fccb"},
-        {"9313225df88406e555909c5aff5269aa6a7a9538534f7da1e4c303d2a318a728c3c0c95156809539fcf0e2429a6b525416aedbf5a0de6a57a637b39b",
-         "619cc5aefffe0bfa462af43c1699d050"}};
+    } cases[] = {{"cafebabefacedbaddecaf888", "5bc94fbc3221a5db94fae95ae7121a47"},
+                 {"cafebabefacedbad", "3612d2e79e3b0785561be14aaca2fccb"},
+                 {"9313225df88406e555909c5aff5269aa6a7a9538534f7da1e4c303d2a318a728c3c0c95156809539"
+                  "fcf0e2429a6b525416aedbf5a0de6a57a637b39b",
+                  "619cc5aefffe0bfa462af43c1699d050"}};
     for (const auto& c : cases) {
         Text first = reference_output::counter0(blocks, bytes_of(c.iv));
         for (int i = 15; i >= 12 && ++first[i] == 0; --i) {
@@ -123,7 +124,8 @@ TEST(ReferenceOutput, CmacAndCcm) {
     const CpuCipher& aes = *cpu_cipher(Target::portable, "aes-128");
     const reference_output::Blocks mac(aes, bytes_of("2b7e151628aed2a6abf7158809cf4f3c").data());
     const Text text = bytes_of(
-        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710");
+        "6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e5130c81c46a35ce411e5fbc1191a"
+        "0a52eff69f2445df4f9b17ad2b417be66c3710");
     EXPECT_EQ(reference_output::cmac(mac, Text(text.begin(), text.begin() + 40)),
               bytes_of("dfa66747de9ae63030ca32611497c827"));
     EXPECT_EQ(reference_output::cmac(mac, text), bytes_of("51f0bebf7e3b9d92fc49741779363cfe"));

@@ -235,13 +235,16 @@ void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much) {
         to += head, from += head, bytes -= head + 64 * lines;
         for (size_t i = 0; i < lines; ++i, to += 64, from += 64)
             asm volatile(
-                "movdqu (%1), %%xmm0\n\tmovdqu 16(%1), %%xmm1\n\tmovdqu 32(%1), %%xmm2\n\tmovdqu 48(%1), %%xmm3\n\t"
-                "movntdq %%xmm0, (%0)\n\tmovntdq %%xmm1, 16(%0)\n\tmovntdq %%xmm2, 32(%0)\n\tmovntdq %%xmm3, 48(%0)"
+                "movdqu (%1), %%xmm0\n\tmovdqu 16(%1), %%xmm1\n\tmovdqu 32(%1), %%xmm2\n\tmovdqu "
+                "48(%1), %%xmm3\n\t"
+                "movntdq %%xmm0, (%0)\n\tmovntdq %%xmm1, 16(%0)\n\tmovntdq %%xmm2, "
+                "32(%0)\n\tmovntdq %%xmm3, 48(%0)"
                 :
                 : "r"(to), "r"(from)
                 : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
         asm volatile(
-            "pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\tpxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\tsfence"
+            "pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\tpxor %%xmm2, %%xmm2\n\tpxor %%xmm3, "
+            "%%xmm3\n\tsfence"
             :
             :
             : "memory", "xmm0", "xmm1", "xmm2", "xmm3");
