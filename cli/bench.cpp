@@ -140,7 +140,7 @@ private:
         if (chunks) message_sizes.push_back(bench_chunk_bytes);
         for (uint64_t message_bytes : message_sizes) {
             const bool in_own_buffers = options_.place.empty() && !options_.messages;
-            const std::string gpu_place = options_.place.empty() ? "device" : options_.place;
+            const std::string gpu_memory = options_.place.empty() ? "device" : options_.place;
             // for large buffers
             if (what.serial() && message_bytes == whole) message_bytes = bench_serial_message_bytes;
             std::optional<BenchRow> cores, gpu;
@@ -160,10 +160,10 @@ private:
                     const uint64_t bytes = size(size_index, 1024 * mebibyte);
                     if (options_.place == "file")
                         return measure_file(options_, what, devices_.gpu, bytes, session_);
-                    if (gpu_place == "device" && resident(bytes))
+                    if (gpu_memory == "device" && resident(bytes))
                         return measure_resident(options_, what, devices_.gpu, bytes, message_bytes,
                                                 session_);
-                    return bulk(devices_.gpu).measure(what, gpu_place, bytes, message_bytes);
+                    return bulk(devices_.gpu).measure(what, gpu_memory, bytes, message_bytes);
                 });
             if (cores || gpu) print(table_.line(cores ? &*cores : nullptr, gpu ? &*gpu : nullptr));
         }

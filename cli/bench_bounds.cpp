@@ -39,14 +39,13 @@ std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode,
         const unsigned lookups = mode == "ccm" ? work.lookups + work.counting_lookups : text;
         return Bound{
             clocks * banks / lookups * work.block_bytes / 1e9,
-            fmt::format("{} look-ups a block, {:g} a clock and multiprocessor", lookups, banks)};
+            fmt::format("{} lookups a block, {:g} a clock and multiprocessor", lookups, banks)};
     }
     if (work.logic == 0) return std::nullopt;
     const unsigned logic = mode == "ccm" ? 2 * work.logic : work.logic;
-    return Bound{
-        clocks * logic_lanes / logic * work.block_bytes / 1e9,
-        fmt::format("{} exclusive-ors and rotations a block, {:g} a clock and multiprocessor",
-                    logic, logic_lanes)};
+    return Bound{clocks * logic_lanes / logic * work.block_bytes / 1e9,
+                 fmt::format("{} XORs and rotations a block, {:g} a clock and multiprocessor",
+                             logic, logic_lanes)};
 }
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace warpseal::cli {
 
 struct Bound {
     double gigabytes_per_second;
-    std::string binds;  // limiting unit, e.g. "160 look-ups a block, 32 a clock and multiprocessor"
+    std::string binds;  // limiting unit, e.g. "160 lookups a block, 32 a clock and multiprocessor"
 };
 
 // Returns the bound of a report's row on the GPU of the report's head. Returns nothing if the head

@@ -18,7 +18,7 @@ namespace {
 constexpr mode_t mode_secret = 0600;
 constexpr mode_t mode_public = 0666;
 // Items of one call. Interrupts are handled between calls.
-constexpr uint64_t piece_items = 4096;
+constexpr uint64_t chunk_items = 4096;
 
 std::string named(const char* what, const std::string& path) {
     return path == "-" ? fmt::format("the {} on standard input", what)
@@ -175,7 +175,7 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     KemOutput::refuse_same_stream(secret_out, public_out);
     for (const KemOutput* out : {&secret_out, &public_out}) out->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
-    const uint64_t most = std::min(choice.count, piece_items);
+    const uint64_t most = std::min(choice.count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.secret_key_bytes),
                 publics = capacity_for(most, set.public_key_bytes);
     for (uint64_t first = 0; first < choice.count; first += most) {
@@ -215,7 +215,7 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     const uint64_t count = key_count > 1 ? key_count : choice.count;
     for (const KemOutput* out : {&secret_out, &ciphertext_out}) out->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
-    const uint64_t most = std::min(count, piece_items);
+    const uint64_t most = std::min(count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.shared_secret_bytes),
                 ciphertexts = capacity_for(most, set.ciphertext_bytes);
     for (uint64_t first = 0; first < count; first += most) {
@@ -261,7 +261,7 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
                 key_count, count));
     secret_out.remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
-    const uint64_t most = std::min(count, piece_items);
+    const uint64_t most = std::min(count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.shared_secret_bytes);
     for (uint64_t first = 0; first < count; first += most) {
         warpseal_kem_batch batch = empty_batch();

@@ -44,7 +44,7 @@ std::string side_channels_as_text(const warpseal_cipher_info& cipher) {
     return text;
 }
 
-std::string forms_as_text() {
+std::string representations_as_text() {
     std::vector<warpseal_target_info> usable;
     std::string text = fmt::format("{:<14}", "FORM");
     for (const warpseal_target_info& target : all_targets())
@@ -105,7 +105,7 @@ ExitCode list(bool json) {
                             cipher.key_bytes * 8, cipher.block_bytes * 8,
                             side_channels_as_text(cipher), fmt::join(mode_names(cipher), " "),
                             cipher.legacy ? "  (legacy: for old data alone)" : "");
-    print_output(text + "\n" + targets_as_text() + "\n" + forms_as_text() +
+    print_output(text + "\n" + targets_as_text() + "\n" + representations_as_text() +
                  fmt::format("\nFor files (-c): {}\n", fmt::join(file_suites(), ", ")));
     return ExitCode::ok;
 }

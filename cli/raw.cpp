@@ -143,7 +143,7 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     if (job.aead())
         run_raw_whole(job, key.get(), aad ? &*aad : nullptr, input.get(), out);
     else
-        run_raw_pieces(job, engine.get(), key.get(), input.get(), out);
+        run_raw_chunks(job, engine.get(), key.get(), input.get(), out);
     output.commit();
     return ExitCode::ok;
 }

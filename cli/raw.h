@@ -73,7 +73,7 @@ void require_raw(const RawJob& job, warpseal_status status);
 void require_within_limit(const RawJob& job, uint64_t bytes);
 
 // Processes modes without a tag in chunks, with bounded memory.
-void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input,
+void run_raw_chunks(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input,
                     RawOutput& output);
 // Processes GCM and CCM in memory; the tag follows the ciphertext. Writes nothing before the tag is
 // computed or checked.

@@ -11,7 +11,7 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t piece_bytes = size_t{16} << 20;
+constexpr size_t chunk_bytes = size_t{16} << 20;
 constexpr size_t longest_block = 16;
 constexpr size_t xts_block_bytes = 16;
 
@@ -158,11 +158,11 @@ private:
 
 }  // namespace
 
-void run_raw_pieces(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input,
+void run_raw_chunks(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input,
                     RawOutput& output) {
     const size_t step = job.unit_bytes
-                            ? std::max<size_t>(1, piece_bytes / job.unit_bytes) * job.unit_bytes
-                            : piece_bytes;
+                            ? std::max<size_t>(1, chunk_bytes / job.unit_bytes) * job.unit_bytes
+                            : chunk_bytes;
     // One chunk is read ahead, because the last chunk must be known as such.
     Buffer first(engine, step + job.cipher.block_bytes),
         second(engine, step + job.cipher.block_bytes);

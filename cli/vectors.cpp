@@ -23,10 +23,10 @@ void print_tally(const std::string& path, const Tally& tally) {
 
 ExitCode run(const VectorsOptions& options, Session& session) {
     const EngineHandle engine = create_engine({options.device, 0}, session);
-    Subject subject(engine.get(), options.device.rfind("cuda", 0) == 0);
+    Tested tested(engine.get(), options.device.rfind("cuda", 0) == 0);
     Tally total;
     for (const std::string& path : options.files) {
-        const Tally tally = check_file(subject, path);
+        const Tally tally = check_file(tested, path);
         print_tally(path, tally);
         total.add(tally);
     }

@@ -42,13 +42,13 @@ struct KeyDelete {
 using KeyHandle = std::unique_ptr<warpseal_key, KeyDelete>;
 
 // Engine under test, with GPU memory if the user named the GPU.
-class Subject {
+class Tested {
 public:
-    Subject(warpseal_engine* engine, bool use_device_memory)
+    Tested(warpseal_engine* engine, bool use_device_memory)
         : engine_(engine), use_device_memory_(use_device_memory) {}
-    ~Subject();
-    Subject(const Subject&) = delete;
-    Subject& operator=(const Subject&) = delete;
+    ~Tested();
+    Tested(const Tested&) = delete;
+    Tested& operator=(const Tested&) = delete;
 
     warpseal_engine* engine() const { return engine_; }
     bool has_device_memory() const { return use_device_memory_; }
@@ -93,7 +93,7 @@ Octets inflate_all(const uint8_t* data, size_t bytes);
 class RowKey {
 public:
     // Fails the row if the library and the standards disagree about weak keys.
-    RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode,
+    RowKey(Tested& tested, const warpseal_cipher_info& cipher, warpseal_mode mode,
            const Octets& bytes);
     bool rejected() const { return rejected_; }  // true: the cipher accepts no key of this length
     bool weak() const { return internal_ != nullptr; }
@@ -111,15 +111,15 @@ private:
 };
 
 // Checks a known answer: one message, both directions, every kind of call.
-void check_message(Subject& subject, const nlohmann::json& row);
+void check_message(Tested& tested, const nlohmann::json& row);
 // Checks every round of a Monte Carlo chain.
-void check_chain(Subject& subject, const nlohmann::json& row);
+void check_chain(Tested& tested, const nlohmann::json& row);
 // Checks a long message given by its seed and hashes.
-void check_bulk(Subject& subject, const nlohmann::json& row);
+void check_bulk(Tested& tested, const nlohmann::json& row);
 // Checks a C2SP chunked-encryption message. `aead` is the algorithm of its group.
-void check_cobblestone(Subject& subject, const std::string& aead, const nlohmann::json& row);
+void check_cobblestone(Tested& tested, const std::string& aead, const nlohmann::json& row);
 
 // Reads a file, detects its kind from its content and checks every row.
-Tally check_file(Subject& subject, const std::string& path);
+Tally check_file(Tested& tested, const std::string& path);
 
 }  // namespace warpseal::cli

@@ -23,18 +23,18 @@ size_t Arena::add(const Octets& bytes, size_t skew) {
     return place;
 }
 
-warpseal_status Arena::run(Subject& subject, bool on_device, const Work& work) {
+warpseal_status Arena::run(Tested& tested, bool on_device, const Work& work) {
     warpseal_status status = WARPSEAL_OK;
     if (on_device) {
-        uint8_t* base = subject.device_memory(memory_.size());
+        uint8_t* base = tested.device_memory(memory_.size());
         require_status(
-            warpseal_device_upload(subject.engine(), base, memory_.data(), memory_.size()),
+            warpseal_device_upload(tested.engine(), base, memory_.data(), memory_.size()),
             WARPSEAL_OK, "copying to the GPU");
         status = work(base, nullptr);
-        require_status(warpseal_device_synchronize(subject.engine(), nullptr), WARPSEAL_OK,
+        require_status(warpseal_device_synchronize(tested.engine(), nullptr), WARPSEAL_OK,
                        "waiting for the GPU");
         require_status(
-            warpseal_device_download(subject.engine(), memory_.data(), base, memory_.size()),
+            warpseal_device_download(tested.engine(), memory_.data(), base, memory_.size()),
             WARPSEAL_OK, "copying from the GPU");
     } else {
         Octets copy(memory_.size() + boundary);

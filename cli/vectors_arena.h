@@ -24,7 +24,7 @@ public:
     // GPU memory, copied there before and back after. Fails the row if a byte outside the buffers
     // was written. Bytes that nothing wrote keep their poison.
     using Work = std::function<warpseal_status(uint8_t* base, void* stream)>;
-    warpseal_status run(Subject& subject, bool on_device, const Work& work);
+    warpseal_status run(Tested& tested, bool on_device, const Work& work);
 
     static constexpr uint8_t poison = 0xa5;
 

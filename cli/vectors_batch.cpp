@@ -29,7 +29,7 @@ Calls calls_for(const Message& m, bool encrypt) {
 class BatchOfThree {
 public:
     BatchOfThree(const Message& message, bool encrypt, bool own_keys);
-    warpseal_status run(Subject& subject, const warpseal_key* key, bool on_device);
+    warpseal_status run(Tested& tested, const warpseal_key* key, bool on_device);
     void check(const std::string& what);
     bool verifies() const { return m_.tagged() && !encrypt_; }
 
@@ -104,9 +104,9 @@ warpseal_batch BatchOfThree::batch_at(uint8_t* base) const {
     return batch;
 }
 
-warpseal_status BatchOfThree::run(Subject& subject, const warpseal_key* key, bool on_device) {
+warpseal_status BatchOfThree::run(Tested& tested, const warpseal_key* key, bool on_device) {
     const Calls calls = calls_for(m_, encrypt_);
-    return arena_.run(subject, on_device, [&](uint8_t* base, void* stream) {
+    return arena_.run(tested, on_device, [&](uint8_t* base, void* stream) {
         const warpseal_batch batch = batch_at(base);
         return on_device ? calls.device(key, m_.mode, &batch, stream)
                          : calls.host(key, m_.mode, &batch);
@@ -139,7 +139,7 @@ void BatchOfThree::check(const std::string& what) {
     }
 }
 
-void check_batch(Subject& subject, const Message& m, const RowKey& key, bool encrypt, bool own_keys,
+void check_batch(Tested& tested, const Message& m, const RowKey& key, bool encrypt, bool own_keys,
                  bool on_device) {
     const std::string what = std::string(encrypt ? "encrypt" : "decrypt") + " in a batch" +
                              (own_keys ? " with its own key" : "") +
@@ -149,20 +149,20 @@ void check_batch(Subject& subject, const Message& m, const RowKey& key, bool enc
     const bool encrypts = encrypt || m.mode == WARPSEAL_CMAC;
     // A call on the device returns before the tags are checked, so only the statuses show the
     // result.
-    require_status(batch.run(subject, key.for_direction(encrypts), on_device),
+    require_status(batch.run(tested, key.for_direction(encrypts), on_device),
                    batch.verifies() && !on_device ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK, what);
     batch.check(what);
     if (key.weak() && encrypt && !on_device)
-        require_status(BatchOfThree(m, true, own_keys).run(subject, key.open(), false),
+        require_status(BatchOfThree(m, true, own_keys).run(tested, key.open(), false),
                        WARPSEAL_WEAK_KEY, what + " under a weak key");
 }
 
 }  // namespace
 
-void check_batches(Subject& subject, const Message& m, const RowKey& key, bool encrypt) {
+void check_batches(Tested& tested, const Message& m, const RowKey& key, bool encrypt) {
     for (const bool own_keys : {false, true}) {
-        check_batch(subject, m, key, encrypt, own_keys, false);
-        if (subject.has_device_memory()) check_batch(subject, m, key, encrypt, own_keys, true);
+        check_batch(tested, m, key, encrypt, own_keys, false);
+        if (tested.has_device_memory()) check_batch(tested, m, key, encrypt, own_keys, true);
     }
 }
 

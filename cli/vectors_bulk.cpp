@@ -70,7 +70,7 @@ warpseal_status call_on_device(const Bulk& bulk, const warpseal_key* key, bool e
 }
 
 // Works in place; `data` is the plaintext before and after. Serial modes are encrypted on the host.
-void check_bulk_on_device(Subject& subject, const Bulk& bulk, const warpseal_key* key,
+void check_bulk_on_device(Tested& tested, const Bulk& bulk, const warpseal_key* key,
                           const Octets& plaintext, const nlohmann::json& row) {
     Octets data = plaintext;
     for (const bool encrypt : {true, false}) {
@@ -87,7 +87,7 @@ void check_bulk_on_device(Subject& subject, const Bulk& bulk, const warpseal_key
         const auto work = [&](uint8_t* base, void* stream) {
             return call_on_device(bulk, key, encrypt, base + place, data.size(), stream);
         };
-        require_status(arena.run(subject, true, work), WARPSEAL_OK, what);
+        require_status(arena.run(tested, true, work), WARPSEAL_OK, what);
         if (encrypt)
             check_bulk_ciphertext(row, arena.at(place), data.size(), what);
         else
@@ -98,11 +98,11 @@ void check_bulk_on_device(Subject& subject, const Bulk& bulk, const warpseal_key
 
 }  // namespace
 
-void check_bulk(Subject& subject, const nlohmann::json& row) {
-    const warpseal_cipher_info cipher = subject.cipher(text_field(row, "cipher"));
+void check_bulk(Tested& tested, const nlohmann::json& row) {
+    const warpseal_cipher_info cipher = tested.cipher(text_field(row, "cipher"));
     const uint64_t bytes = number_field(row, "pt_len");
     if (bytes > uint64_t{1} << 32) throw RowSkipped("malformed row: pt_len over 4 GiB");
-    const Bulk bulk{subject.mode(cipher, text_field(row, "mode")), hex_field_or_empty(row, "iv"),
+    const Bulk bulk{tested.mode(cipher, text_field(row, "mode")), hex_field_or_empty(row, "iv"),
                     hex_field_or_empty(row, "aad"), hex_field_or_empty(row, "tag"),
                     row.contains("data_unit_len") ? number_field(row, "data_unit_len") : bytes};
     if (bulk.mode == WARPSEAL_CMAC) throw RowSkipped("bulk rows of cmac are not in this program");
@@ -114,7 +114,7 @@ void check_bulk(Subject& subject, const nlohmann::json& row) {
     if (digest_hex("SHA256", plaintext.data(), bytes) != text_field(row, "pt_sha256"))
         throw RowSkipped("malformed row: pt_sha256 does not fit the seed");
 
-    const RowKey row_key(subject, cipher, bulk.mode, hex_field(row, "key"));
+    const RowKey row_key(tested, cipher, bulk.mode, hex_field(row, "key"));
     require(!row_key.rejected(), "a key of the wrong length");
     if (row_key.weak()) throw RowSkipped("malformed row: a bulk row under a weak key");
     const warpseal_key* key = row_key.open();
@@ -132,8 +132,8 @@ void check_bulk(Subject& subject, const nlohmann::json& row) {
     check_bulk_ciphertext(row, data.data(), bytes, "encrypt in place");
     require(tag == bulk.tag, "encrypt in place: the tag");
 
-    if (subject.has_device_memory() && has_device_call(bulk.mode, false))
-        check_bulk_on_device(subject, bulk, key, plaintext, row);
+    if (tested.has_device_memory() && has_device_call(bulk.mode, false))
+        check_bulk_on_device(tested, bulk, key, plaintext, row);
 }
 
 }  // namespace warpseal::cli

@@ -45,7 +45,7 @@ Block block_of(const Octets& bytes) {
     return block;
 }
 
-Block exclusive_or(const Block& a, const Block& b) {
+Block xor_bytes(const Block& a, const Block& b) {
     Block sum;
     for (size_t i = 0; i < sum.size(); ++i) sum[i] = a[i] ^ b[i];
     return sum;
@@ -58,7 +58,7 @@ void count_up(Block& counter, size_t bytes) {
 
 // Advances to the next step; y[0] is the output of the current step.
 void advance(const Chain& chain, const Block& iv, State& s, bool first) {
-    const Block stream = exclusive_or(s.x, s.y[0]);  // keystream of OFB, and E(V) of CFB
+    const Block stream = xor_bytes(s.x, s.y[0]);  // keystream of OFB, and E(V) of CFB
     s.last_v = s.v;
     if (chain.mode == WARPSEAL_CTR)
         count_up(s.v, chain.cipher.block_bytes);
@@ -79,9 +79,9 @@ void advance(const Chain& chain, const Block& iv, State& s, bool first) {
 
 class Stepper {
 public:
-    Stepper(Subject& subject, const Chain& chain, const Round* rounds, size_t count);
+    Stepper(Tested& tested, const Chain& chain, const Round* rounds, size_t count);
     void step(std::vector<State>& states) {
-        subject_.has_device_memory() ? step_on_device(states) : step_on_host(states);
+        tested_.has_device_memory() ? step_on_device(states) : step_on_host(states);
     }
 
 private:
@@ -90,7 +90,7 @@ private:
     void step_on_device(std::vector<State>& states);
     void queue(uint8_t* memory, const std::vector<State>& states) const;
 
-    Subject& subject_;
+    Tested& tested_;
     const Chain& chain_;
     const size_t block_, count_;
     std::vector<std::unique_ptr<RowKey>> keys_;
@@ -99,11 +99,11 @@ private:
         nullptr;  // key object that permits weak keys if a round has one
 };
 
-Stepper::Stepper(Subject& subject, const Chain& chain, const Round* rounds, size_t count)
-    : subject_(subject), chain_(chain), block_(chain.cipher.block_bytes), count_(count) {
+Stepper::Stepper(Tested& tested, const Chain& chain, const Round* rounds, size_t count)
+    : tested_(tested), chain_(chain), block_(chain.cipher.block_bytes), count_(count) {
     for (size_t i = 0; i < count; ++i) {
         const Round& round = rounds[i];
-        keys_.push_back(std::make_unique<RowKey>(subject, chain.cipher, chain.mode, round.key));
+        keys_.push_back(std::make_unique<RowKey>(tested, chain.cipher, chain.mode, round.key));
         require(!keys_.back()->rejected(), round.name + ": a key of the wrong length");
         key_bytes_.insert(key_bytes_.end(), round.key.begin(), round.key.end());
         if (!for_batch_ || keys_.back()->weak()) for_batch_ = key(i);
@@ -136,14 +136,14 @@ void Stepper::step_on_device(std::vector<State>& states) {
     }
     staging_.insert(staging_.end(), key_bytes_.begin(), key_bytes_.end());
     const size_t out = (staging_.size() + 63) / 64 * 64;
-    uint8_t* memory = subject_.device_memory(out + all + 64 + count_ * sizeof(int32_t));
+    uint8_t* memory = tested_.device_memory(out + all + 64 + count_ * sizeof(int32_t));
     require_status(
-        warpseal_device_upload(subject_.engine(), memory, staging_.data(), staging_.size()),
+        warpseal_device_upload(tested_.engine(), memory, staging_.data(), staging_.size()),
         WARPSEAL_OK, "copying to the GPU");
     queue(memory, states);
-    require_status(warpseal_device_synchronize(subject_.engine(), nullptr), WARPSEAL_OK,
+    require_status(warpseal_device_synchronize(tested_.engine(), nullptr), WARPSEAL_OK,
                    "waiting for the GPU");
-    require_status(warpseal_device_download(subject_.engine(), staging_.data(), memory + out, all),
+    require_status(warpseal_device_download(tested_.engine(), staging_.data(), memory + out, all),
                    WARPSEAL_OK, "copying from the GPU");
     for (size_t i = 0; i < count_; ++i)
         std::copy_n(staging_.data() + i * block_, block_, states[i].y[0].begin());
@@ -220,8 +220,8 @@ Round next_round(const Chain& chain, const Round& round, const State& s) {
     const bool ecb = chain.mode == WARPSEAL_ECB;
     if (chain.tmovs) {
         next.key = next_key_tmovs(round.key, s);
-        next.in = front(
-            chain.mode == WARPSEAL_OFB ? exclusive_or(block_of(round.in), s.last_v) : s.x, bytes);
+        next.in = front(chain.mode == WARPSEAL_OFB ? xor_bytes(block_of(round.in), s.last_v) : s.x,
+                        bytes);
         if (!ecb) next.iv = front(s.v, bytes);
         return next;
     }
@@ -232,9 +232,9 @@ Round next_round(const Chain& chain, const Round& round, const State& s) {
     return next;
 }
 
-std::vector<State> run_rounds(Subject& subject, const Chain& chain, const Round* rounds,
+std::vector<State> run_rounds(Tested& tested, const Chain& chain, const Round* rounds,
                               size_t count) {
-    Stepper stepper(subject, chain, rounds, count);
+    Stepper stepper(tested, chain, rounds, count);
     std::vector<State> states(count);
     for (size_t i = 0; i < count; ++i)
         states[i] = {block_of(rounds[i].in), block_of(rounds[i].iv), {}, {}};
@@ -249,9 +249,8 @@ std::vector<State> run_rounds(Subject& subject, const Chain& chain, const Round*
 }
 
 // On the host, threads share the rounds, because a line may need millions of calls.
-std::vector<State> run_all(Subject& subject, const Chain& chain, const std::vector<Round>& rounds) {
-    if (subject.has_device_memory())
-        return run_rounds(subject, chain, rounds.data(), rounds.size());
+std::vector<State> run_all(Tested& tested, const Chain& chain, const std::vector<Round>& rounds) {
+    if (tested.has_device_memory()) return run_rounds(tested, chain, rounds.data(), rounds.size());
     const size_t slices =
         std::min<size_t>(rounds.size(), std::max(1u, std::thread::hardware_concurrency()));
     std::vector<std::vector<State>> parts(slices);
@@ -262,7 +261,7 @@ std::vector<State> run_all(Subject& subject, const Chain& chain, const std::vect
             const size_t begin = rounds.size() * slice / slices,
                          end = rounds.size() * (slice + 1) / slices;
             try {
-                parts[slice] = run_rounds(subject, chain, rounds.data() + begin, end - begin);
+                parts[slice] = run_rounds(tested, chain, rounds.data() + begin, end - begin);
             } catch (...) {
                 failures[slice] = std::current_exception();
             }
@@ -276,10 +275,10 @@ std::vector<State> run_all(Subject& subject, const Chain& chain, const std::vect
     return states;
 }
 
-Chain read_chain(const Subject& subject, const nlohmann::json& row) {
+Chain read_chain(const Tested& tested, const nlohmann::json& row) {
     Chain chain;
-    chain.cipher = subject.cipher(text_field(row, "cipher"));
-    chain.mode = subject.mode(chain.cipher, text_field(row, "mode"));
+    chain.cipher = tested.cipher(text_field(row, "cipher"));
+    chain.mode = tested.mode(chain.cipher, text_field(row, "mode"));
     const std::string rule = text_field(row, "rule"), op = text_field(row, "op");
     chain.tmovs = rule == "tmovs";
     chain.encrypt = op == "encrypt";
@@ -315,10 +314,10 @@ std::vector<Round> read_rounds(const Chain& chain, const nlohmann::json& row) {
 
 }  // namespace
 
-void check_chain(Subject& subject, const nlohmann::json& row) {
-    const Chain chain = read_chain(subject, row);
+void check_chain(Tested& tested, const nlohmann::json& row) {
+    const Chain chain = read_chain(tested, row);
     const std::vector<Round> rounds = read_rounds(chain, row);
-    const std::vector<State> states = run_all(subject, chain, rounds);
+    const std::vector<State> states = run_all(tested, chain, rounds);
     for (size_t i = 0; i < rounds.size(); ++i) {
         const Round& round = rounds[i];
         require_equal(states[i].y[0].data(), round.out, round.name);

@@ -79,7 +79,7 @@ struct Sealed {
 
 using FileCall = decltype(&warpseal_file_open);
 
-Opened call_on_files(Subject& subject, FileCall call, const Sealed& sealed, const Octets& in,
+Opened call_on_files(Tested& tested, FileCall call, const Sealed& sealed, const Octets& in,
                      const char* suite = nullptr) {
     Descriptor from(memfd_create("in", MFD_CLOEXEC)), to(memfd_create("out", MFD_CLOEXEC));
     write_all(from.get(), in);
@@ -89,12 +89,12 @@ Opened call_on_files(Subject& subject, FileCall call, const Sealed& sealed, cons
     options.suite = suite;
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
-    const warpseal_status status = call(subject.engine(), from.get(), to.get(), &options, &result);
+    const warpseal_status status = call(tested.engine(), from.get(), to.get(), &options, &result);
     require(lseek(to.get(), 0, SEEK_SET) == 0, "seeking");
     return {status, result.plaintext_bytes, read_all(to.get())};
 }
 
-Opened open_through_pipes(Subject& subject, const Sealed& sealed, const Octets& in) {
+Opened open_through_pipes(Tested& tested, const Sealed& sealed, const Octets& in) {
     int in_pipe[2], out_pipe[2];
     require(pipe2(in_pipe, O_CLOEXEC) == 0, "making a pipe");
     Descriptor from(in_pipe[0]), feed(in_pipe[1]);
@@ -110,7 +110,7 @@ Opened open_through_pipes(Subject& subject, const Sealed& sealed, const Octets& 
     const warpseal_file_options options = sealed.options(secret);
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
-    opened.status = warpseal_file_open(subject.engine(), from.get(), to.get(), &options, &result);
+    opened.status = warpseal_file_open(tested.engine(), from.get(), to.get(), &options, &result);
     opened.plaintext_bytes = result.plaintext_bytes;
     from.close();
     to.close();
@@ -119,7 +119,7 @@ Opened open_through_pipes(Subject& subject, const Sealed& sealed, const Octets& 
     return opened;
 }
 
-warpseal_status verify_only(Subject& subject, const Sealed& sealed, const Octets& in) {
+warpseal_status verify_only(Tested& tested, const Sealed& sealed, const Octets& in) {
     Descriptor from(memfd_create("in", MFD_CLOEXEC));
     write_all(from.get(), in);
     require(lseek(from.get(), 0, SEEK_SET) == 0, "seeking");
@@ -127,7 +127,7 @@ warpseal_status verify_only(Subject& subject, const Sealed& sealed, const Octets
     const warpseal_file_options options = sealed.options(secret);
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
-    return warpseal_file_open(subject.engine(), from.get(), -1, &options, &result);
+    return warpseal_file_open(tested.engine(), from.get(), -1, &options, &result);
 }
 
 bool refuses_data(warpseal_status status) {
@@ -160,10 +160,10 @@ void require_prefix(const Octets& released, const nlohmann::json& row) {
 
 // Opens the chunks of a valid message as a batch under the row's derived key, then seals them again
 // to the same bytes.
-void check_chunks(Subject& subject, const std::string& cipher_name, const nlohmann::json& row,
+void check_chunks(Tested& tested, const std::string& cipher_name, const nlohmann::json& row,
                   const Octets& message, const Octets& plaintext) {
-    const warpseal_cipher_info cipher = subject.cipher(cipher_name);
-    const KeyHandle key = subject.key_or_fail(cipher, hex_field(row, "aeadKey"));
+    const warpseal_cipher_info cipher = tested.cipher(cipher_name);
+    const KeyHandle key = tested.key_or_fail(cipher, hex_field(row, "aeadKey"));
     const Octets base_nonce = hex_field(row, "baseNonce");
     if (base_nonce.size() != nonce_bytes)
         throw RowSkipped("malformed row: baseNonce is not 12 bytes");
@@ -210,39 +210,39 @@ void check_chunks(Subject& subject, const std::string& cipher_name, const nlohma
     require(fresh_tags == tags, "sealing the chunks as a batch: the tags");
 }
 
-void check_valid(Subject& subject, const std::string& cipher, const nlohmann::json& row,
+void check_valid(Tested& tested, const std::string& cipher, const nlohmann::json& row,
                  const Sealed& sealed, const Octets& message) {
-    const Opened from_file = call_on_files(subject, warpseal_file_open, sealed, message);
+    const Opened from_file = call_on_files(tested, warpseal_file_open, sealed, message);
     require_message(from_file, row, "opening a file");
-    require_message(open_through_pipes(subject, sealed, message), row, "opening through pipes");
-    require_status(verify_only(subject, sealed, message), WARPSEAL_OK, "verifying");
-    check_chunks(subject, cipher, row, message, from_file.released);
+    require_message(open_through_pipes(tested, sealed, message), row, "opening through pipes");
+    require_status(verify_only(tested, sealed, message), WARPSEAL_OK, "verifying");
+    check_chunks(tested, cipher, row, message, from_file.released);
 
     const std::string suite = cipher + "-gcm";
     const Opened again =
-        call_on_files(subject, warpseal_file_seal, sealed, from_file.released, suite.c_str());
+        call_on_files(tested, warpseal_file_seal, sealed, from_file.released, suite.c_str());
     require_status(again.status, WARPSEAL_OK, "sealing anew");
     require(again.released.size() == message.size(), "sealing anew: the length");
-    require_message(call_on_files(subject, warpseal_file_open, sealed, again.released), row,
+    require_message(call_on_files(tested, warpseal_file_open, sealed, again.released), row,
                     "opening what was sealed anew");
 }
 
-void check_invalid(Subject& subject, const nlohmann::json& row, const Sealed& sealed,
+void check_invalid(Tested& tested, const nlohmann::json& row, const Sealed& sealed,
                    const Octets& message) {
     const auto refused = [](warpseal_status status, const char* what) {
         require(refuses_data(status),
                 std::string(what) + " is not refused: " + warpseal_status_text(status));
     };
-    refused(call_on_files(subject, warpseal_file_open, sealed, message).status, "a broken file");
-    refused(verify_only(subject, sealed, message), "a broken file that is only verified");
-    const Opened piped = open_through_pipes(subject, sealed, message);
+    refused(call_on_files(tested, warpseal_file_open, sealed, message).status, "a broken file");
+    refused(verify_only(tested, sealed, message), "a broken file that is only verified");
+    const Opened piped = open_through_pipes(tested, sealed, message);
     refused(piped.status, "a broken message from a pipe");
     require_prefix(piped.released, row);
 }
 
 }  // namespace
 
-void check_cobblestone(Subject& subject, const std::string& aead, const nlohmann::json& row) {
+void check_cobblestone(Tested& tested, const std::string& aead, const nlohmann::json& row) {
     const std::string cipher = aead == "AEAD_AES_128_GCM"   ? "aes-128"
                                : aead == "AEAD_AES_256_GCM" ? "aes-256"
                                                             : "";
@@ -256,8 +256,8 @@ void check_cobblestone(Subject& subject, const std::string& aead, const nlohmann
         throw RowSkipped(std::string("malformed row: ct: ") + why.what());
     }
     const std::string result = text_field(row, "result");
-    if (result == "valid") return check_valid(subject, cipher, row, sealed, message);
-    if (result == "invalid") return check_invalid(subject, row, sealed, message);
+    if (result == "valid") return check_valid(tested, cipher, row, sealed, message);
+    if (result == "invalid") return check_invalid(tested, row, sealed, message);
     throw RowSkipped("malformed row: result is neither valid nor invalid");
 }
 

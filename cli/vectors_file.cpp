@@ -49,17 +49,17 @@ std::string row_name(const json& row, size_t line) {
     return id != row.end() && id->is_string() ? place + " (" + id->get<std::string>() + ")" : place;
 }
 
-void check_line(Subject& subject, const json& row) {
+void check_line(Tested& tested, const json& row) {
     if (!row.is_object()) throw RowSkipped("malformed row: not a JSON object");
     if (row.contains("keyset") && row.contains("ciphertext_segment_size"))
         throw RowSkipped("Tink streams are not in this program");
-    if (row.contains("rounds")) return check_chain(subject, row);
-    if (row.contains("pt_splitmix64_seed")) return check_bulk(subject, row);
-    if (row.contains("cipher") && row.contains("mode")) return check_message(subject, row);
+    if (row.contains("rounds")) return check_chain(tested, row);
+    if (row.contains("pt_splitmix64_seed")) return check_bulk(tested, row);
+    if (row.contains("cipher") && row.contains("mode")) return check_message(tested, row);
     throw RowSkipped("malformed row: of no known kind");
 }
 
-void check_document(Subject& subject, const json& document, Tally& tally) {
+void check_document(Tested& tested, const json& document, Tally& tally) {
     for (const json& group : document["testGroups"]) {
         if (!group.is_object() || !group.contains("tests") || !group["tests"].is_array()) {
             tally.run("test group", [] { throw RowSkipped("malformed test group"); });
@@ -72,7 +72,7 @@ void check_document(Subject& subject, const json& document, Tally& tally) {
             tally.run(name, [&] {
                 if (text_field(group, "type") != "ChunkedEncryption")
                     throw RowSkipped("test group of no known type");
-                check_cobblestone(subject, text_field(group, "aead"), test);
+                check_cobblestone(tested, text_field(group, "aead"), test);
             });
         }
     }
@@ -85,14 +85,14 @@ std::string_view take_line(std::string_view& text) {
     return line;
 }
 
-void check_lines(Subject& subject, std::string_view text, Tally& tally) {
+void check_lines(Tested& tested, std::string_view text, Tally& tally) {
     for (size_t number = 1; !text.empty(); ++number) {
         const std::string_view line = take_line(text);
         if (line.find_first_not_of(" \t\r") == std::string_view::npos) continue;
         const json row = json::parse(line, nullptr, false);
         tally.run(row_name(row, number), [&] {
             require(!row.is_discarded(), "broken JSON");
-            check_line(subject, row);
+            check_line(tested, row);
         });
         if (interrupted_by() != 0)
             throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted");
@@ -100,19 +100,19 @@ void check_lines(Subject& subject, std::string_view text, Tally& tally) {
 }
 
 // JSON lines have a complete value on the first line; a document that spans lines does not.
-void check_json(Subject& subject, std::string_view text, Tally& tally) {
+void check_json(Tested& tested, std::string_view text, Tally& tally) {
     std::string_view rest = text;
     json first = json::parse(take_line(rest), nullptr, false);
     if (first.is_discarded()) first = json::parse(text, nullptr, false);
     if (first.is_object() && first.contains("testGroups") && first["testGroups"].is_array())
-        check_document(subject, first, tally);
+        check_document(tested, first, tally);
     else
-        check_lines(subject, text, tally);
+        check_lines(tested, text, tally);
 }
 
 }  // namespace
 
-Tally check_file(Subject& subject, const std::string& path) {
+Tally check_file(Tested& tested, const std::string& path) {
     Tally tally;
     Octets bytes = read_whole(path);
     const bool gzip = bytes.size() > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;  // RFC 1952 2.3.1
@@ -126,9 +126,9 @@ Tally check_file(Subject& subject, const std::string& path) {
     }
     const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
     if (is_kem_text(text))
-        check_kem_text(subject, text, tally);
+        check_kem_text(tested, text, tally);
     else
-        check_json(subject, text, tally);
+        check_json(tested, text, tally);
     if (tally.passed + tally.failed + tally.skipped == 0)
         tally.run(path, [] { throw RowFailed("no rows in it"); });
     return tally;

@@ -70,8 +70,8 @@ struct Items {
 
 class KemRows {
 public:
-    KemRows(Subject& subject, const warpseal_kem_info& set, bool on_device)
-        : subject_(subject), set_(set), on_device_(on_device) {}
+    KemRows(Tested& tested, const warpseal_kem_info& set, bool on_device)
+        : tested_(tested), set_(set), on_device_(on_device) {}
 
     void keypairs(Items& items, const Octets& coins) const {
         call(keygen, items, coins, set_.keypair_coins_bytes);
@@ -200,11 +200,11 @@ private:
             batch.coins = base + coins_place;
             batch.coins_stride = coins_bytes;
             batch.statuses = reinterpret_cast<int32_t*>(base + statuses_place);
-            return on_device_ ? operation.on_device(subject_.engine(), set_.name, &batch, stream)
-                              : operation.on_host(subject_.engine(), set_.name, &batch);
+            return on_device_ ? operation.on_device(tested_.engine(), set_.name, &batch, stream)
+                              : operation.on_host(tested_.engine(), set_.name, &batch);
         };
         const std::string what = std::string(operation.name) + (on_device_ ? " on the device" : "");
-        const warpseal_status status = arena.run(subject_, on_device_, work);
+        const warpseal_status status = arena.run(tested_, on_device_, work);
         if (status == WARPSEAL_UNSUPPORTED)
             throw RowSkipped(std::string(set_.name) + " does not run on this device");
         require_status(status, WARPSEAL_OK, what);
@@ -225,7 +225,7 @@ private:
                 std::string(what) + ": the SHA-256");
     }
 
-    Subject& subject_;
+    Tested& tested_;
     const warpseal_kem_info set_;
     const bool on_device_;
 };
@@ -278,14 +278,14 @@ std::string_view take_trimmed_line(std::string_view& text) {
 
 bool is_kem_text(std::string_view text) { return text.substr(0, 2) == "# "; }
 
-void check_kem_text(Subject& subject, std::string_view text, Tally& tally) {
+void check_kem_text(Tested& tested, std::string_view text, Tally& tally) {
     const std::string_view title = take_trimmed_line(text).substr(2);
     const std::string name(title.substr(0, title.find(' ')));
     const auto run = [&](const std::string& row, const std::function<void(const KemRows&)>& check) {
         tally.run(row, [&] {
             const warpseal_kem_info set = set_of_row(name);
-            check(KemRows(subject, set, false));
-            if (subject.has_device_memory()) check(KemRows(subject, set, true));
+            check(KemRows(tested, set, false));
+            if (tested.has_device_memory()) check(KemRows(tested, set, true));
         });
         if (interrupted_by() != 0)
             throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted");

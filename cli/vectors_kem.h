@@ -11,6 +11,6 @@ namespace warpseal::cli {
 bool is_kem_text(std::string_view text);
 // Checks blocks of `name = value` (answer file, explicit coins or chosen ciphertexts) or lines of
 // digests.
-void check_kem_text(Subject& subject, std::string_view text, Tally& tally);
+void check_kem_text(Tested& tested, std::string_view text, Tally& tally);
 
 }  // namespace warpseal::cli

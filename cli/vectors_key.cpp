@@ -60,14 +60,14 @@ warpseal_status create(Create call, warpseal_engine* engine, const char* cipher,
 
 }  // namespace
 
-RowKey::RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mode mode,
+RowKey::RowKey(Tested& tested, const warpseal_cipher_info& cipher, warpseal_mode mode,
                const Octets& bytes) {
     const bool xts = mode == WARPSEAL_XTS;
     const size_t right = cipher.key_bytes * (xts ? 2 : 1);
     const Create make = xts ? warpseal_key_create_xts : warpseal_key_create;
-    const warpseal_status made = create(make, subject.engine(), cipher.name, bytes, public_);
+    const warpseal_status made = create(make, tested.engine(), cipher.name, bytes, public_);
     KeyHandle shorter;
-    require_refused(create(make, subject.engine(), cipher.name, Octets(right - 1, 7), shorter),
+    require_refused(create(make, tested.engine(), cipher.name, Octets(right - 1, 7), shorter),
                     "a key that is a byte short");
     rejected_ = bytes.size() != right;
     if (rejected_) {
@@ -78,7 +78,7 @@ RowKey::RowKey(Subject& subject, const warpseal_cipher_info& cipher, warpseal_mo
     const Create make_internal =
         xts ? warpseal_internal_key_create_xts : warpseal_internal_key_create;
     const auto internal = [&] {
-        require_status(create(make_internal, subject.engine(), cipher.name, bytes, internal_),
+        require_status(create(make_internal, tested.engine(), cipher.name, bytes, internal_),
                        WARPSEAL_OK, "making the key");
     };
     if (xts && std::equal(bytes.begin(), bytes.begin() + static_cast<ptrdiff_t>(right / 2),

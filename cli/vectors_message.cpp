@@ -17,20 +17,20 @@ bool take_padding(std::string& mode) {
 
 }  // namespace
 
-std::vector<Way> host_ways() {
+std::vector<CallPath> host_call_paths() {
     return {{false, 0, false}, {true, 0, false}, {false, 3, false}, {true, 9, false}};
 }
 
-std::vector<Way> ways(const Subject& subject) {
-    std::vector<Way> all = host_ways();
-    if (subject.has_device_memory())
+std::vector<CallPath> call_paths(const Tested& tested) {
+    std::vector<CallPath> all = host_call_paths();
+    if (tested.has_device_memory())
         all.insert(all.end(), {{false, 0, true}, {true, 16, true}, {false, 5, true}});
     return all;
 }
 
-std::string describe(const char* operation, const Way& way) {
-    return std::string(operation) + (way.in_place ? " in place" : "") +
-           (way.skew ? " misaligned" : "") + (way.on_device ? " on the device" : "");
+std::string describe(const char* operation, const CallPath& path) {
+    return std::string(operation) + (path.in_place ? " in place" : "") +
+           (path.skew ? " misaligned" : "") + (path.on_device ? " on the device" : "");
 }
 
 bool has_device_call(warpseal_mode mode, bool encrypt) {
@@ -39,12 +39,12 @@ bool has_device_call(warpseal_mode mode, bool encrypt) {
            (chained && !encrypt);
 }
 
-void check_message(Subject& subject, const nlohmann::json& row) {
+void check_message(Tested& tested, const nlohmann::json& row) {
     Message m;
-    m.cipher = subject.cipher(text_field(row, "cipher"));
+    m.cipher = tested.cipher(text_field(row, "cipher"));
     std::string mode = text_field(row, "mode");
     const bool padded = take_padding(mode);
-    m.mode = subject.mode(m.cipher, mode);
+    m.mode = tested.mode(m.cipher, mode);
     if (padded && m.mode != WARPSEAL_CBC)
         throw RowSkipped("padding of mode " + mode + " is not in this program");
     const bool mac = m.mode == WARPSEAL_CMAC;
@@ -58,14 +58,14 @@ void check_message(Subject& subject, const nlohmann::json& row) {
     if (m.valid && !mac && !padded && m.plaintext.size() != m.ciphertext.size())
         throw RowSkipped("malformed row: pt and ct differ in length");
 
-    const RowKey key(subject, m.cipher, m.mode, m.key);
+    const RowKey key(tested, m.cipher, m.mode, m.key);
     if (key.rejected()) return require(!m.valid, "a valid row with a key of the wrong length");
 
-    if (m.aead()) return check_aead(subject, m, key);
-    if (mac) return check_mac(subject, m, key);
-    if (padded) return check_padded(subject, m, key);
-    if (m.mode == WARPSEAL_XTS && m.valid) return check_units(subject, m, key);
-    if (m.valid) return check_plain(subject, m, key);
+    if (m.aead()) return check_aead(tested, m, key);
+    if (mac) return check_mac(tested, m, key);
+    if (padded) return check_padded(tested, m, key);
+    if (m.mode == WARPSEAL_XTS && m.valid) return check_units(tested, m, key);
+    if (m.valid) return check_plain(tested, m, key);
     Octets out(m.ciphertext.size() + 1);
     require_refused(warpseal_decrypt(key.decrypting(), m.mode, m.iv.data(), m.iv.size(),
                                      m.ciphertext.data(), out.data(), m.ciphertext.size()),

@@ -16,19 +16,19 @@ const char* operation(bool encrypt) { return encrypt ? "encrypt" : "decrypt"; }
 using Call =
     std::function<warpseal_status(const uint8_t* in, uint8_t* out, bool on_device, void* stream)>;
 
-void check_call(Subject& subject, const Message& m, bool encrypt, const Way& way,
+void check_call(Tested& tested, const Message& m, bool encrypt, const CallPath& path,
                 const Call& call) {
     const Octets& in = input(m, encrypt);
-    const std::string what = describe(operation(encrypt), way);
+    const std::string what = describe(operation(encrypt), path);
     Arena arena;
-    const size_t from = arena.add(in, way.skew);
-    const size_t to = way.in_place ? from : arena.add(in.size(), way.skew);
+    const size_t from = arena.add(in, path.skew);
+    const size_t to = path.in_place ? from : arena.add(in.size(), path.skew);
     const auto work = [&](uint8_t* base, void* stream) {
-        return call(base + from, base + to, way.on_device, stream);
+        return call(base + from, base + to, path.on_device, stream);
     };
-    require_status(arena.run(subject, way.on_device, work), WARPSEAL_OK, what);
+    require_status(arena.run(tested, path.on_device, work), WARPSEAL_OK, what);
     require_equal(arena.at(to), output(m, encrypt), what);
-    if (!way.in_place) require_equal(arena.at(from), in, what + ": the input");
+    if (!path.in_place) require_equal(arena.at(from), in, what + ": the input");
 }
 
 warpseal_status call_plain(const Message& m, const warpseal_key* key, bool encrypt,
@@ -77,15 +77,15 @@ warpseal_status call_units(const Message& m, const warpseal_key* key, uint64_t u
 
 // ---- padding
 
-void check_padded_call(Subject& subject, const Message& m, const RowKey& key, bool encrypt,
-                       const Way& way) {
+void check_padded_call(Tested& tested, const Message& m, const RowKey& key, bool encrypt,
+                       const CallPath& path) {
     const Octets& in = input(m, encrypt);
     const Octets& expected = output(m, encrypt);
     const size_t capacity = m.ciphertext.size();
-    const std::string what = describe(operation(encrypt), way) + " with padding";
+    const std::string what = describe(operation(encrypt), path) + " with padding";
     Arena arena;
-    const size_t to = arena.add(capacity, way.skew);
-    const size_t from = way.in_place ? to : arena.add(in, way.skew);
+    const size_t to = arena.add(capacity, path.skew);
+    const size_t from = path.in_place ? to : arena.add(in, path.skew);
     std::copy(in.begin(), in.end(), arena.at(from));
     size_t wrote = SIZE_MAX;
     const auto work = [&](uint8_t* base, void*) {
@@ -93,24 +93,24 @@ void check_padded_call(Subject& subject, const Message& m, const RowKey& key, bo
             key.for_direction(encrypt), m.iv.data(), m.iv.size(), base + from, in.size(), base + to,
             capacity, &wrote);
     };
-    require_status(arena.run(subject, false, work), WARPSEAL_OK, what);
+    require_status(arena.run(tested, false, work), WARPSEAL_OK, what);
     require(wrote == expected.size(), what + ": the length");
     require_equal(arena.at(to), expected, what);
-    if (!way.in_place) require_equal(arena.at(from), in, what + ": the input");
+    if (!path.in_place) require_equal(arena.at(from), in, what + ": the input");
 }
 
-void check_bad_padding(Subject& subject, const Message& m, const RowKey& key, const Way& way) {
-    const std::string what = describe("decrypt", way) + " of bad padding";
+void check_bad_padding(Tested& tested, const Message& m, const RowKey& key, const CallPath& path) {
+    const std::string what = describe("decrypt", path) + " of bad padding";
     const size_t bytes = m.ciphertext.size();
     Arena arena;
-    const size_t from = arena.add(m.ciphertext, way.skew);
-    const size_t to = way.in_place ? from : arena.add(bytes, way.skew);
+    const size_t from = arena.add(m.ciphertext, path.skew);
+    const size_t to = path.in_place ? from : arena.add(bytes, path.skew);
     size_t wrote = SIZE_MAX;
     const auto work = [&](uint8_t* base, void*) {
         return warpseal_decrypt_padded(key.decrypting(), m.iv.data(), m.iv.size(), base + from,
                                        bytes, base + to, bytes, &wrote);
     };
-    const warpseal_status status = arena.run(subject, false, work);
+    const warpseal_status status = arena.run(tested, false, work);
     if (bytes == 0 || bytes % m.cipher.block_bytes != 0) return require_refused(status, what);
     require_status(status, WARPSEAL_BAD_PADDING, what);
     require_wiped(arena.at(to), bytes, what);
@@ -118,29 +118,29 @@ void check_bad_padding(Subject& subject, const Message& m, const RowKey& key, co
 
 }  // namespace
 
-void check_plain(Subject& subject, const Message& m, const RowKey& key) {
+void check_plain(Tested& tested, const Message& m, const RowKey& key) {
     if (key.weak()) check_weak_refused(m, key);
     for (const bool encrypt : {true, false}) {
-        for (const Way& way : ways(subject)) {
-            if (way.on_device && !has_device_call(m.mode, encrypt)) continue;
-            check_call(subject, m, encrypt, way,
+        for (const CallPath& path : call_paths(tested)) {
+            if (path.on_device && !has_device_call(m.mode, encrypt)) continue;
+            check_call(tested, m, encrypt, path,
                        [&](const uint8_t* in, uint8_t* out, bool on_device, void* stream) {
                            return call_plain(m, key.for_direction(encrypt), encrypt, in, out,
                                              on_device, stream);
                        });
         }
-        if (m.mode != WARPSEAL_ECB) check_batches(subject, m, key, encrypt);
+        if (m.mode != WARPSEAL_ECB) check_batches(tested, m, key, encrypt);
     }
     check_refused_shapes(m, key);
 }
 
-void check_units(Subject& subject, const Message& m, const RowKey& key) {
+void check_units(Tested& tested, const Message& m, const RowKey& key) {
     if (m.iv.size() != 16)
         throw RowSkipped("malformed row: the number of a data unit is not 16 bytes");
     const size_t bytes = m.plaintext.size();
     for (const bool encrypt : {true, false})
-        for (const Way& way : ways(subject))
-            check_call(subject, m, encrypt, way,
+        for (const CallPath& path : call_paths(tested))
+            check_call(tested, m, encrypt, path,
                        [&](const uint8_t* in, uint8_t* out, bool on_device, void* stream) {
                            return call_units(m, key.for_direction(encrypt), bytes, encrypt, in, out,
                                              on_device, stream);
@@ -156,7 +156,7 @@ void check_units(Subject& subject, const Message& m, const RowKey& key) {
                     "a message of 15 bytes");
 }
 
-void check_padded(Subject& subject, const Message& m, const RowKey& key) {
+void check_padded(Tested& tested, const Message& m, const RowKey& key) {
     Octets out(m.plaintext.size() + m.cipher.block_bytes);
     size_t wrote = 0;
     const auto encrypt_into = [&](const warpseal_key* with, size_t capacity) {
@@ -166,13 +166,13 @@ void check_padded(Subject& subject, const Message& m, const RowKey& key) {
     if (key.weak())
         require_status(encrypt_into(key.open(), out.size()), WARPSEAL_WEAK_KEY,
                        "a public encrypt under a weak key");
-    for (const Way& way : host_ways()) {
+    for (const CallPath& path : host_call_paths()) {
         if (!m.valid) {
-            check_bad_padding(subject, m, key, way);
+            check_bad_padding(tested, m, key, path);
             continue;
         }
-        check_padded_call(subject, m, key, true, way);
-        check_padded_call(subject, m, key, false, way);
+        check_padded_call(tested, m, key, true, path);
+        check_padded_call(tested, m, key, false, path);
     }
     if (m.valid)
         require_refused(encrypt_into(key.encrypting(), m.ciphertext.size() - 1),

@@ -34,9 +34,9 @@ void Tally::add(const Tally& other) {
     for (const auto& [reason, count] : other.reasons) reasons[reason] += count;
 }
 
-Subject::~Subject() { warpseal_device_free(engine_, device_memory_); }
+Tested::~Tested() { warpseal_device_free(engine_, device_memory_); }
 
-uint8_t* Subject::device_memory(size_t bytes) {
+uint8_t* Tested::device_memory(size_t bytes) {
     if (bytes > device_bytes_) {
         warpseal_device_free(engine_, device_memory_);
         device_memory_ = nullptr;
@@ -51,20 +51,20 @@ uint8_t* Subject::device_memory(size_t bytes) {
     return device_memory_;
 }
 
-warpseal_cipher_info Subject::cipher(const std::string& name) const {
+warpseal_cipher_info Tested::cipher(const std::string& name) const {
     warpseal_cipher_info info{};
     for (size_t i = 0; warpseal_cipher_at(i, &info) == WARPSEAL_OK; ++i)
         if (name == info.name) return info;
     throw RowSkipped("cipher " + name + " is not in this program");
 }
 
-warpseal_mode Subject::mode(const warpseal_cipher_info& cipher, const std::string& name) const {
+warpseal_mode Tested::mode(const warpseal_cipher_info& cipher, const std::string& name) const {
     for (const warpseal_mode mode : modes_of(cipher))
         if (name == full_mode_name(cipher, mode)) return mode;
     throw RowSkipped("mode " + name + " of " + cipher.name + " is not in this program");
 }
 
-KeyHandle Subject::key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const {
+KeyHandle Tested::key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const {
     warpseal_key* key = nullptr;
     require_status(warpseal_key_create(engine_, cipher.name, bytes.data(), bytes.size(), &key),
                    WARPSEAL_OK, "making the key");

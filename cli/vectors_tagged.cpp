@@ -38,32 +38,32 @@ warpseal_status call_open(const Seal& calls, const Message& m, const warpseal_ke
                       m.ciphertext.size(), m.tag.data(), m.tag.size());
 }
 
-void check_seal(Subject& subject, const Message& m, const warpseal_key* key, const Seal& calls,
-                const Way& way) {
-    const std::string what = describe("seal", way);
+void check_seal(Tested& tested, const Message& m, const warpseal_key* key, const Seal& calls,
+                const CallPath& path) {
+    const std::string what = describe("seal", path);
     Arena arena;
-    const size_t from = arena.add(m.plaintext, way.skew);
-    const size_t to = way.in_place ? from : arena.add(m.plaintext.size(), way.skew);
+    const size_t from = arena.add(m.plaintext, path.skew);
+    const size_t to = path.in_place ? from : arena.add(m.plaintext.size(), path.skew);
     const size_t tag = arena.add(m.tag.size());
     const auto work = [&](uint8_t* base, void*) {
         return call_seal(calls, m, key, base + from, base + to, base + tag);
     };
-    require_status(arena.run(subject, false, work), WARPSEAL_OK, what);
+    require_status(arena.run(tested, false, work), WARPSEAL_OK, what);
     require_equal(arena.at(to), m.ciphertext, what);
     require_equal(arena.at(tag), m.tag, what + ": the tag");
 }
 
-void check_open(Subject& subject, const Message& m, const warpseal_key* key, const Seal& calls,
-                const Way& way, bool genuine) {
-    const std::string what = describe("open", way) + (genuine ? "" : " of what is not authentic");
+void check_open(Tested& tested, const Message& m, const warpseal_key* key, const Seal& calls,
+                const CallPath& path, bool genuine) {
+    const std::string what = describe("open", path) + (genuine ? "" : " of what is not authentic");
     const size_t bytes = m.ciphertext.size();
     Arena arena;
-    const size_t from = arena.add(m.ciphertext, way.skew);
-    const size_t to = way.in_place ? from : arena.add(bytes, way.skew);
+    const size_t from = arena.add(m.ciphertext, path.skew);
+    const size_t to = path.in_place ? from : arena.add(bytes, path.skew);
     const auto work = [&](uint8_t* base, void*) {
         return call_open(calls, m, key, base + from, base + to);
     };
-    require_status(arena.run(subject, false, work), genuine ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC,
+    require_status(arena.run(tested, false, work), genuine ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC,
                    what);
     if (genuine)
         require_equal(arena.at(to), m.plaintext, what);
@@ -81,45 +81,46 @@ void check_refused(const Message& m, const warpseal_key* key) {
                     "a public seal with this tag or IV");
 }
 
-Message with_spoilt_tag(const Message& m, const Way& way) {
+Message with_spoilt_tag(const Message& m, const CallPath& path) {
     Message spoilt = m;
-    spoilt.tag[way.skew % m.tag.size()] ^= static_cast<uint8_t>(1 << way.skew % 8);
+    spoilt.tag[path.skew % m.tag.size()] ^= static_cast<uint8_t>(1 << path.skew % 8);
     return spoilt;
 }
 
 // ---- CMAC
 
-void check_mac_call(Subject& subject, const Message& m, const RowKey& key, const Way& way) {
-    const std::string what = describe("mac", way);
+void check_mac_call(Tested& tested, const Message& m, const RowKey& key, const CallPath& path) {
+    const std::string what = describe("mac", path);
     Arena arena;
-    const size_t from = arena.add(m.plaintext, way.skew), tag = arena.add(m.tag.size(), way.skew);
+    const size_t from = arena.add(m.plaintext, path.skew), tag = arena.add(m.tag.size(), path.skew);
     const auto work = [&](uint8_t* base, void*) {
         return warpseal_mac(key.encrypting(), m.mode, base + from, m.plaintext.size(), base + tag,
                             m.tag.size());
     };
-    require_status(arena.run(subject, false, work), WARPSEAL_OK, what);
+    require_status(arena.run(tested, false, work), WARPSEAL_OK, what);
     require_equal(arena.at(from), m.plaintext, what + ": the message");
     if (m.valid) return require_equal(arena.at(tag), m.tag, what);
     require(!std::equal(m.tag.begin(), m.tag.end(), arena.at(tag)),
             what + ": the tag of a row that is not valid comes out");
 }
 
-void check_verify(Subject& subject, const Message& m, const RowKey& key, const Way& way,
+void check_verify(Tested& tested, const Message& m, const RowKey& key, const CallPath& path,
                   bool genuine) {
-    const std::string what = describe("verify", way) + (genuine ? "" : " of what is not authentic");
+    const std::string what =
+        describe("verify", path) + (genuine ? "" : " of what is not authentic");
     Arena arena;
-    const size_t from = arena.add(m.plaintext, way.skew), tag = arena.add(m.tag, way.skew);
+    const size_t from = arena.add(m.plaintext, path.skew), tag = arena.add(m.tag, path.skew);
     const auto work = [&](uint8_t* base, void*) {
         return warpseal_mac_verify(key.encrypting(), m.mode, base + from, m.plaintext.size(),
                                    base + tag, m.tag.size());
     };
-    require_status(arena.run(subject, false, work), genuine ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC,
+    require_status(arena.run(tested, false, work), genuine ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC,
                    what);
 }
 
 }  // namespace
 
-void check_aead(Subject& subject, const Message& m, const RowKey& key) {
+void check_aead(Tested& tested, const Message& m, const RowKey& key) {
     if (!has_such_message(m)) {  // No output exists; only refusal is checked.
         require(!m.valid, "a valid row without an IV or with an impossible tag");
         return check_refused(m, key.open());
@@ -128,18 +129,18 @@ void check_aead(Subject& subject, const Message& m, const RowKey& key) {
     const Seal& calls = by_policy ? internal_calls : public_calls;
     if (by_policy) check_refused(m, key.open());
     // Device memory has batches only; check_batches covers them.
-    for (const Way& way : host_ways()) {
-        check_open(subject, m, key.open(), calls, way, m.valid);
+    for (const CallPath& path : host_call_paths()) {
+        check_open(tested, m, key.open(), calls, path, m.valid);
         if (!m.valid) continue;
-        check_seal(subject, m, key.open(), calls, way);
-        check_open(subject, with_spoilt_tag(m, way), key.open(), calls, way, false);
+        check_seal(tested, m, key.open(), calls, path);
+        check_open(tested, with_spoilt_tag(m, path), key.open(), calls, path, false);
     }
     if (by_policy) return;
-    check_batches(subject, m, key, false);
-    if (m.valid) check_batches(subject, m, key, true);
+    check_batches(tested, m, key, false);
+    if (m.valid) check_batches(tested, m, key, true);
 }
 
-void check_mac(Subject& subject, const Message& m, const RowKey& key) {
+void check_mac(Tested& tested, const Message& m, const RowKey& key) {
     Octets tag(m.cipher.block_bytes + 1);
     const auto make_tag = [&](const warpseal_key* with, size_t tag_bytes) {
         return warpseal_mac(with, m.mode, m.plaintext.data(), m.plaintext.size(), tag.data(),
@@ -156,14 +157,14 @@ void check_mac(Subject& subject, const Message& m, const RowKey& key) {
                        "a public mac under a weak key");
     require_refused(make_tag(key.encrypting(), 0), "a tag of no bytes");
     require_refused(make_tag(key.encrypting(), tag.size()), "a tag longer than a block");
-    for (const Way& way : host_ways()) {
-        if (way.in_place) continue;  // A MAC has no output that could overlap the message.
-        check_mac_call(subject, m, key, way);
-        check_verify(subject, m, key, way, m.valid);
-        if (m.valid) check_verify(subject, with_spoilt_tag(m, way), key, way, false);
+    for (const CallPath& path : host_call_paths()) {
+        if (path.in_place) continue;  // A MAC has no output that could overlap the message.
+        check_mac_call(tested, m, key, path);
+        check_verify(tested, m, key, path, m.valid);
+        if (m.valid) check_verify(tested, with_spoilt_tag(m, path), key, path, false);
     }
-    check_batches(subject, m, key, false);
-    if (m.valid) check_batches(subject, m, key, true);
+    check_batches(tested, m, key, false);
+    if (m.valid) check_batches(tested, m, key, true);
 }
 
 }  // namespace warpseal::cli

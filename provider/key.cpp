@@ -94,9 +94,9 @@ bool Key::set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t>
                                         share.first(group_.classical_share_bytes()));
         if (classical == nullptr) return false;
     }
-    SecretBytes kept_share = copied(share), kept_secret = copied(secret_key);
-    if (kept_share.empty() || kept_secret.empty()) return out_of_memory(context_);
-    share_ = std::move(kept_share);
+    SecretBytes stored_share = copied(share), kept_secret = copied(secret_key);
+    if (stored_share.empty() || kept_secret.empty()) return out_of_memory(context_);
+    share_ = std::move(stored_share);
     secret_key_ = std::move(kept_secret);
     classical_ = std::move(classical);
     return true;

@@ -22,7 +22,7 @@ protected:
     }
 };
 
-Text exclusive_or(const Text& a, const Text& b) {
+Text xor_bytes(const Text& a, const Text& b) {
     Text out = a;
     for (size_t i = 0; i < out.size(); ++i) out[i] = static_cast<uint8_t>(out[i] ^ b[i]);
     return out;
@@ -46,7 +46,7 @@ Text monte_carlo(const vectors::Chain& chain, const vectors::Round& round,
             return {};
         const Text used = v;
         if (chained) v = chain.encrypt ? y : x;
-        if (mode == WARPSEAL_OFB) v = exclusive_or(x, y);
+        if (mode == WARPSEAL_OFB) v = xor_bytes(x, y);
         if (mode == WARPSEAL_CTR) increment(v);
         if (mode == WARPSEAL_ECB || mode == WARPSEAL_CTR)
             x = y;
@@ -55,7 +55,7 @@ Text monte_carlo(const vectors::Chain& chain, const vectors::Round& round,
         else if (mode == WARPSEAL_CBC && !chain.encrypt)
             x = y;
         else if (mode == WARPSEAL_CFB && !chain.encrypt)
-            x = exclusive_or(x, y);
+            x = xor_bytes(x, y);
         else
             x = used;
         before = y;

@@ -130,7 +130,7 @@ private:
     }
 
     void take(Row& row, unsigned round) {
-        load_.handshakes = part_of(options_.handshakes, round, options_.rounds);
+        load_.handshakes = share_of(options_.handshakes, round, options_.rounds);
         const BatchCounts before = BatchCounts::of(servers_.metrics());
         const Measured measured = run_once(row.ends);
         if (cli::interrupted_by() != 0)

@@ -99,7 +99,7 @@ Measured run_loops(const std::vector<std::function<Tally()>>& loops) {
     return all;
 }
 
-uint64_t part_of(uint64_t all, unsigned index, unsigned count) {
+uint64_t share_of(uint64_t all, unsigned index, unsigned count) {
     return all * (index + 1) / count - all * index / count;
 }
 

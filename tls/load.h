@@ -69,7 +69,7 @@ Step step(SSL* end, Tally& tally, bool server);
 // Runs each loop on its own thread and combines their results.
 Measured run_loops(const std::vector<std::function<Tally()>>& loops);
 // Returns the quota of loop `index`; the quotas of all `count` loops add up to `all`.
-uint64_t part_of(uint64_t all, unsigned index, unsigned count);
+uint64_t share_of(uint64_t all, unsigned index, unsigned count);
 
 // Returns the resident memory of the process.
 uint64_t resident_bytes();

@@ -40,7 +40,7 @@ TEST(ReferenceOutput, CtrOfSp80038aF5) {
         bytes_of("6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c9eb76fac45af8e51");
     const Text stream = reference_output::keystream(
         blocks, bytes_of("f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"), 16, plaintext.size());
-    EXPECT_EQ(reference_output::exclusive_or(plaintext, stream),
+    EXPECT_EQ(reference_output::xor_bytes(plaintext, stream),
               bytes_of("874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff"));
 }
 
@@ -74,7 +74,7 @@ TEST(ReferenceOutput, TagsOfTheGcmSubmission) {
         Text first = reference_output::counter0(blocks, bytes_of(c.iv));
         for (int i = 15; i >= 12 && ++first[i] == 0; --i) {
         }
-        const Text ciphertext = reference_output::exclusive_or(
+        const Text ciphertext = reference_output::xor_bytes(
             plaintext, reference_output::keystream(blocks, first, 4, plaintext.size()));
         EXPECT_EQ(reference_output::tag(blocks, bytes_of(c.iv), aad, ciphertext), bytes_of(c.tag))
             << c.iv;

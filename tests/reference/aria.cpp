@@ -58,7 +58,7 @@ const SBoxes& sboxes() {
     return boxes;
 }
 
-State exclusive_or(const State& a, const State& b) {
+State xor_bytes(const State& a, const State& b) {
     State out;
     for (size_t i = 0; i < 16; ++i) out[i] = static_cast<uint8_t>(a[i] ^ b[i]);
     return out;
@@ -85,10 +85,10 @@ State diffuse(const State& x) {  // 2.4.3
 }
 
 State odd(const State& d, const State& rk) {
-    return diffuse(substitute(exclusive_or(d, rk), 0));
+    return diffuse(substitute(xor_bytes(d, rk), 0));
 }  // FO
 State even(const State& d, const State& rk) {
-    return diffuse(substitute(exclusive_or(d, rk), 2));
+    return diffuse(substitute(xor_bytes(d, rk), 2));
 }  // FE
 
 State rotate_right(const State& x, int n) {
@@ -117,7 +117,7 @@ void run(const std::vector<State>& keys, uint8_t* block) {  // 2.3
     for (size_t i = 0; i < 16; ++i) p[i] = block[i];
     const size_t rounds = keys.size() - 1;
     for (size_t r = 1; r < rounds; ++r) p = r % 2 == 1 ? odd(p, keys[r - 1]) : even(p, keys[r - 1]);
-    p = exclusive_or(substitute(exclusive_or(p, keys[rounds - 1]), 2), keys[rounds]);
+    p = xor_bytes(substitute(xor_bytes(p, keys[rounds - 1]), 2), keys[rounds]);
     for (size_t i = 0; i < 16; ++i) block[i] = p[i];
 }
 
@@ -132,13 +132,13 @@ Aria::Aria(const Text& key) {
     for (size_t i = 16; i < key.size(); ++i) kr[i - 16] = key[i];
     State w[4];
     w[0] = kl;
-    w[1] = exclusive_or(odd(w[0], constant(size)), kr);
-    w[2] = exclusive_or(even(w[1], constant(size + 1)), w[0]);
-    w[3] = exclusive_or(odd(w[2], constant(size + 2)), w[1]);
+    w[1] = xor_bytes(odd(w[0], constant(size)), kr);
+    w[2] = xor_bytes(even(w[1], constant(size + 1)), w[0]);
+    w[3] = xor_bytes(odd(w[2], constant(size + 2)), w[1]);
     const size_t rounds = 12 + 2 * size;
     static constexpr int rotations[5] = {19, 31, 128 - 61, 128 - 31, 128 - 19};
     for (size_t i = 0; i <= rounds; ++i)
-        ek_.push_back(exclusive_or(w[i % 4], rotate_right(w[(i + 1) % 4], rotations[i / 4])));
+        ek_.push_back(xor_bytes(w[i % 4], rotate_right(w[(i + 1) % 4], rotations[i / 4])));
     for (size_t i = 0; i <= rounds; ++i)
         dk_.push_back(i == 0 || i == rounds ? ek_[rounds - i] : diffuse(ek_[rounds - i]));
 }

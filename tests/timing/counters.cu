@@ -6,7 +6,7 @@
 //
 // S: after which no further subject is started. I/N: of all subjects each Nth, from the Ith on, to
 // split them over GPUs. WORD: only those whose names contain one, or with --but none. Planted ones
-// are in each part. Prints a line of JSON for each subject, in the order in which `subject_begins`
+// are in each part. Prints a line of JSON for each subject, in the order in which `test_case_begins`
 // is launched before their calls. Counted work lies between cudaProfilerStart and cudaProfilerStop.
 #include <cuda_runtime.h>
 
@@ -41,7 +41,7 @@ constexpr size_t most_messages = 256, most_key_bytes = 32;
 
 const warpseal::GpuBackend& backend() { return *warpseal::gpu_backend(); }
 
-__global__ void subject_begins() {}
+__global__ void test_case_begins() {}
 
 // Planted leak: all lanes share one copy of a table, so that equal bytes of a secret are one access
 // and different ones up to 32.
@@ -261,7 +261,7 @@ void counting::count(const std::string& name, const std::vector<Input>& inputs,
         input.bring();
         counted(call);
     };
-    counted([] { subject_begins<<<1, 1>>>(); });
+    counted([] { test_case_begins<<<1, 1>>>(); });
     for (size_t i = 0; i < inputs.size(); ++i) {
         measure(inputs[i]);
         if (i % between == 0) measure(repeated);

@@ -216,17 +216,17 @@ warpseal_status StreamingContext::chain(const uint8_t* in, uint8_t* out, size_t 
         (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch_, 0, 1);
         const uint8_t* const last_out = out + bytes - block_bytes_;
         if (mode_ == WARPSEAL_OFB)
-            exclusive_or(last_out, last, state, block_bytes_);
+            xor_bytes(last_out, last, state, block_bytes_);
         else
             copy_block(state, last_out);
         return WARPSEAL_OK;
     }
     // A single block is faster without a batch.
-    if (mode_ == WARPSEAL_CBC) exclusive_or(state, in, state, block_bytes_);
+    if (mode_ == WARPSEAL_CBC) xor_bytes(state, in, state, block_bytes_);
     encipher(state, state, block_bytes_);
-    if (mode_ == WARPSEAL_CFB) exclusive_or(state, in, state, block_bytes_);
+    if (mode_ == WARPSEAL_CFB) xor_bytes(state, in, state, block_bytes_);
     if (mode_ == WARPSEAL_OFB)
-        exclusive_or(in, state, out, block_bytes_);
+        xor_bytes(in, state, out, block_bytes_);
     else
         copy_block(out, state);
     return WARPSEAL_OK;

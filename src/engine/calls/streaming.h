@@ -112,7 +112,7 @@ private:
     uint64_t blocks_of(uint64_t bytes) const { return bytes >> (block_bytes_ == 16 ? 4 : 3); }
 
     // in == out is allowed.
-    static void exclusive_or(const uint8_t* in, const uint8_t* with, uint8_t* out, size_t bytes) {
+    static void xor_bytes(const uint8_t* in, const uint8_t* with, uint8_t* out, size_t bytes) {
         for (; bytes >= 16; in += 16, with += 16, out += 16, bytes -= 16)
             store_block(out, load_block<4>(in) ^ load_block<4>(with));
         for (size_t i = 0; i < bytes; ++i) out[i] = in[i] ^ with[i];

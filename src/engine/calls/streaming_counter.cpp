@@ -28,8 +28,8 @@ void write_counters(const uint8_t* first, uint64_t number, size_t count, uint8_t
 // XORs and keeps a copy of the ciphertext, `in` or `out`. One pass, because reading back recent
 // stores would stall.
 template <Direction direction>
-void exclusive_or_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, uint8_t* kept,
-                          size_t bytes) {
+void xor_bytes_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, uint8_t* kept,
+                       size_t bytes) {
     for (; bytes >= 16; in += 16, with += 16, out += 16, kept += 16, bytes -= 16) {
         const Block<4> given = load_block<4>(in), result = given ^ load_block<4>(with);
         store_block(out, result);
@@ -106,15 +106,14 @@ warpseal_status StreamingContext::count_in_bulk(const uint8_t* in, uint8_t* out,
 void StreamingContext::through_stream(const uint8_t* in, uint8_t* out, size_t bytes) {
     Carried& carried = carried_.value;
     if (mode_ != WARPSEAL_GCM) {
-        exclusive_or(in, carried.stream + stream_at_, out, bytes);
+        xor_bytes(in, carried.stream + stream_at_, out, bytes);
         stream_at_ += bytes;
         return;
     }
     for (size_t n; bytes != 0; in += n, out += n, bytes -= n) {
         n = std::min(bytes, sum_bytes - unsummed_bytes_);
-        const auto work = direction_ == Direction::encrypt
-                              ? exclusive_or_keeping<Direction::encrypt>
-                              : exclusive_or_keeping<Direction::decrypt>;
+        const auto work = direction_ == Direction::encrypt ? xor_bytes_keeping<Direction::encrypt>
+                                                           : xor_bytes_keeping<Direction::decrypt>;
         work(in, carried.stream + stream_at_, out, carried.unsummed + unsummed_bytes_, n);
         stream_at_ += n;
         unsummed_bytes_ += n;
@@ -195,7 +194,7 @@ void StreamingContext::fill_block() {
 void StreamingContext::sum_now() {
     if (unsummed_bytes_ == 0) return;
     Carried& carried = carried_.value;
-    exclusive_or(carried.unsummed, carried.run.sum, carried.unsummed, longest_block);
+    xor_bytes(carried.unsummed, carried.run.sum, carried.unsummed, longest_block);
     text_.cipher->gcm_begin(text_.state, no_iv, sizeof no_iv, carried.unsummed, unsummed_bytes_,
                             &carried.part);
     memcpy(carried.run.sum, carried.part.sum, sizeof carried.run.sum);
@@ -210,7 +209,7 @@ void StreamingContext::finish(uint8_t* tag) {
         store_be64(carried.unsummed + unsummed_bytes_ + 8, text_bytes_ * 8);
         unsummed_bytes_ += longest_block;
         sum_now();
-        exclusive_or(carried.run.sum, carried.tag_mask, tag, whole_tag_bytes);
+        xor_bytes(carried.run.sum, carried.tag_mask, tag, whole_tag_bytes);
     } else {
         sum_now();
         text_.cipher->gcm_finish(text_.state, &carried.run, aad_bytes_, text_bytes_, tag);

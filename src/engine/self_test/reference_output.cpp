@@ -86,7 +86,7 @@ Text keystream(const Blocks& blocks, Text counter, size_t counter_bytes, size_t 
     return stream;
 }
 
-Text exclusive_or(const Text& a, const Text& b) {
+Text xor_bytes(const Text& a, const Text& b) {
     Text sum(a);
     for (size_t i = 0; i < sum.size(); ++i) sum[i] ^= b[i];
     return sum;
@@ -115,7 +115,7 @@ Text first_of(const Text& text, size_t bytes) { return part(text, 0, bytes); }
 Text cbc_mac(const Blocks& blocks, const Text& whole_blocks) {
     Text sum(blocks.bytes());
     for (size_t i = 0; i < whole_blocks.size(); i += blocks.bytes())
-        sum = encrypted(blocks, exclusive_or(sum, part(whole_blocks, i, blocks.bytes())));
+        sum = encrypted(blocks, xor_bytes(sum, part(whole_blocks, i, blocks.bytes())));
     return sum;
 }
 
@@ -124,7 +124,7 @@ Text cbc_mac(const Blocks& blocks, const Text& whole_blocks) {
 Text cbc(const Blocks& blocks, const Text& iv, const Text& plaintext) {
     Text ciphertext, before = iv;
     for (size_t i = 0; i < plaintext.size(); i += blocks.bytes()) {
-        before = encrypted(blocks, exclusive_or(part(plaintext, i, blocks.bytes()), before));
+        before = encrypted(blocks, xor_bytes(part(plaintext, i, blocks.bytes()), before));
         append(ciphertext, before);
     }
     return ciphertext;
@@ -133,7 +133,7 @@ Text cbc(const Blocks& blocks, const Text& iv, const Text& plaintext) {
 Text cfb(const Blocks& blocks, const Text& iv, const Text& plaintext) {
     Text ciphertext, before = iv;
     for (size_t i = 0; i < plaintext.size(); i += blocks.bytes()) {
-        before = exclusive_or(part(plaintext, i, blocks.bytes()), encrypted(blocks, before));
+        before = xor_bytes(part(plaintext, i, blocks.bytes()), encrypted(blocks, before));
         append(ciphertext, before);
     }
     return ciphertext;
@@ -145,7 +145,7 @@ Text ofb(const Blocks& blocks, const Text& iv, const Text& text) {
         block = encrypted(blocks, block);
         append(stream, block);
     }
-    return exclusive_or(text, stream);
+    return xor_bytes(text, stream);
 }
 
 Text xts(const Blocks& data, const Blocks& tweak, Text number, size_t unit_bytes,
@@ -155,7 +155,7 @@ Text xts(const Blocks& data, const Blocks& tweak, Text number, size_t unit_bytes
         const Text unit = part(plaintext, at, unit_bytes);
         Text mask = encrypted(tweak, number), out;
         const auto cipher = [&](const Text& block) {
-            return exclusive_or(encrypted(data, exclusive_or(block, mask)), mask);
+            return xor_bytes(encrypted(data, xor_bytes(block, mask)), mask);
         };
         for (size_t i = 0; i < unit.size(); i += 16) {
             const Text block = part(unit, i, 16);
@@ -227,8 +227,8 @@ Text ccm(const Blocks& blocks, const Text& iv, const Text& aad, const Text& plai
         return keystream(blocks, framed(static_cast<uint8_t>(length_bytes - 1), first),
                          length_bytes, bytes);
     };
-    Text sealed = exclusive_or(plaintext, masks(1, plaintext.size()));
-    append(sealed, first_of(exclusive_or(cbc_mac(blocks, summed), masks(0, 16)), tag_bytes));
+    Text sealed = xor_bytes(plaintext, masks(1, plaintext.size()));
+    append(sealed, first_of(xor_bytes(cbc_mac(blocks, summed), masks(0, 16)), tag_bytes));
     return sealed;
 }
 
@@ -308,7 +308,7 @@ Text tag(const Blocks& blocks, const Text& iv, const Text& aad, const Text& ciph
     append_bits(lengths, aad.size());
     append_bits(lengths, ciphertext.size());
     const Text sum = ghash(blocks, ghash(blocks, aad_sum(blocks, aad), ciphertext), lengths);
-    return exclusive_or(sum, keystream(blocks, counter0(blocks, iv), 4, 16));
+    return xor_bytes(sum, keystream(blocks, counter0(blocks, iv), 4, 16));
 }
 
 }  // namespace warpseal::reference_output

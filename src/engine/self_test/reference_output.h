@@ -45,7 +45,7 @@ Text ecb(const Blocks& blocks, const Text& plaintext);
 // The last `counter_bytes` bytes are a big-endian counter that wraps: all of them in CTR, the last
 // 4 in GCM.
 Text keystream(const Blocks& blocks, Text counter, size_t counter_bytes, size_t bytes);
-Text exclusive_or(const Text& a, const Text& b);
+Text xor_bytes(const Text& a, const Text& b);
 
 // SP 800-38A 6.2, 6.3 with segments of one block, and 6.4. CBC takes whole blocks.
 Text cbc(const Blocks& blocks, const Text& iv, const Text& plaintext);

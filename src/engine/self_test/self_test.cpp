@@ -133,7 +133,7 @@ warpseal_status test_ctr(TestCase& test_case, const CpuCipher& reference, Direct
     for (size_t s = 0; s < starts.size(); ++s) {
         const Text in = reference_output::pattern(
             s == 0 ? lengths[std::size(lengths) - 1] : 9 * block_bytes + 5, 4);
-        const Text expected = reference_output::exclusive_or(
+        const Text expected = reference_output::xor_bytes(
             in, reference_output::keystream(blocks, starts[s], block_bytes, in.size()));
         for (const size_t bytes : lengths) {
             if (bytes > in.size()) break;
@@ -177,7 +177,7 @@ warpseal_status test_gcm_segments(TestCase& test_case, const CpuCipher& referenc
         const Text plaintext = reference_output::pattern(
                        last == 0xff ? 200 : lengths[std::size(lengths) - 1], 6),
                    before = reference_output::pattern(16, 7);
-        const Text ciphertext = reference_output::exclusive_or(
+        const Text ciphertext = reference_output::xor_bytes(
             plaintext, reference_output::keystream(blocks, first, 4, plaintext.size()));
         const Text& from = direction == Direction::encrypt ? plaintext : ciphertext;
         const Text& to = direction == Direction::encrypt ? ciphertext : plaintext;
@@ -324,7 +324,7 @@ warpseal_status test_loops(const CpuCipher& test_case, const CpuBlockLoops& loop
         : mode == WARPSEAL_CFB ? reference_output::cfb(blocks, iv, plaintext)
         : mode == WARPSEAL_OFB
             ? reference_output::ofb(blocks, iv, plaintext)
-            : reference_output::exclusive_or(
+            : reference_output::xor_bytes(
                   plaintext, reference_output::keystream(blocks, iv, 16, plaintext.size()));
     const bool encrypting = direction == Direction::encrypt;
     return both_ways(encrypting ? plaintext : ciphertext, encrypting ? ciphertext : plaintext,

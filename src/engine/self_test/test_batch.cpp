@@ -97,7 +97,7 @@ void TestBatch::compose(const reference_output::Blocks& blocks, size_t i) {
 
     Text ciphertext, tag;
     if (mode_ == WARPSEAL_CTR)
-        ciphertext = reference_output::exclusive_or(
+        ciphertext = reference_output::xor_bytes(
             plaintext, reference_output::keystream(blocks, iv, blocks.bytes(), plaintext.size()));
     if (mode_ == WARPSEAL_CBC) ciphertext = reference_output::cbc(blocks, iv, plaintext);
     if (mode_ == WARPSEAL_CFB) ciphertext = reference_output::cfb(blocks, iv, plaintext);
@@ -107,7 +107,7 @@ void TestBatch::compose(const reference_output::Blocks& blocks, size_t i) {
     if (mode_ == WARPSEAL_GCM) {
         Text first = reference_output::counter0(blocks, iv);
         ++first[15];  // cannot wrap: the byte was 1
-        ciphertext = reference_output::exclusive_or(
+        ciphertext = reference_output::xor_bytes(
             plaintext, reference_output::keystream(blocks, first, 4, plaintext.size()));
         tag = reference_output::tag(blocks, iv, aad, ciphertext);
     }
