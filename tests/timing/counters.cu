@@ -6,8 +6,9 @@
 //
 // S: after which no further subject is started. I/N: of all subjects each Nth, from the Ith on, to
 // split them over GPUs. WORD: only those whose names contain one, or with --but none. Planted ones
-// are in each part. Prints a line of JSON for each subject, in the order in which `test_case_begins`
-// is launched before their calls. Counted work lies between cudaProfilerStart and cudaProfilerStop.
+// are in each part. Prints a line of JSON for each subject, in the order in which
+// `test_case_begins` is launched before their calls. Counted work lies between cudaProfilerStart
+// and cudaProfilerStop.
 #include <cuda_runtime.h>
 
 #include <algorithm>
