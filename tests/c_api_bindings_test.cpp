@@ -172,14 +172,14 @@ TEST(Bindings, KeyPools) {
     std::vector<std::uint64_t> handles(4);
     std::vector<std::int32_t> statuses(4);
     pool.fill();
-    EXPECT_THROW(pool.take(std::span(publics).first(3 * pk), handles), warpseal::Error)
+    EXPECT_THROW(pool.acquire(std::span(publics).first(3 * pk), handles), warpseal::Error)
         << "fewer keys than handles";
-    pool.take(publics, handles);
+    pool.acquire(publics, handles);
     kem.encapsulate(publics, texts, sent);
-    EXPECT_THROW(pool.take(publics, handles), warpseal::Error) << "no keys are left";
-    EXPECT_THROW(pool.take(publics, std::span(handles).first(3)), warpseal::Error)
+    EXPECT_THROW(pool.acquire(publics, handles), warpseal::Error) << "no keys are left";
+    EXPECT_THROW(pool.acquire(publics, std::span(handles).first(3)), warpseal::Error)
         << "more keys than handles";
-    pool.drop(std::span(handles).first(1));
+    pool.release(std::span(handles).first(1));
     warpseal_kem_pool_release(pool.get(), 3, nullptr);
     EXPECT_THROW(pool.decapsulate(handles, texts, received, std::span(statuses).first(3)),
                  warpseal::Error)

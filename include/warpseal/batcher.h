@@ -96,7 +96,7 @@ typedef struct warpseal_kem_batcher_counts {
 WARPSEAL_API warpseal_status warpseal_kem_batcher_counts_read(warpseal_kem_batcher* batcher,
                                                               warpseal_kem_batcher_counts* counts);
 
-/* Writes the counts as Prometheus text, with a final zero, to at most `room` bytes.
+/* Writes the counts as Prometheus text, with a final zero, to at most `capacity` bytes.
  * Returns the length of the whole text without the zero; 0 where it failed. */
 WARPSEAL_API size_t warpseal_kem_batcher_metrics(warpseal_kem_batcher* batcher, char* out,
                                                  size_t capacity);

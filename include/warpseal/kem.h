@@ -98,37 +98,39 @@ WARPSEAL_API warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* en
 /* A pool makes key pairs in batches before they are wanted, each for one use: a server takes one
  * for each client. Secret keys stay in the pool. With a "cuda" device they lie in the memory of its
  * first GPU if that works. Otherwise they lie in host memory, locked if the limit on locked memory
- * allows all of it. If the GPU is lost, so are its keys: their tickets name no key any more, and
- * the pool goes on in host memory. A forked child has none of its parent's pairs and makes its own.
+ * allows all of it. If the GPU is lost, so are its keys: their handles become invalid,
+ * and the pool continues in host memory. A forked child has none of its parent's pairs and makes
+ * its own.
  */
 typedef struct warpseal_kem_pool warpseal_kem_pool;
 
 /* Creates a pool. The engine must outlive it. The first calls that want pairs make them.
- * pairs: how many it holds at most, ready and taken together; at least 1.
+ * pairs: how many it holds at most, ready and handed out together; at least 1.
  * WARPSEAL_UNSUPPORTED: no such set. */
 WARPSEAL_API warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* set,
                                                       uint64_t pairs, warpseal_kem_pool** pool);
 
-/* Wipes what is left and frees the pool. Null is allowed. Not while calls on it are under way. */
+/* Zeroizes the remaining keys and frees the pool. Null is allowed. No call on it may be in
+ * progress. */
 WARPSEAL_API void warpseal_kem_pool_destroy(warpseal_kem_pool* pool);
 
-/* Makes pairs until every place that is not taken has one, for a thread that has time for it.
- * After a failure those that were made are ready. */
+/* Makes pairs until every slot that is not handed out has one. Meant for a thread without other
+ * work. After a failure the pairs already made are ready. */
 WARPSEAL_API warpseal_status warpseal_kem_pool_fill(warpseal_kem_pool* pool);
 
 /* Hands out `count` pairs, none of them twice; makes more where too few are ready.
- * Item i's public key is written to public_keys + i * public_key_stride. tickets[i] names its
- * secret key. WARPSEAL_LIMIT_EXCEEDED: fewer places are free. After any failure nothing is handed
+ * Item i's public key is written to public_keys + i * public_key_stride. handles[i] names its
+ * secret key. WARPSEAL_LIMIT_EXCEEDED: fewer slots are free. After any failure nothing is handed
  * out. */
 WARPSEAL_API warpseal_status warpseal_kem_pool_acquire(warpseal_kem_pool* pool, uint64_t count,
                                                        uint8_t* public_keys,
                                                        uint64_t public_key_stride,
                                                        uint64_t* handles);
 
-/* Decapsulates item i under the secret key of tickets[i], wipes that key and frees its place.
- * WARPSEAL_INVALID_ARGUMENT for an item: its ticket is not of this pool and process, was used or
- * dropped before, or stands in the call a second time. Its secret is zero; the others are done. An
- * item that fails otherwise keeps its ticket.
+/* Decapsulates item i under the secret key of handles[i], zeroizes that key and frees its slot.
+ * WARPSEAL_INVALID_ARGUMENT for an item: its handle is not of this pool and process, was used or
+ * released before, or occurs in the call twice. Its secret is zero; the other items are done. An
+ * item that fails for another reason keeps its handle.
  * Returns WARPSEAL_OK if every item has its secret, else the status of the first that has none.
  * statuses: may be null. All in host memory. */
 WARPSEAL_API warpseal_status warpseal_kem_pool_decapsulate(
@@ -136,7 +138,7 @@ WARPSEAL_API warpseal_status warpseal_kem_pool_decapsulate(
     uint64_t ciphertext_stride, uint8_t* shared_secrets, uint64_t shared_secret_stride,
     int32_t* statuses);
 
-/* Wipes the secret keys of tickets that will not be used. Ignores tickets that name none. */
+/* Zeroizes the secret keys of handles that will not be used. Ignores invalid handles. */
 WARPSEAL_API void warpseal_kem_pool_release(warpseal_kem_pool* pool, uint64_t count,
                                             const uint64_t* handles);
 

@@ -18,7 +18,7 @@
 
 // The inline namespace keeps these names apart from those inside a statically linked library.
 namespace warpseal {
-inline namespace face {
+inline namespace bindings {
 
 using Bytes = std::span<const std::uint8_t>;
 using MutableBytes = std::span<std::uint8_t>;
@@ -342,13 +342,13 @@ public:
     warpseal_kem_pool* get() const noexcept { return pool_.get(); }
 
     void fill() { check(warpseal_kem_pool_fill(get())); }
-    void take(MutableItems public_keys, std::span<std::uint64_t> handles) {
+    void acquire(MutableItems public_keys, std::span<std::uint64_t> handles) {
         const std::uint64_t stride = public_keys.stride(info_.public_key_bytes, handles.size());
         check(warpseal_kem_pool_acquire(get(), handles.size(), public_keys.data(), stride,
                                         handles.data()));
     }
-    // Throws if a ticket names no key: `statuses`, if there are any, say which; the other secrets
-    // are there.
+    // Throws if a handle is invalid. `statuses`, if given, tell which; the other items have their
+    // secrets.
     void decapsulate(std::span<const std::uint64_t> handles, Items ciphertexts,
                      MutableItems shared_secrets, std::span<std::int32_t> statuses = {}) {
         if (!statuses.empty() && statuses.size() != handles.size())
@@ -358,7 +358,7 @@ public:
             ciphertexts.stride(info_.ciphertext_bytes, handles.size()), shared_secrets.data(),
             shared_secrets.stride(info_.shared_secret_bytes, handles.size()), statuses.data()));
     }
-    void drop(std::span<const std::uint64_t> handles) noexcept {
+    void release(std::span<const std::uint64_t> handles) noexcept {
         warpseal_kem_pool_release(get(), handles.size(), handles.data());
     }
 
@@ -446,7 +446,7 @@ inline warpseal_file_result open_file(const Engine& engine, int in_fd, int out_f
     });
 }
 
-}  // namespace face
+}  // namespace bindings
 }  // namespace warpseal
 
 #endif

@@ -1,5 +1,5 @@
-// One message of a plain mode: sharded over the cores, or over GPUs with the CPU to finish what
-// they leave. Also CBC padding.
+// One message of a plain mode: in chunks on the cores, or in shards on GPUs and the cores, which
+// finish what GPUs leave. Also CBC padding.
 #include <cstring>
 #include <new>
 
@@ -131,8 +131,8 @@ size_t padding_of(const uint8_t* block, size_t block_bytes) {
     uint32_t wrong = (bytes - 1) >> 31 | (static_cast<uint32_t>(block_bytes) - bytes) >> 31;
     for (uint32_t i = 0; i < block_bytes; ++i) {
         // 1 if byte i is among the last `bytes`.
-        const uint32_t impl = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >> 31;
-        wrong |= (0 - impl) & (block[i] ^ bytes);
+        const uint32_t is_padding = (static_cast<uint32_t>(block_bytes) - 1 - i - bytes) >> 31;
+        wrong |= (0 - is_padding) & (block[i] ^ bytes);
     }
     return bytes & (((wrong + 0xff) >> 8) - 1);
 }

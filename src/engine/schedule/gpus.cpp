@@ -61,7 +61,7 @@ void Gpu::failed(warpseal_status status) {
     if (said_failed_.exchange(true) || !notice_.say) return;
     notice_.say(status == WARPSEAL_OUT_OF_MEMORY
                     ? "the GPU is out of memory: the work goes on elsewhere"
-                    : "the GPU refused a piece of work: it goes on elsewhere");
+                    : "the GPU refused a call: the work continues elsewhere");
 }
 
 Gpus::Gpus(const GpuBackend* backend, const std::vector<int>& devices,

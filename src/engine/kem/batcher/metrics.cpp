@@ -123,8 +123,7 @@ void KemCounts::read(uint32_t waiting, warpseal_kem_batcher_counts& out) const {
 
 std::string prometheus_text(const warpseal_kem_batcher_counts& counts, const std::string& who) {
     Text text(who);
-    text.family("warpseal_kem_requests_total", "counter",
-                "Completed requests, by the way they went.");
+    text.family("warpseal_kem_requests_total", "counter", "Completed requests, by path.");
     text.sample(counts.inline_requests, "path", "inline");
     text.sample(counts.batched_requests, "path", "batched");
     text.family("warpseal_kem_failures_total", "counter",

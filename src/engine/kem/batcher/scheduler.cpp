@@ -157,8 +157,8 @@ warpseal_status KemScheduler::kem(KemKind kind, const warpseal_kem_batch& batch)
 }
 
 warpseal_status KemScheduler::run(const KemRequest& request, KemKind kind) {
-    const bool capacity = inline_now_.fetch_add(1, std::memory_order_relaxed) < most_inline_;
-    if (!capacity && !serving()) {
+    const bool may_run_inline = inline_now_.fetch_add(1, std::memory_order_relaxed) < most_inline_;
+    if (!may_run_inline && !serving()) {
         Result result;
         KemRequest queued = request;
         queued.done = [](void* user, warpseal_status status) {

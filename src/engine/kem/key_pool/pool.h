@@ -31,9 +31,9 @@ private:
     using Home = std::shared_ptr<KemKeyStore>;
 
     KemKeyPool(Engine& engine, const kem::Params& set, uint32_t pairs, Engine::RandomSource random);
-    // The caller must hold mutex_ for the next five. begin() starts over in a forked child, since
-    // the pairs belong to the parent.
-    // move() replaces a lost GPU's store; slots that calls are using stay with them.
+    // The caller must hold mutex_ for the next six, except in create(). begin() starts over in a
+    // forked child, since the pairs belong to the parent. move() replaces a lost GPU's store; slots
+    // that calls are using stay with them.
     warpseal_status alive();
     warpseal_status begin();
     warpseal_status move();
