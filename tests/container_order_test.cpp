@@ -85,6 +85,7 @@ TEST_F(Order, AFailedSealingLeavesAPrefix) {
         }
         ASSERT_EQ(part.status, WARPSEAL_IO);
         EXPECT_EQ(part.out.size() == chunks_at + first * sealed_chunk, !any_order);
+        options.any_order = 0;  // In any order an output with a gap is allowed.
         const Outcome back = run(Operation::open, part.out, options, 4);
         EXPECT_EQ(back.status, any_order ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_TRUNCATED);
         EXPECT_TRUE(is_prefix(back.out, text));
