@@ -2,7 +2,7 @@
 #include "c_api/handles.h"
 #include "c_api/internal.h"
 #include "core/secret.h"
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 
 namespace warpseal::c_api {
 namespace {

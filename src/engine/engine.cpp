@@ -9,7 +9,7 @@
 #include <new>
 
 #include "core/secret.h"
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "platform/cores.h"
 
 namespace warpseal {

@@ -9,10 +9,10 @@
 #include <cstring>
 #include <thread>
 
+#include "engine/engine_impl.h"
 #include "engine/engines.h"
 #include "engine/fake_backend.h"
 #include "engine/fake_cores.h"
-#include "engine/impl.h"
 
 namespace {
 

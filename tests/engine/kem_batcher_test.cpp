@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "c_api/handles.h"
+#include "engine/engine_impl.h"
 #include "engine/fake_backend.h"
 #include "engine/gated_kem.h"
-#include "engine/impl.h"
 #include "residue.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "engine/pool_clients.h"
 
 namespace {

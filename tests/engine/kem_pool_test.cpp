@@ -12,8 +12,8 @@
 #include <thread>
 #include <utility>
 
+#include "engine/engine_impl.h"
 #include "engine/fake_backend.h"
-#include "engine/impl.h"
 #include "engine/pool_clients.h"
 
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <thread>
 
+#include "engine/engine_impl.h"
 #include "engine/fake_backend.h"
-#include "engine/impl.h"
 #include "engine/self_test/reference_output.h"
 #include "kem/contiguous_batch.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "engine/calls.h"
+#include "engine/engine_impl.h"
 #include "engine/fake_backend.h"
 #include "engine/fake_cores.h"
-#include "engine/impl.h"
 #include "engine/no_memory.h"
 #include "engine/self_test/reference_output.h"
 

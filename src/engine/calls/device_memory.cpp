@@ -1,7 +1,7 @@
 // Calls on device memory: run on the GPU that holds the data, asynchronously on the caller's
 // stream.
 #include "engine/calls/batch_check.h"
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 
 namespace warpseal {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "core/secret.h"
 #include "core/word.h"
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "engine/kem/check.h"
 #include "engine/kem/self_test.h"
 

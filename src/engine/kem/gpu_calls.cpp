@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "core/secret.h"
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "engine/kem/check.h"
 #include "engine/kem/self_test.h"
 

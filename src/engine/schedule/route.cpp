@@ -1,6 +1,6 @@
 // Chooses the route of a call: self-tested targets, and the plan that assigns shards by measured
 // throughput.
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "engine/self_test/self_test.h"
 
 namespace warpseal {

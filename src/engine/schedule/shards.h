@@ -2,7 +2,7 @@
 // finish what a GPU leaves undone.
 #pragma once
 
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 
 namespace warpseal {
 

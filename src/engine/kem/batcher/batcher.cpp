@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "engine/kem/batcher/scheduler.h"
 #include "engine/kem/check.h"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 
 namespace warpseal {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 
 #include "core/secret.h"
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 
 namespace warpseal {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/secret.h"
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "engine/kem/key_pool/key_store.h"
 
 namespace warpseal {

@@ -7,7 +7,7 @@
 #include <new>
 
 #include "core/secret.h"
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "platform/secret_memory.h"
 
 namespace warpseal {

@@ -5,7 +5,7 @@
 #include <bit>
 #include <mutex>
 
-#include "engine/impl.h"
+#include "engine/engine_impl.h"
 #include "engine/kem/check.h"
 
 namespace warpseal {

@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-#include "engine/kem/impl.h"
+#include "engine/kem/kem_impl.h"
 #include "engine/limits.h"
 #include "engine/schedule/gpus.h"
 #include "engine/schedule/plan.h"
