@@ -29,10 +29,23 @@ void spoil(const char* call, void* out, size_t bytes) {
     if (is_broken(call) && bytes != 0) static_cast<uint8_t*>(out)[bytes - 1] ^= 1;
 }
 
-// `_slow`: sleeps a tenth of a second per call, so that the work is negligible and the figure is
+// `auto_slow` replaces the monotonic clock by a scripted one, so that calls take exactly the time
+// that the fault states, however busy the machine is.
+bool is_clock_scripted() {
+    static const bool scripted = is_broken("auto_slow");
+    return scripted;
+}
+
+std::atomic<int64_t> scripted_nanoseconds{0};
+
+// `_slow`: takes a tenth of a second per call, so that the work is negligible and the figure is
 // known.
 void slow_down(const char* call, int milliseconds = 100) {
-    if (is_broken(call)) std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+    if (!is_broken(call)) return;
+    if (is_clock_scripted())
+        scripted_nanoseconds += milliseconds * int64_t{1'000'000};
+    else
+        std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
 // Keys of the engine made for "auto": `auto...` faults apply to calls with these.
@@ -73,6 +86,15 @@ void spoil_file(const char* call, int fd) {
 }  // namespace
 
 extern "C" {
+
+// std::chrono::steady_clock::now(). A reading of the scripted clock takes a microsecond, so that a
+// loop that waits for a time ends.
+std::chrono::steady_clock::time_point __real__ZNSt6chrono3_V212steady_clock3nowEv();
+std::chrono::steady_clock::time_point __wrap__ZNSt6chrono3_V212steady_clock3nowEv() {
+    if (!is_clock_scripted()) return __real__ZNSt6chrono3_V212steady_clock3nowEv();
+    return std::chrono::steady_clock::time_point(
+        std::chrono::nanoseconds(scripted_nanoseconds += 1000));
+}
 
 void note_notice(void (*callback)(void*, const char*), void* user) {
     const std::lock_guard lock(auto_mutex);
