@@ -1,7 +1,7 @@
 // Commands of warpseal-bench, which `warpseal bench` runs under the same names.
 #pragma once
 
-#include "command.h"
+#include "cli/support/command.h"
 
 namespace warpseal::papers {
 

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "commands.h"
-#include "ladder/kem.h"
-#include "ladder/ladder.h"
-#include "report.h"
+#include "bench/commands.h"
+#include "bench/ladder/kem.h"
+#include "bench/ladder/ladder.h"
+#include "bench/report/report.h"
 
 namespace warpseal::papers {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "commands.h"
-#include "papers/study.h"
-#include "report.h"
+#include "bench/commands.h"
+#include "bench/papers/study.h"
+#include "bench/report/report.h"
 
 namespace warpseal::papers {
 namespace {

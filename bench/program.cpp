@@ -6,8 +6,8 @@
 #include <exception>
 #include <sstream>
 
-#include "commands.h"
-#include "interrupt.h"
+#include "bench/commands.h"
+#include "cli/support/interrupt.h"
 
 namespace warpseal::papers {
 namespace {

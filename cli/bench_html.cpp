@@ -5,9 +5,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "bench_page.h"
-#include "bench_survey.h"
-#include "report_file.h"
+#include "bench/bulk/survey.h"
+#include "bench/report/file.h"
+#include "cli/bench_page.h"
 
 namespace warpseal::cli {
 namespace {

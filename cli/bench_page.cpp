@@ -1,14 +1,14 @@
 // Page of `warpseal bench --html`: facts of the machine and bars for every cipher.
-#include "bench_page.h"
+#include "cli/bench_page.h"
 
 #include <fmt/core.h>
 
 #include <algorithm>
 #include <cmath>
 
-#include "bench.h"
-#include "bench_bounds.h"
-#include "bench_page_style.h"
+#include "bench/bulk/bounds.h"
+#include "bench/bulk/measure.h"
+#include "cli/bench_page_style.h"
 
 namespace warpseal::cli {
 namespace {

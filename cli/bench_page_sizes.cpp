@@ -5,8 +5,8 @@
 #include <cmath>
 #include <map>
 
-#include "bench.h"
-#include "bench_page.h"
+#include "bench/bulk/measure.h"
+#include "cli/bench_page.h"
 
 namespace warpseal::cli {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "bench_page.h"
+#include "cli/bench_page.h"
 
 namespace warpseal::cli {
 namespace {

@@ -10,9 +10,9 @@
 #include <cstring>
 #include <fstream>
 
-#include "bench.h"
-#include "companion.h"
-#include "descriptor.h"
+#include "bench/bulk/measure.h"
+#include "cli/support/companion.h"
+#include "cli/support/descriptor.h"
 
 namespace warpseal::cli {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "c_api/internal.h"
-#include "ciphers.h"
-#include "command.h"
+#include "cli/support/ciphers.h"
+#include "cli/support/command.h"
 
 namespace warpseal::cli {
 namespace {

@@ -1,5 +1,5 @@
 // The program `warpseal`.
-#include "command.h"
+#include "cli/support/command.h"
 
 int main(int argument_count, char** arguments) {
     return warpseal::cli::run_program(argument_count, arguments);

@@ -12,9 +12,9 @@
 #include <new>
 #include <sstream>
 
-#include "command.h"
-#include "interrupt.h"
-#include "progress.h"
+#include "cli/support/command.h"
+#include "cli/support/interrupt.h"
+#include "cli/support/progress.h"
 
 namespace warpseal::cli {
 namespace {

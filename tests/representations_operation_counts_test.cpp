@@ -2,7 +2,7 @@
 // with hand counts.
 #include <gtest/gtest.h>
 
-#include "../bench/work/count.h"
+#include "bench/work/count.h"
 #include "every_cipher.h"
 
 namespace {

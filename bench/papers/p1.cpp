@@ -2,9 +2,9 @@
 // block size.
 #include <fmt/core.h>
 
-#include "papers/published.h"
-#include "papers/study.h"
-#include "papers/table_code.h"
+#include "bench/papers/published.h"
+#include "bench/papers/study.h"
+#include "bench/papers/table_code.h"
 
 namespace warpseal::papers {
 namespace {

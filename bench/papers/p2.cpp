@@ -2,8 +2,8 @@
 // shared copy per bank.
 #include <fmt/core.h>
 
-#include "papers/published.h"
-#include "papers/study.h"
+#include "bench/papers/published.h"
+#include "bench/papers/study.h"
 
 namespace warpseal::papers {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "papers/methods.h"
-#include "papers/published.h"
-#include "papers/study.h"
+#include "bench/papers/methods.h"
+#include "bench/papers/published.h"
+#include "bench/papers/study.h"
 
 namespace warpseal::papers {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "ladder/kem.h"
-#include "papers/ntru_on_one_core.h"
-#include "papers/published.h"
-#include "papers/study.h"
+#include "bench/ladder/kem.h"
+#include "bench/papers/ntru_on_one_core.h"
+#include "bench/papers/published.h"
+#include "bench/papers/study.h"
 
 namespace warpseal::papers {
 namespace {

@@ -1,7 +1,7 @@
 // NTRU on one thread, as a whole and in the parts of P4's table 5.
-#include "papers/plain_ntru.h"
+#include "bench/papers/plain_ntru.h"
 
-#include "ladder/ntru.h"
+#include "bench/ladder/ntru.h"
 
 namespace warpseal::papers {
 

@@ -1,13 +1,13 @@
 // Shared parts of the papers' studies, over the program's bench and the ladder.
-#include "papers/study.h"
+#include "bench/papers/study.h"
 
 #include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>
 
-#include "bench_bulk.h"
-#include "ciphers.h"
+#include "bench/bulk/bulk_meter.h"
+#include "cli/support/ciphers.h"
 
 namespace warpseal::papers {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "command.h"
-#include "ladder/ladder.h"
-#include "papers/row.h"
+#include "bench/ladder/ladder.h"
+#include "bench/papers/row.h"
+#include "cli/support/command.h"
 
 namespace warpseal::cli {
 class BulkMeter;

@@ -1,6 +1,6 @@
 // Table-based code of the cipher headers over plain arrays. Its addresses depend on the data, so it
 // runs only with the standards' example keys.
-#include "papers/table_code.h"
+#include "bench/papers/table_code.h"
 
 #include <cstring>
 

@@ -2,7 +2,7 @@
 // source on counting types.
 #pragma once
 
-#include "bench_work.h"
+#include "bench/work/work.h"
 #include "core/bit_planes.h"
 #include "core/lut.h"
 

@@ -2,7 +2,7 @@
 // program itself includes no cipher source.
 #include <vector>
 
-#include "count.h"
+#include "bench/work/count.h"
 #include "every_cipher.h"
 
 namespace warpseal::cli {

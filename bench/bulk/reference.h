@@ -1,0 +1,41 @@
+// References for measured outputs: OpenSSL's mode, a slow mode of ours over OpenSSL's block cipher,
+// or another of our targets.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/bulk/measure.h"
+
+namespace warpseal::cli {
+
+constexpr size_t bench_tag_stride = 16;
+constexpr size_t bench_nonce_bytes = 12;
+
+// Returns the IV length of a mode in the bench: 12 for GCM and CCM, 16 for XTS, 0 for ECB and CMAC,
+// otherwise block_bytes.
+size_t bench_iv_bytes(const BenchCase& what);
+
+class Reference {
+public:
+    virtual ~Reference() = default;
+    virtual bool set_key(const uint8_t* key) = 0;
+    // Processes one message. In modes with a tag, sealing writes it and opening checks it. Returns
+    // false on failure or a wrong tag.
+    virtual bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
+                     uint8_t* tag) = 0;
+    // Returns e.g. "openssl aria-128-ctr", "openssl aria-128-ecb, block by block" or "portable".
+    virtual std::string name() const = 0;
+};
+
+// Returns the first reference of the three that is available. `device` is the measured device; the
+// third reference avoids it if it can. Throws BenchWrong.
+std::unique_ptr<Reference> make_reference(const BenchCase& what, const std::vector<uint8_t>& key,
+                                          const std::string& device);
+// Returns the cores' fastest target, for GPU outputs that are too long for OpenSSL. Throws
+// BenchWrong.
+std::unique_ptr<Reference> make_quick_reference(const BenchCase& what,
+                                                const std::vector<uint8_t>& key);
+
+}  // namespace warpseal::cli

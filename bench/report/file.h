@@ -1,0 +1,25 @@
+// Destination of a bench report.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/support/output.h"
+
+namespace warpseal::cli {
+
+// No report (empty path), standard output ("-"), or a file that is replaced when the report is
+// complete.
+class ReportFile {
+public:
+    // Opens the destination before anything is measured. Throws Failure if it is not writable.
+    ReportFile(const std::string& path);
+    // Writes the whole report. Throws Failure.
+    void write(const std::string& text);
+
+private:
+    std::optional<Output> file_;
+    const bool printed_;
+};
+
+}  // namespace warpseal::cli
