@@ -10,10 +10,10 @@
 #include <string>
 #include <thread>
 
-#include "engine/fake_backend.h"
 #include "engine/fake_cores.h"
 #include "engine/limits.h"
 #include "engine/self_test/reference_output.h"
+#include "support/fake_backend.h"
 
 namespace {
 

@@ -22,7 +22,7 @@
 
 #include "backends/cuda/host/device.h"
 #include "backends/gpu_backend.h"
-#include "random.h"
+#include "support/random.h"
 #include "timing/counting.h"
 
 // CUDA runtime functions whose header is in a package that the pinned ones lack.

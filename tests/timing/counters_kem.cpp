@@ -5,9 +5,9 @@
 
 #include "backends/gpu_backend.h"
 #include "backends/kem_backend.h"
-#include "kem/contiguous_batch.h"
-#include "random.h"
 #include "reference/ntru.h"
+#include "support/contiguous_batch.h"
+#include "support/random.h"
 #include "timing/counting.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/kem_backend.h"
-#include "random.h"
+#include "support/random.h"
 #include "timing/dudect.h"
 
 namespace {

@@ -18,8 +18,8 @@
 #include "backends/block_loops.h"
 #include "backends/kem_backend.h"
 #include "engine/targets.h"
-#include "kem/contiguous_batch.h"
 #include "provider/cipher_record.h"
+#include "support/contiguous_batch.h"
 
 namespace {
 

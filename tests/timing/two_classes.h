@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "random.h"
+#include "support/random.h"
 
 namespace timing {
 
