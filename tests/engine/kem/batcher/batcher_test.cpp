@@ -8,6 +8,7 @@
 #include "c_api/handles.h"
 #include "engine/engine_impl.h"
 #include "engine/kem/gated_kem.h"
+#include "engine/kem/paths.h"
 #include "support/fake_backend.h"
 #include "support/residue.h"
 

@@ -14,6 +14,7 @@
 
 #include "engine/engine_impl.h"
 #include "engine/kem/key_pool/pool_clients.h"
+#include "engine/kem/paths.h"
 #include "support/fake_backend.h"
 
 namespace {
