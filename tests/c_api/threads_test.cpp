@@ -18,7 +18,7 @@ struct ExpectedOutput {
     Text iv, aad, in, out, tag;
 };
 
-std::vector<ExpectedOutput> answers(const std::string& cipher, const Text& key) {
+std::vector<ExpectedOutput> expected_outputs(const std::string& cipher, const Text& key) {
     tests::Random random(61);
     std::vector<ExpectedOutput> all;
     for (int i = 0; i < 40; ++i) {
@@ -61,7 +61,7 @@ bool right(const warpseal_key* key, const ExpectedOutput& a) {
 void run(const std::string& device, unsigned engine_threads) {
     const std::string cipher = "aes-256";
     const Text key_bytes(32, 0x17);
-    const std::vector<ExpectedOutput> all = answers(cipher, key_bytes);
+    const std::vector<ExpectedOutput> all = expected_outputs(cipher, key_bytes);
     const auto engine = targets::engine(device, engine_threads);
     const auto shared = targets::key(engine, cipher, key_bytes);
     std::atomic<size_t> wrong{0}, done{0};
@@ -98,7 +98,7 @@ TEST(Threads, MakeEnginesAtOnce) {
     std::atomic<size_t> wrong{0};
     std::vector<std::thread> threads;
     const Text key_bytes(16, 3);
-    const std::vector<ExpectedOutput> all = answers("aes-128", key_bytes);
+    const std::vector<ExpectedOutput> all = expected_outputs("aes-128", key_bytes);
     for (size_t t = 0; t < 8; ++t)
         threads.emplace_back([&, t] {
             for (int i = 0; i < 5; ++i) {

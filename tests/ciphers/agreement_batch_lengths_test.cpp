@@ -83,11 +83,11 @@ protected:
              uint8_t poison) {
         const size_t count = items.size(), stride = tag_bytes(mode);
         std::vector<uint64_t> lengths, offsets;
-        std::vector<tests::ExpectedOutput> answers;
+        std::vector<tests::ExpectedOutput> outputs;
         Text keys, ivs, aad, tags;
         uint64_t end = 0;
         for (const Item& item : items) {
-            answers.push_back(expected(mode, item, own));
+            outputs.push_back(expected(mode, item, own));
             if (!offsets.empty())
                 end += random_.below(17);  // any alignment, with gap bytes that must not change
             offsets.push_back(end);
@@ -97,7 +97,7 @@ protected:
             const Text message_iv = iv(mode, item.set);
             ivs.insert(ivs.end(), message_iv.begin(), message_iv.end());
             aad.insert(aad.end(), texts_[item.set].begin(), texts_[item.set].begin() + aad_bytes);
-            tags.insert(tags.end(), answers.back().tag.begin(), answers.back().tag.end());
+            tags.insert(tags.end(), outputs.back().tag.begin(), outputs.back().tag.end());
         }
         const bool with_aad = mode == WARPSEAL_GCM || mode == WARPSEAL_CCM,
                    is_mac = mode == WARPSEAL_CMAC;
@@ -112,7 +112,7 @@ protected:
         const auto put = [&](uint8_t* at, size_t i, bool ciphertext) {
             if (items[i].bytes != 0)
                 std::memcpy(at + offsets[i],
-                            ciphertext ? answers[i].text.data() : texts_[items[i].set].data(),
+                            ciphertext ? outputs[i].text.data() : texts_[items[i].set].data(),
                             items[i].bytes);
         };
         for (const auto& path : paths_)

@@ -195,10 +195,10 @@ protected:
                 path.gcm_segment(direction, &run, cut[c] / 16, in + cut[c], out + cut[c], bytes);
                 continue;
             }
-            GcmRun part = begun;
-            std::memset(part.sum, 0, sizeof part.sum);
-            path.gcm_segment(direction, &part, cut[c] / 16, in + cut[c], out + cut[c], bytes);
-            path.gcm_combine(run.sum, part.sum, (bytes + 15) / 16);
+            GcmRun segment = begun;
+            std::memset(segment.sum, 0, sizeof segment.sum);
+            path.gcm_segment(direction, &segment, cut[c] / 16, in + cut[c], out + cut[c], bytes);
+            path.gcm_combine(run.sum, segment.sum, (bytes + 15) / 16);
         }
         Text tag(16, 0xa5);
         path.gcm_finish(&run, aad_bytes, n, tag.data());
@@ -275,21 +275,21 @@ TEST(GcmCombine, AnyPower) {
         for (const auto& path : tests::paths(name, key)) {
             for (uint64_t n = 0; n < 300; ++n) {
                 Text sum = random.text(16);
-                const Text part = random.text(16);
+                const Text segment = random.text(16);
                 Text expected = reference::gcm_ghash(*reference_cipher, Text(16 * n, 0), sum);
                 for (size_t b = 0; b < 16; ++b)
-                    expected[b] = static_cast<uint8_t>(expected[b] ^ part[b]);
-                path->gcm_combine(sum.data(), part.data(), n);
+                    expected[b] = static_cast<uint8_t>(expected[b] ^ segment[b]);
+                path->gcm_combine(sum.data(), segment.data(), n);
                 ASSERT_EQ(sum, expected) << path->target() << " H^" << n;
             }
             for (int i = 0; i < 200; ++i) {
                 const uint64_t a = random.next() >> (4 + random.below(60)),
                                b = random.next() >> (4 + random.below(60));
-                const Text start = random.text(16), part = random.text(16), zero(16, 0);
+                const Text start = random.text(16), segment = random.text(16), zero(16, 0);
                 Text once = start, twice = start;
-                path->gcm_combine(once.data(), part.data(), a + b);
+                path->gcm_combine(once.data(), segment.data(), a + b);
                 path->gcm_combine(twice.data(), zero.data(), a);
-                path->gcm_combine(twice.data(), part.data(), b);
+                path->gcm_combine(twice.data(), segment.data(), b);
                 ASSERT_EQ(once, twice) << path->target() << " H^(" << a << " + " << b << ")";
             }
         }

@@ -12,8 +12,8 @@ using vectors::Row;
 using vectors::Text;
 using warpseal::Direction;
 
-using Shape = std::tuple<std::string, warpseal_mode, size_t, size_t,
-                         size_t>;  // cipher, mode, bytes of IV, AAD and tag
+using Parameters = std::tuple<std::string, warpseal_mode, size_t, size_t,
+                              size_t>;  // cipher, mode, bytes of IV, AAD and tag
 
 // Returns true if the mode's standard allows such parameters.
 bool is_computable(const Row& row, warpseal_mode mode) {
@@ -22,8 +22,8 @@ bool is_computable(const Row& row, warpseal_mode mode) {
     return mode != WARPSEAL_GCM || iv != 0;
 }
 
-std::map<Shape, std::vector<const Row*>> groups() {
-    std::map<Shape, std::vector<const Row*>> out;
+std::map<Parameters, std::vector<const Row*>> groups() {
+    std::map<Parameters, std::vector<const Row*>> out;
     for (const Row& row : vectors::rows()) {
         const warpseal_mode mode = tests::mode_of(row.mode);
         if (row.mode == "cbc-pkcs7" || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS ||
@@ -39,8 +39,8 @@ void append(Text& to, const Text& more) { to.insert(to.end(), more.begin(), more
 class KnownAnswersOfBackends : public tests::OnEachTarget {};
 
 TEST_P(KnownAnswersOfBackends, Batches) {
-    for (const auto& [shape, rows] : groups()) {
-        const auto& [cipher, mode, iv_bytes, aad_bytes, tag_bytes] = shape;
+    for (const auto& [parameters, rows] : groups()) {
+        const auto& [cipher, mode, iv_bytes, aad_bytes, tag_bytes] = parameters;
         SCOPED_TRACE(cipher + "-" + warpseal_mode_name(mode) + ", " + rows[0]->id +
                      " and its like");
         const std::unique_ptr<tests::Path> path = tests::path(GetParam(), cipher, rows[0]->key);

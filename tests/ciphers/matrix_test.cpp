@@ -41,7 +41,7 @@ class Table : public testing::Environment {
     void TearDown() override {
         const bool whole = testing::GTEST_FLAG(filter) == "*";
         const std::vector<warpseal_target_info> targets = targets::all();
-        std::printf("\n%-24s", "compared with answers");
+        std::printf("\n%-24s", "compared with outputs");
         for (const warpseal_target_info& target : targets) std::printf(" %12s", target.name);
         std::printf("\n");
         uint64_t total = 0, empty = 0;

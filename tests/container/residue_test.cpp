@@ -24,7 +24,7 @@ public:
     void add(const char* name, Data masked_bytes) {
         secrets_.push_back({name, std::move(masked_bytes)});
     }
-    // Returns the names of the secrets found, and the number of places.
+    // Returns the names of the secrets found, and the number of addresses.
     std::string found() {
         for (Secret& secret : secrets_) secret.occurrences = 0;
         const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
@@ -48,7 +48,7 @@ public:
         for (const Secret& secret : secrets_) {
             if (secret.occurrences > 0)
                 out += std::string(secret.name) + " in " + std::to_string(secret.occurrences) +
-                       " places; ";
+                       " addresses; ";
         }
         return out;
     }

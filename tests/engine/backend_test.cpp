@@ -44,7 +44,7 @@ struct World {
     }
 };
 
-// One piece of work and its whole result as text: outputs, tags, statuses, and the status of the
+// One call and its whole result as text: outputs, tags, statuses, and the status of the
 // call.
 struct Work {
     warpseal_mode mode;

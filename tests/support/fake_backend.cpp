@@ -243,14 +243,14 @@ warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, 
     const CallInProgress here(device);
     *done = 0;
     while (*done < bytes) {
-        const size_t part = bytes - *done < most ? bytes - *done : most;
+        const size_t step_bytes = bytes - *done < most ? bytes - *done : most;
         const warpseal_status status = step(device, true);
         if (status != WARPSEAL_OK) {
-            if (in != out) std::memset(out + *done, 0xee, part);
+            if (in != out) std::memset(out + *done, 0xee, step_bytes);
             return status;
         }
-        work(*done, part);
-        *done += part;
+        work(*done, step_bytes);
+        *done += step_bytes;
     }
     return WARPSEAL_OK;
 }
@@ -265,14 +265,14 @@ warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* sta
     uint8_t before[16] = {}, last[16] = {};
     if (feedback) std::memcpy(before, iv, cores.block_bytes);
     const warpseal_status status =
-        walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
-            if (feedback && part >= cores.block_bytes)
-                std::memcpy(last, in + at + part - cores.block_bytes, cores.block_bytes);
+        walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t step_bytes) {
+            if (feedback && step_bytes >= cores.block_bytes)
+                std::memcpy(last, in + at + step_bytes - cores.block_bytes, cores.block_bytes);
             cores.sweep[mode][static_cast<int>(direction)](state, feedback ? before : iv,
                                                            first_block + at / cores.block_bytes,
-                                                           in + at, out + at, part);
+                                                           in + at, out + at, step_bytes);
             std::memcpy(before, last, sizeof before);
-            if (flip) out[at + part - 1] ^= 1;
+            if (flip) out[at + step_bytes - 1] ^= 1;
         });
     if (previous != nullptr && feedback) std::memcpy(previous, before, cores.block_bytes);
     return status;
@@ -286,13 +286,13 @@ warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state
     XtsUnits next = units;
     return walk(
         device, in, out, bytes, done_bytes,
-        [&](size_t at, size_t part) {
+        [&](size_t at, size_t step_bytes) {
             cores.xts[static_cast<int>(direction)](state, tweak_state, next, in + at, out + at,
-                                                   part);
-            for (size_t i = 0; i < part / units.unit_bytes; ++i)
+                                                   step_bytes);
+            for (size_t i = 0; i < step_bytes / units.unit_bytes; ++i)
                 for (size_t byte = 0; byte < 16 && ++next.first[byte] == 0; ++byte) {
                 }
-            if (flip) out[at + part - 1] ^= 1;
+            if (flip) out[at + step_bytes - 1] ^= 1;
         },
         static_cast<size_t>(units.unit_bytes));
 }
@@ -302,9 +302,9 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
                          uint8_t* out, size_t bytes, size_t* done_bytes) {
     const CpuCipher& cores = cores_of(cipher);
     const bool flip = wrong(device, current.wrong_host, WARPSEAL_GCM, direction, false);
-    return walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {
+    return walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t step_bytes) {
         cores.gcm_segment[static_cast<int>(direction)](state, run, first_block + at / 16, in + at,
-                                                       out + at, part);
+                                                       out + at, step_bytes);
         if (flip) run->sum[15] ^= 1;
     });
 }

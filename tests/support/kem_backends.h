@@ -242,7 +242,7 @@ private:
                    encapsulate = operation == KemOperation::encapsulate;
         const size_t coins_bytes =
             keypair ? params().keypair_coins() : params().encapsulation_coins();
-        const auto span = [&](bool used, size_t bytes, uint64_t stride) {
+        const auto extent = [&](bool used, size_t bytes, uint64_t stride) {
             return used && count > 0 ? static_cast<size_t>((count - 1) * stride + bytes) : 0;
         };
         const auto at = [&](const uint8_t* array, uint64_t stride) {
@@ -254,14 +254,14 @@ private:
                 *ss = const_cast<uint8_t*>(at(batch.shared_secrets, batch.shared_secret_stride));
         const bool decapsulate = !keypair && !encapsulate;
         const DeviceCopy publics(
-            pk, span(!decapsulate, params().public_key_bytes(), batch.public_key_stride));
+            pk, extent(!decapsulate, params().public_key_bytes(), batch.public_key_stride));
         const DeviceCopy secrets(
-            sk, span(!encapsulate, params().secret_key_bytes(), batch.secret_key_stride));
+            sk, extent(!encapsulate, params().secret_key_bytes(), batch.secret_key_stride));
         const DeviceCopy ciphertexts(
-            ct, span(!keypair, params().ciphertext_bytes(), batch.ciphertext_stride));
-        const DeviceCopy shared(ss, span(!keypair, 32, batch.shared_secret_stride));
+            ct, extent(!keypair, params().ciphertext_bytes(), batch.ciphertext_stride));
+        const DeviceCopy shared(ss, extent(!keypair, 32, batch.shared_secret_stride));
         const DeviceCopy coins(at(batch.coins, batch.coins_stride),
-                               span(!decapsulate, coins_bytes, batch.coins_stride));
+                               extent(!decapsulate, coins_bytes, batch.coins_stride));
         std::vector<int32_t> statuses(count, -1);
         const DeviceCopy status_copy(statuses.data(), count * sizeof(int32_t));
         std::vector<uint8_t> work_bytes(kem_.work_bytes(operation, count), 0xa5);

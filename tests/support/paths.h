@@ -80,8 +80,8 @@ public:
                    GcmRun* run) const {
         cpu_.gcm_begin(state_.get(), iv, iv_bytes, aad, aad_bytes, run);
     }
-    void gcm_combine(uint8_t sum[16], const uint8_t part[16], uint64_t blocks) const {
-        cpu_.gcm_combine(state_.get(), sum, part, blocks);
+    void gcm_combine(uint8_t sum[16], const uint8_t segment[16], uint64_t blocks) const {
+        cpu_.gcm_combine(state_.get(), sum, segment, blocks);
     }
     void gcm_finish(const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes,
                     uint8_t tag[16]) const {

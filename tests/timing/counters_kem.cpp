@@ -220,8 +220,8 @@ private:
 
 }  // namespace
 
-std::vector<counting::Subject> counting::kem_subjects() {
-    std::vector<Subject> all;
+std::vector<counting::TestCase> counting::kem_test_cases() {
+    std::vector<TestCase> all;
     for (const warpseal::kem::Params* params : warpseal::kem::sets)
         for (const auto operation :
              {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {

@@ -8,21 +8,21 @@ namespace {
 
 using namespace gpu;
 
-void check(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
-    const Messages messages(shape, key, direction, random);
+void check(const BatchSpec& spec, Key& key, Direction direction, tests::Random& random) {
+    const Messages messages(spec, key, direction, random);
     const Memory memory(messages.image);
-    ASSERT_EQ(backend().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(),
-                                     shape.mode, direction, messages.at(memory.data()), nullptr),
+    ASSERT_EQ(backend().batch_device(device, key.cipher, spec.own_keys ? nullptr : key.state(),
+                                     spec.mode, direction, messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
     const Text got = memory.get();
     if (got == messages.right()) return;
     size_t first = 0;
     while (got[first] == messages.right()[first]) ++first;
-    FAIL() << key.cipher.name << " mode " << shape.mode << " direction "
-           << static_cast<int>(direction) << " count " << shape.count << " bytes " << shape.bytes
-           << " lengths " << shape.lengths << " own keys " << shape.own_keys << " in place "
-           << shape.in_place << " iv " << shape.iv_bytes << " aad " << shape.aad_bytes << " tag "
-           << shape.tag_bytes << " gap " << shape.gap << ": byte " << first
+    FAIL() << key.cipher.name << " mode " << spec.mode << " direction "
+           << static_cast<int>(direction) << " count " << spec.count << " bytes " << spec.bytes
+           << " lengths " << spec.lengths << " own keys " << spec.own_keys << " in place "
+           << spec.in_place << " iv " << spec.iv_bytes << " aad " << spec.aad_bytes << " tag "
+           << spec.tag_bytes << " gap " << spec.gap << ": byte " << first
            << " of the image, input at "
            << messages.at(nullptr).in - static_cast<const uint8_t*>(nullptr) << ", output at "
            << messages.at(nullptr).out - static_cast<uint8_t*>(nullptr);
@@ -42,8 +42,8 @@ TEST_P(Batch, Random) {
     for (const CudaCipher* cipher : ciphers()) {
         for (int i = 0; i < 60; ++i) {
             Key key(*cipher, random);
-            const Shape shape = random_shape(random, *cipher, i % 8 == 0 ? 10000 : 1500);
-            check(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+            const BatchSpec spec = random_spec(random, *cipher, i % 8 == 0 ? 10000 : 1500);
+            check(spec, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
             if (HasFatalFailure()) return;
         }
     }
@@ -56,11 +56,11 @@ TEST_P(Batch, Lengths) {
     for (size_t bytes = 0; bytes <= 4096; bytes += bytes < 48                              ? 1
                                                    : bytes % 512 > 494 || bytes % 512 < 18 ? 1
                                                                                            : 59) {
-        Shape shape;
-        shape.bytes = bytes;
-        shape.count = 2;
-        shape.aad_bytes = bytes % 5 == 0 ? bytes % 37 : 0;
-        check(shape, key, bytes % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+        BatchSpec spec;
+        spec.bytes = bytes;
+        spec.count = 2;
+        spec.aad_bytes = bytes % 5 == 0 ? bytes % 37 : 0;
+        check(spec, key, bytes % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
         if (HasFatalFailure()) return;
     }
 }
@@ -71,17 +71,17 @@ TEST_P(Batch, LongMessages) {
          {(size_t{1} << 20) + 7, (size_t{8} << 20) - 16, (size_t{40} << 20) + 1}) {
         for (int i = 0; i < 6; ++i) {
             Key key(aes(128 + 64 * (i % 3)), random);
-            Shape shape;
-            shape.bytes = bytes;
-            shape.count = i == 5 ? 3 : 1;
-            shape.lengths = i == 4;
-            shape.own_keys = i == 3;
-            shape.in_place = i == 2;
-            shape.aad_bytes = i % 2 == 0 ? 0 : 33;
-            shape.spoil_every = i == 1 ? 1 : 0;
-            shape.mode = i == 5 ? WARPSEAL_CTR : WARPSEAL_GCM;
-            if (i == 5) shape.iv_bytes = 16, shape.aad_bytes = 0, shape.tag_bytes = 0;
-            check(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+            BatchSpec spec;
+            spec.bytes = bytes;
+            spec.count = i == 5 ? 3 : 1;
+            spec.lengths = i == 4;
+            spec.own_keys = i == 3;
+            spec.in_place = i == 2;
+            spec.aad_bytes = i % 2 == 0 ? 0 : 33;
+            spec.spoil_every = i == 1 ? 1 : 0;
+            spec.mode = i == 5 ? WARPSEAL_CTR : WARPSEAL_GCM;
+            if (i == 5) spec.iv_bytes = 16, spec.aad_bytes = 0, spec.tag_bytes = 0;
+            check(spec, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
             if (HasFatalFailure()) return;
         }
     }
@@ -94,15 +94,15 @@ TEST_P(Batch, LongWithoutScratch) {
     for (const size_t bytes : {size_t{16384}, (size_t{9} << 20) + 5})
         for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
             Key key(aes(256), random);
-            Shape shape;
-            shape.bytes = bytes;
-            shape.count = (size_t{9} << 20) / bytes + 1;
-            shape.gap = 32 - bytes % 16;
-            shape.iv_bytes = bytes == 16384 ? 12 : 60;
-            shape.aad_bytes = 20;
-            shape.spoil_every = 3;
+            BatchSpec spec;
+            spec.bytes = bytes;
+            spec.count = (size_t{9} << 20) / bytes + 1;
+            spec.gap = 32 - bytes % 16;
+            spec.iv_bytes = bytes == 16384 ? 12 : 60;
+            spec.aad_bytes = 20;
+            spec.spoil_every = 3;
             refuse_next_scratch();
-            check(shape, key, direction, random);
+            check(spec, key, direction, random);
             EXPECT_TRUE(refused_scratch()) << bytes;
             if (HasFatalFailure()) return;
         }
@@ -113,15 +113,15 @@ TEST_P(Batch, MediumMessages) {
     tests::Random random(514);
     Key key(aes(128), random);
     for (int i = 0; i < 40; ++i) {
-        Shape shape;
-        shape.bytes = size_t{1} << random.below(20);
-        shape.bytes += random.below(shape.bytes + 1);
-        shape.count = 1 + random.below((size_t{4} << 20) / shape.bytes + 1) % 300;
-        shape.own_keys = i % 4 == 3;
-        shape.lengths = i % 3 == 2;
-        shape.aad_bytes = random.below(64);
-        shape.spoil_every = 4;
-        check(shape, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
+        BatchSpec spec;
+        spec.bytes = size_t{1} << random.below(20);
+        spec.bytes += random.below(spec.bytes + 1);
+        spec.count = 1 + random.below((size_t{4} << 20) / spec.bytes + 1) % 300;
+        spec.own_keys = i % 4 == 3;
+        spec.lengths = i % 3 == 2;
+        spec.aad_bytes = random.below(64);
+        spec.spoil_every = 4;
+        check(spec, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
         if (HasFatalFailure()) return;
     }
 }
@@ -132,17 +132,17 @@ TEST_P(Batch, ManyChunks) {
     int i = 0;
     for (const size_t bytes : {1024u, 4095u, 16383u, 16384u, 16385u, 40000u, 131072u, 1048577u}) {
         Key key(aes(i % 2 == 0 ? 128 : 256), random);
-        Shape shape;
-        shape.bytes = bytes;
-        shape.count = (size_t{8} << 20) / bytes + 1 + random.below(40);
-        shape.gap = 32 - bytes % 16;
-        shape.in_place = i % 3 == 0;
-        shape.aad_bytes = i % 2 == 0 ? 0 : random.below(70);
-        if (i % 5 == 2) shape.iv_bytes = 1 + random.below(100);
-        shape.tag_bytes = i % 4 == 0 ? 16 : 12 + random.below(5);
-        shape.spoil_every = 7;
+        BatchSpec spec;
+        spec.bytes = bytes;
+        spec.count = (size_t{8} << 20) / bytes + 1 + random.below(40);
+        spec.gap = 32 - bytes % 16;
+        spec.in_place = i % 3 == 0;
+        spec.aad_bytes = i % 2 == 0 ? 0 : random.below(70);
+        if (i % 5 == 2) spec.iv_bytes = 1 + random.below(100);
+        spec.tag_bytes = i % 4 == 0 ? 16 : 12 + random.below(5);
+        spec.spoil_every = 7;
         for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-            check(shape, key, direction, random);
+            check(spec, key, direction, random);
             if (HasFatalFailure()) return;
         }
         ++i;
@@ -183,7 +183,7 @@ TEST_P(Batch, ManyChunksOfEveryCipher) {
             b.statuses = reinterpret_cast<int32_t*>(base + statuses);
             return b;
         };
-        const Text clear = part(image, 0, ivs);
+        const Text clear = slice(image, 0, ivs);
         cpu->batch[WARPSEAL_GCM][0](cpu_state, batch(image.data()), 0, count);
         ASSERT_EQ(backend().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
                                          Direction::encrypt, batch(memory.data()), nullptr),
@@ -192,7 +192,7 @@ TEST_P(Batch, ManyChunksOfEveryCipher) {
         ASSERT_EQ(backend().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
                                          Direction::decrypt, batch(memory.data()), nullptr),
                   WARPSEAL_OK);
-        ASSERT_EQ(part(memory.get(), 0, ivs) == clear, true) << cipher->name;
+        ASSERT_EQ(slice(memory.get(), 0, ivs) == clear, true) << cipher->name;
     }
 }
 

@@ -61,7 +61,7 @@ protected:
                   WARPSEAL_OK);
         const Text got = sums.get();
         for (uint64_t i = 0; i < count; ++i)
-            ASSERT_EQ(part(got, 16 * i, 16), portable(h, image.data() + i * texts.stride, blocks))
+            ASSERT_EQ(slice(got, 16 * i, 16), portable(h, image.data() + i * texts.stride, blocks))
                 << "text " << i << " of " << count << ", " << blocks << " blocks in segments of "
                 << segments.blocks;
     }

@@ -132,7 +132,7 @@ inline void poison(Key& key, const Text& iv) {
 
 inline const char* const names[] = {"aes-128", "aes-192", "aes-256"};
 
-inline Text part(const Text& text, size_t at, size_t bytes) {
+inline Text slice(const Text& text, size_t at, size_t bytes) {
     return Text(text.begin() + static_cast<std::ptrdiff_t>(at),
                 text.begin() + static_cast<std::ptrdiff_t>(at + bytes));
 }

@@ -15,18 +15,18 @@ class Graph : public OnGpuOnce {};
 TEST_F(Graph, SweepAndBatches) {
     tests::Random random(521);
     Key key("aes-256", random);
-    Shape small, large;
+    BatchSpec small, large;
     small.count = 50;
     small.bytes = 1000;
     large.bytes = (size_t{3} << 20) + 5;  // in chunks, with scratch
     large.spoil_every = 1;
     const Messages sealed(small, key, Direction::encrypt, random),
         opened(large, key, Direction::decrypt, random);
-    Shape chains;
+    BatchSpec chains;
     chains.mode = WARPSEAL_CMAC, chains.iv_bytes = 0, chains.count = 40, chains.bytes = 333,
     chains.own_keys = true, chains.spoil_every = 3;
     // With the kernels for long texts.
-    Shape chunks;
+    BatchSpec chunks;
     chunks.count = 90, chunks.bytes = 1040, chunks.gap = 32, chunks.spoil_every = 5;
     const Messages chunks_sealed(chunks, key, Direction::encrypt, random),
         chunks_opened(chunks, key, Direction::decrypt, random);

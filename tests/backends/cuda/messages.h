@@ -12,7 +12,7 @@
 
 namespace gpu {
 
-struct Shape {
+struct BatchSpec {
     warpseal_mode mode = WARPSEAL_GCM;
     uint64_t count = 1;
     size_t bytes = 0;      // length of each message, or the maximum
@@ -34,22 +34,22 @@ struct Shape {
 };
 
 // Returns the tag, and the ciphertext where there is one.
-inline reference::Sealed sealed(const Shape& shape, const CudaCipher& cipher, const Text& key,
+inline reference::Sealed sealed(const BatchSpec& spec, const CudaCipher& cipher, const Text& key,
                                 const Text& iv, const Text& aad, const Text& text) {
     reference::Sealed s;
-    if (shape.mode == WARPSEAL_GCM && std::strncmp(cipher.name, "aes", 3) == 0) {  // also long ones
+    if (spec.mode == WARPSEAL_GCM && std::strncmp(cipher.name, "aes", 3) == 0) {  // also long ones
         s.ciphertext =
             oracle::run(std::string(cipher.name) + "-gcm", true, key, iv, aad, text, &s.tag);
     } else {
         const auto reference_cipher = tests::make_reference_cipher(cipher.name, key);
-        if (shape.mode == WARPSEAL_CMAC)
+        if (spec.mode == WARPSEAL_CMAC)
             s.tag = reference::cmac(*reference_cipher, text);
         else
-            s = shape.mode == WARPSEAL_GCM
+            s = spec.mode == WARPSEAL_GCM
                     ? reference::gcm_seal(*reference_cipher, iv, aad, text)
-                    : reference::ccm_seal(*reference_cipher, iv, aad, text, shape.tag_bytes);
+                    : reference::ccm_seal(*reference_cipher, iv, aad, text, spec.tag_bytes);
     }
-    s.tag.resize(shape.tag_bytes);
+    s.tag.resize(spec.tag_bytes);
     return s;
 }
 
@@ -57,29 +57,28 @@ inline reference::Sealed sealed(const Shape& shape, const CudaCipher& cipher, co
 // host.
 class Messages {
 public:
-    Messages(const Shape& shape, const Key& key, Direction direction, tests::Random& random)
-        : shape_(shape), direction_(direction) {
-        const size_t whole = shape.mode == WARPSEAL_CBC ? key.cipher.block_bytes : 1;
-        ivs_ = add(random.text(shape.shared_iv ? shape.iv_bytes : shape.iv_stride() * shape.count));
-        aad_ =
-            add(random.text(shape.shared_aad ? shape.aad_bytes : shape.aad_stride() * shape.count));
-        if (shape.own_keys) keys_ = add(random.text(key.cipher.key_bytes * shape.count));
-        for (uint64_t i = 0; i < shape.count; ++i)
-            lengths_.push_back(shape.lengths && shape.bytes != 0
-                                   ? random.length(shape.bytes) % (shape.bytes + 1) / whole * whole
-                                   : shape.bytes);
+    Messages(const BatchSpec& spec, const Key& key, Direction direction, tests::Random& random)
+        : spec_(spec), direction_(direction) {
+        const size_t whole = spec.mode == WARPSEAL_CBC ? key.cipher.block_bytes : 1;
+        ivs_ = add(random.text(spec.shared_iv ? spec.iv_bytes : spec.iv_stride() * spec.count));
+        aad_ = add(random.text(spec.shared_aad ? spec.aad_bytes : spec.aad_stride() * spec.count));
+        if (spec.own_keys) keys_ = add(random.text(key.cipher.key_bytes * spec.count));
+        for (uint64_t i = 0; i < spec.count; ++i)
+            lengths_.push_back(spec.lengths && spec.bytes != 0
+                                   ? random.length(spec.bytes) % (spec.bytes + 1) / whole * whole
+                                   : spec.bytes);
         lengths_at_ = add(bytes_of(lengths_));
-        pitch_ = shape.bytes + shape.gap;
-        for (uint64_t i = 0; i < shape.count; ++i)
-            offsets_.push_back((shape.count - 1 - i) * pitch_);  // in reverse
+        pitch_ = spec.bytes + spec.gap;
+        for (uint64_t i = 0; i < spec.count; ++i)
+            offsets_.push_back((spec.count - 1 - i) * pitch_);  // in reverse
         offsets_at_ = add(bytes_of(offsets_));
-        tags_ = add(Text(shape.tag_stride() * shape.count, 0xa5));
-        statuses_ = add(Text(4 * shape.count, 0xa5));
-        in_ = add(random.text(pitch_ * shape.count));
-        out_ = shape.in_place ? in_ : add(Text(pitch_ * shape.count, 0xa5));
+        tags_ = add(Text(spec.tag_stride() * spec.count, 0xa5));
+        statuses_ = add(Text(4 * spec.count, 0xa5));
+        in_ = add(random.text(pitch_ * spec.count));
+        out_ = spec.in_place ? in_ : add(Text(pitch_ * spec.count, 0xa5));
         right_ = image;
         refused = 0;
-        for (uint64_t i = 0; i < shape.count; ++i) settle(key, i, random);
+        for (uint64_t i = 0; i < spec.count; ++i) settle(key, i, random);
     }
 
     Text image;        // before the call
@@ -89,26 +88,26 @@ public:
     warpseal_batch at(uint8_t* base) const {
         warpseal_batch b{};
         b.struct_bytes = sizeof b;
-        b.iv_bytes = static_cast<uint32_t>(shape_.iv_bytes);
-        b.tag_bytes = static_cast<uint32_t>(shape_.tag_bytes);
-        b.message_count = shape_.count;
-        b.message_bytes = shape_.lengths ? 0 : shape_.bytes;
-        if (shape_.lengths) {
+        b.iv_bytes = static_cast<uint32_t>(spec_.iv_bytes);
+        b.tag_bytes = static_cast<uint32_t>(spec_.tag_bytes);
+        b.message_count = spec_.count;
+        b.message_bytes = spec_.lengths ? 0 : spec_.bytes;
+        if (spec_.lengths) {
             b.lengths = reinterpret_cast<const uint64_t*>(base + lengths_at_);
             b.in_offsets = b.out_offsets = reinterpret_cast<const uint64_t*>(base + offsets_at_);
         }
-        b.keys = shape_.own_keys ? base + keys_ : nullptr;
+        b.keys = spec_.own_keys ? base + keys_ : nullptr;
         b.ivs = base + ivs_;
-        b.iv_stride = shape_.iv_stride();
+        b.iv_stride = spec_.iv_stride();
         b.aad = base + aad_;
-        b.aad_bytes = shape_.aad_bytes;
-        b.aad_stride = shape_.aad_stride();
+        b.aad_bytes = spec_.aad_bytes;
+        b.aad_stride = spec_.aad_stride();
         b.in = base + in_;
-        b.out = shape_.mode == WARPSEAL_CMAC ? nullptr : base + out_;
+        b.out = spec_.mode == WARPSEAL_CMAC ? nullptr : base + out_;
         b.in_stride = b.out_stride = pitch_;
         b.tags = base + tags_;
-        b.tag_stride = shape_.tag_stride();
-        b.statuses = shape_.statuses ? reinterpret_cast<int32_t*>(base + statuses_) : nullptr;
+        b.tag_stride = spec_.tag_stride();
+        b.statuses = spec_.statuses ? reinterpret_cast<int32_t*>(base + statuses_) : nullptr;
         return b;
     }
 
@@ -126,28 +125,28 @@ private:
     }
     // Computes the expected output of message i and, when opening, its input.
     void settle(const Key& key, uint64_t i, tests::Random& random) {
-        const bool opening = shape_.tagged() && direction_ == Direction::decrypt;
-        const size_t n = lengths_[i], place = shape_.lengths ? offsets_[i] : i * pitch_;
+        const bool opening = spec_.tagged() && direction_ == Direction::decrypt;
+        const size_t n = lengths_[i], offset = spec_.lengths ? offsets_[i] : i * pitch_;
         const Text secret =
-            shape_.own_keys ? part(image, keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes)
-                            : key.bytes;
-        const Text iv = part(image, ivs_ + i * shape_.iv_stride(), shape_.iv_bytes);
-        const Text aad = part(image, aad_ + i * shape_.aad_stride(), shape_.aad_bytes);
-        const Text text = part(image, in_ + place, n);
+            spec_.own_keys ? slice(image, keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes)
+                           : key.bytes;
+        const Text iv = slice(image, ivs_ + i * spec_.iv_stride(), spec_.iv_bytes);
+        const Text aad = slice(image, aad_ + i * spec_.aad_stride(), spec_.aad_bytes);
+        const Text text = slice(image, in_ + offset, n);
         int32_t status = WARPSEAL_OK;
         Text out;
-        if (!shape_.tagged()) {
-            out = expected(key.cipher, shape_.mode, direction_, secret, iv, 0, text);
+        if (!spec_.tagged()) {
+            out = expected(key.cipher, spec_.mode, direction_, secret, iv, 0, text);
         } else {
-            const reference::Sealed s = sealed(shape_, key.cipher, secret, iv, aad, text);
+            const reference::Sealed s = sealed(spec_, key.cipher, secret, iv, aad, text);
             out = s.ciphertext;
             Text tag = s.tag;
             if (!opening) {
-                write(right_, tags_ + i * shape_.tag_stride(), tag);
+                write(right_, tags_ + i * spec_.tag_stride(), tag);
             } else {
-                Text input = shape_.seals() ? s.ciphertext : text;
-                out = shape_.seals() ? text : Text{};
-                if (shape_.spoil_every != 0 && random.one_in(shape_.spoil_every)) {
+                Text input = spec_.seals() ? s.ciphertext : text;
+                out = spec_.seals() ? text : Text{};
+                if (spec_.spoil_every != 0 && random.one_in(spec_.spoil_every)) {
                     Text& spoilt = n == 0 || random.one_in(2) ? tag : input;
                     spoilt[random.below(spoilt.size())] ^=
                         static_cast<uint8_t>(1u << random.below(8));
@@ -156,16 +155,16 @@ private:
                     out.assign(out.size(), 0);
                 }
                 for (Text* to : {&image, &right_}) {
-                    write(*to, in_ + place, input);
-                    write(*to, tags_ + i * shape_.tag_stride(), tag);
+                    write(*to, in_ + offset, input);
+                    write(*to, tags_ + i * spec_.tag_stride(), tag);
                 }
             }
         }
-        write(right_, out_ + place, out);
-        if (shape_.statuses) std::memcpy(right_.data() + statuses_ + 4 * i, &status, 4);
+        write(right_, out_ + offset, out);
+        if (spec_.statuses) std::memcpy(right_.data() + statuses_ + 4 * i, &status, 4);
     }
 
-    const Shape shape_;
+    const BatchSpec spec_;
     const Direction direction_;
     Text right_;
     std::vector<uint64_t> lengths_, offsets_;
@@ -173,11 +172,11 @@ private:
            statuses_ = 0, in_ = 0, out_ = 0, pitch_ = 0;
 };
 
-inline Shape random_shape(tests::Random& random, const CudaCipher& cipher, size_t bound) {
+inline BatchSpec random_spec(tests::Random& random, const CudaCipher& cipher, size_t bound) {
     static constexpr warpseal_mode modes[] = {WARPSEAL_GCM, WARPSEAL_CTR, WARPSEAL_CBC,
                                               WARPSEAL_CFB, WARPSEAL_OFB, WARPSEAL_CCM,
                                               WARPSEAL_CMAC};
-    Shape s;
+    BatchSpec s;
     do s.mode = modes[random.below(7)];
     while ((cipher.modes >> s.mode & 1) == 0);
     s.count = random.one_in(3) ? 1 : 1 + random.below(70);

@@ -59,7 +59,7 @@ TEST_F(Pipeline, Sweeps) {
                     << cpu->name << " " << n << " case " << i;
                 EXPECT_TRUE(in_place || from.holds(in));
                 if (chained && n % block == 0) {
-                    EXPECT_EQ(previous, part(in, n - block, block));
+                    EXPECT_EQ(previous, slice(in, n - block, block));
                 }
             }
         }
@@ -164,22 +164,22 @@ TEST_F(Pipeline, GcmInSegments) {
     }
 }
 
-void batch_case(const Shape& shape, Key& key, Direction direction, bool pinned,
+void batch_case(const BatchSpec& spec, Key& key, Direction direction, bool pinned,
                 tests::Random& random) {
-    const Messages messages(shape, key, direction, random);
+    const Messages messages(spec, key, direction, random);
     const Host image(messages.image.size(), pinned);
     std::memcpy(image.data(), messages.image.data(), messages.image.size());
     uint64_t done = 0, refused = 0;
     ASSERT_EQ(
-        backend().batch_host(device, key.cipher, shape.own_keys ? nullptr : key.state(), shape.mode,
+        backend().batch_host(device, key.cipher, spec.own_keys ? nullptr : key.state(), spec.mode,
                              direction, messages.at(image.data()), &done, &refused),
         WARPSEAL_OK);
-    EXPECT_EQ(done, shape.count);
+    EXPECT_EQ(done, spec.count);
     EXPECT_EQ(refused, messages.refused);
     EXPECT_EQ(cudaPeekAtLastError(),
               cudaSuccess);  // "not ready" does not remain as the caller's next error
     EXPECT_TRUE(image.holds(messages.right()))
-        << "count " << shape.count << " bytes " << shape.bytes << " pinned " << pinned;
+        << "count " << spec.count << " bytes " << spec.bytes << " pinned " << pinned;
 }
 
 TEST_F(Pipeline, Batches) {
@@ -188,7 +188,7 @@ TEST_F(Pipeline, Batches) {
     for (size_t c = 0; (cpu = warpseal::cpu_cipher_at(c)) != nullptr; ++c) {
         for (int i = 0; i < 20; ++i) {
             Key key(cpu->name, random);
-            batch_case(random_shape(random, key.cipher, 3000), key,
+            batch_case(random_spec(random, key.cipher, 3000), key,
                        i % 2 == 0 ? Direction::encrypt : Direction::decrypt, i % 4 < 2, random);
             if (HasFatalFailure()) return;
         }
@@ -202,15 +202,15 @@ TEST_F(Pipeline, LargeBatches) {
     for (const bool pinned : {true, false}) {
         for (int i = 0; i < 8; ++i) {
             const bool longer = i % 2 == 1, opens = i >= 4;
-            Shape shape;
-            shape.bytes = longer ? (size_t{20} << 20) + 3 : 16384;
-            shape.count = longer ? 2 : 3000;
-            shape.aad_bytes = i % 3 == 1 ? 7 : 0;
-            shape.apart = i % 3 == 2 ? 4 : 0;
-            shape.statuses = i % 4 != 3;
-            shape.in_place = i / 2 % 2 == 1;
-            shape.spoil_every = 3;
-            batch_case(shape, key, opens ? Direction::decrypt : Direction::encrypt, pinned, random);
+            BatchSpec spec;
+            spec.bytes = longer ? (size_t{20} << 20) + 3 : 16384;
+            spec.count = longer ? 2 : 3000;
+            spec.aad_bytes = i % 3 == 1 ? 7 : 0;
+            spec.apart = i % 3 == 2 ? 4 : 0;
+            spec.statuses = i % 4 != 3;
+            spec.in_place = i / 2 % 2 == 1;
+            spec.spoil_every = 3;
+            batch_case(spec, key, opens ? Direction::decrypt : Direction::encrypt, pinned, random);
             if (HasFatalFailure()) return;
         }
     }
@@ -220,26 +220,26 @@ TEST_F(Pipeline, LargeBatches) {
 TEST_F(Pipeline, ManyShortMessages) {
     tests::Random random(537);
     Key key("aes-128", random);
-    Shape shape;
-    shape.mode = WARPSEAL_CMAC;
-    shape.iv_bytes = 0;
-    shape.bytes = 16;
-    shape.count = 20000;
-    shape.spoil_every = 3;
+    BatchSpec spec;
+    spec.mode = WARPSEAL_CMAC;
+    spec.iv_bytes = 0;
+    spec.bytes = 16;
+    spec.count = 20000;
+    spec.spoil_every = 3;
     for (const Direction direction : {Direction::encrypt, Direction::decrypt})
-        batch_case(shape, key, direction, true, random);
+        batch_case(spec, key, direction, true, random);
 }
 
 // A capture by another thread and calls on host memory do not affect each other.
 TEST_F(Pipeline, WhileAnotherThreadCaptures) {
     tests::Random random(538);
     Key key("aes-128", random);
-    Shape shape;
-    shape.bytes = 16384;
-    shape.count = 2000;
-    shape.spoil_every = 3;
+    BatchSpec spec;
+    spec.bytes = 16384;
+    spec.count = 2000;
+    spec.spoil_every = 3;
     for (const bool pinned : {true, false}) {
-        const Messages messages(shape, key, Direction::decrypt, random);
+        const Messages messages(spec, key, Direction::decrypt, random);
         const Host image(messages.image.size(), pinned);
         std::memcpy(image.data(), messages.image.data(), messages.image.size());
         cudaStream_t stream = nullptr;
@@ -249,9 +249,9 @@ TEST_F(Pipeline, WhileAnotherThreadCaptures) {
         warpseal_status status = WARPSEAL_NO_DEVICE;
         uint64_t done = 0, refused = 0;
         std::thread([&] {
-            status = backend().batch_host(device, key.cipher, key.state(), shape.mode,
-                                          Direction::decrypt, messages.at(image.data()), &done,
-                                          &refused);
+            status =
+                backend().batch_host(device, key.cipher, key.state(), spec.mode, Direction::decrypt,
+                                     messages.at(image.data()), &done, &refused);
         }).join();
         EXPECT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess) << pinned;
         EXPECT_EQ(status, WARPSEAL_OK) << pinned;
@@ -269,12 +269,12 @@ TEST_F(Pipeline, ManyCallersAtOnce) {
             tests::Random random(540 + static_cast<uint64_t>(c));
             Key key(names[c % 3], random);
             for (int i = 0; i < 6; ++i) {
-                Shape shape;
-                shape.bytes = c == 0 ? size_t{17} << 20 : 16384;
-                shape.count = c == 0 ? 1 : 1 + random.below(400);
-                shape.in_place = c % 2 == 0;
-                shape.spoil_every = 7;
-                batch_case(shape, key, (i + c) % 2 == 0 ? Direction::encrypt : Direction::decrypt,
+                BatchSpec spec;
+                spec.bytes = c == 0 ? size_t{17} << 20 : 16384;
+                spec.count = c == 0 ? 1 : 1 + random.below(400);
+                spec.in_place = c % 2 == 0;
+                spec.spoil_every = 7;
+                batch_case(spec, key, (i + c) % 2 == 0 ? Direction::encrypt : Direction::decrypt,
                            c % 3 == 0, random);
             }
         });

@@ -15,15 +15,15 @@ namespace {
 
 using namespace gpu;
 
-void batch(const Shape& shape, Key& key, Direction direction, tests::Random& random) {
-    const Messages messages(shape, key, direction, random);
+void batch(const BatchSpec& spec, Key& key, Direction direction, tests::Random& random) {
+    const Messages messages(spec, key, direction, random);
     const Memory memory(messages.image);
-    ASSERT_EQ(backend().batch_device(device, key.cipher, shape.own_keys ? nullptr : key.state(),
-                                     shape.mode, direction, messages.at(memory.data()), nullptr),
+    ASSERT_EQ(backend().batch_device(device, key.cipher, spec.own_keys ? nullptr : key.state(),
+                                     spec.mode, direction, messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
     ASSERT_EQ(memory.get(), messages.right())
-        << key.cipher.name << " mode " << shape.mode << " direction " << static_cast<int>(direction)
-        << " count " << shape.count << " bytes " << shape.bytes << " own keys " << shape.own_keys;
+        << key.cipher.name << " mode " << spec.mode << " direction " << static_cast<int>(direction)
+        << " count " << spec.count << " bytes " << spec.bytes << " own keys " << spec.own_keys;
 }
 
 // Direction, IV and tag that suit the mode; keys and lengths per call and per message; in place or
@@ -31,26 +31,25 @@ void batch(const Shape& shape, Key& key, Direction direction, tests::Random& ran
 // long texts.
 void batches(Key& key, warpseal_mode mode, tests::Random& random) {
     for (int i = 0; i < (mode == WARPSEAL_GCM ? 7 : 4); ++i) {
-        Shape shape;
-        shape.mode = mode;
-        shape.iv_bytes = mode == WARPSEAL_GCM    ? (i == 2 || i == 5 ? 21 : 12)
-                         : mode == WARPSEAL_CCM  ? 12
-                         : mode == WARPSEAL_CMAC ? 0
-                                                 : key.cipher.block_bytes;
-        shape.tag_bytes = shape.tagged() ? 8 : 0;
-        shape.count = 3;
-        shape.bytes = mode == WARPSEAL_CBC ? 688 : 700;
-        if (i == 3 && mode == WARPSEAL_GCM) shape.count = 1, shape.bytes = 70001;
-        if (i == 6) shape.count = 1, shape.bytes = 70001;
-        if (i == 4 || i == 5)
-            shape.bytes = i == 4 ? 16384 : 9001, shape.gap = 32 - shape.bytes % 16;
-        shape.own_keys = i % 2 == 1 && i < 4;
-        shape.lengths = i == 2;
-        shape.aad_bytes = shape.seals() && i >= 1 && i != 4 ? 19 : 0;
-        shape.in_place = i >= 2;
-        shape.spoil_every = 2;
+        BatchSpec spec;
+        spec.mode = mode;
+        spec.iv_bytes = mode == WARPSEAL_GCM    ? (i == 2 || i == 5 ? 21 : 12)
+                        : mode == WARPSEAL_CCM  ? 12
+                        : mode == WARPSEAL_CMAC ? 0
+                                                : key.cipher.block_bytes;
+        spec.tag_bytes = spec.tagged() ? 8 : 0;
+        spec.count = 3;
+        spec.bytes = mode == WARPSEAL_CBC ? 688 : 700;
+        if (i == 3 && mode == WARPSEAL_GCM) spec.count = 1, spec.bytes = 70001;
+        if (i == 6) spec.count = 1, spec.bytes = 70001;
+        if (i == 4 || i == 5) spec.bytes = i == 4 ? 16384 : 9001, spec.gap = 32 - spec.bytes % 16;
+        spec.own_keys = i % 2 == 1 && i < 4;
+        spec.lengths = i == 2;
+        spec.aad_bytes = spec.seals() && i >= 1 && i != 4 ? 19 : 0;
+        spec.in_place = i >= 2;
+        spec.spoil_every = 2;
         for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-            batch(shape, key, direction, random);
+            batch(spec, key, direction, random);
             if (testing::Test::HasFatalFailure()) return;
         }
     }
@@ -111,14 +110,14 @@ void all_calls(Key& key, tests::Random& random) {
 // a kernel.
 void pinned(tests::Random& random) {
     Key key("aes-128", random);
-    Shape shape;
-    shape.count = 3, shape.bytes = 4100, shape.spoil_every = 2;
+    BatchSpec spec;
+    spec.count = 3, spec.bytes = 4100, spec.spoil_every = 2;
     for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
-        const Messages messages(shape, key, direction, random);
+        const Messages messages(spec, key, direction, random);
         const Host image(messages.image.size(), true);
         std::memcpy(image.data(), messages.image.data(), messages.image.size());
         uint64_t done = 0, refused = 0;
-        ASSERT_EQ(backend().batch_host(device, key.cipher, key.state(), shape.mode, direction,
+        ASSERT_EQ(backend().batch_host(device, key.cipher, key.state(), spec.mode, direction,
                                        messages.at(image.data()), &done, &refused),
                   WARPSEAL_OK);
         EXPECT_EQ(refused, messages.refused);

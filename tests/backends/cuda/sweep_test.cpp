@@ -24,7 +24,7 @@ Buffers random_buffers(tests::Random& random) {
             random.one_in(3)};
 }
 
-// Returns the output of `call(in, out)` for a text at that place. Nothing around the output may
+// Returns the output of `call(in, out)` for a text at that offset. Nothing around the output may
 // change.
 template <class Call>
 Text run(const Text& in, const Buffers& buffers, uint8_t poison, const Call& call) {
@@ -35,7 +35,7 @@ Text run(const Text& in, const Buffers& buffers, uint8_t poison, const Call& cal
     const Memory from(source), to(image);
     EXPECT_EQ(call((buffers.in_place ? to.data() : from.data()) + in_at, to.data() + out_at),
               WARPSEAL_OK);
-    const Text after = to.get(), out = part(after, out_at, in.size());
+    const Text after = to.get(), out = slice(after, out_at, in.size());
     write(image, out_at, out);
     EXPECT_EQ(after, image) << "outside of the output";
     return out;
@@ -117,16 +117,16 @@ TEST_P(Sweep, Long) {
                     const Text got = sweep(key, mode, direction, iv, 0, in, buffers);
                     constexpr size_t segment = size_t{1} << 20;
                     for (size_t at = 0; at < bytes; at += segment) {
-                        const Text previous = chained(mode) && at != 0 ? part(in, at - n, n) : iv;
-                        const Text some = part(in, at, std::min(bytes - at, segment));
+                        const Text previous = chained(mode) && at != 0 ? slice(in, at - n, n) : iv;
+                        const Text some = slice(in, at, std::min(bytes - at, segment));
                         const Text again =
                             sweep(key, mode, direction, previous, mode == WARPSEAL_CTR ? at / n : 0,
                                   some, {1, 3, false});
-                        ASSERT_EQ(again, part(got, at, some.size()))
+                        ASSERT_EQ(again, slice(got, at, some.size()))
                             << cipher->name << " mode " << mode << " from " << at;
                     }
-                    ASSERT_EQ(part(got, 0, 4096), expected(*cipher, mode, direction, key.bytes, iv,
-                                                           0, part(in, 0, 4096)));
+                    ASSERT_EQ(slice(got, 0, 4096), expected(*cipher, mode, direction, key.bytes, iv,
+                                                            0, slice(in, 0, 4096)));
                 }
             }
         }
@@ -188,8 +188,8 @@ TEST_P(Sweep, LargeDataUnits) {
         if (unit >= 1 << 20) continue;
         const auto reference_cipher = tests::make_reference_cipher(data.cipher.name, data.bytes),
                    tweak_reference = tests::make_reference_cipher(data.cipher.name, tweak.bytes);
-        ASSERT_EQ(part(out, 0, unit), reference::xts_encrypt(*reference_cipher, *tweak_reference,
-                                                             first, part(in, 0, unit)));
+        ASSERT_EQ(slice(out, 0, unit), reference::xts_encrypt(*reference_cipher, *tweak_reference,
+                                                              first, slice(in, 0, unit)));
     }
 }
 

@@ -31,9 +31,9 @@ TEST_F(Vast, CountsPastAWord) {
     at[until_wrap * 16 / stratum] = until_wrap * 16 / page * page;
     std::vector<Text> in;
     auto* const text = static_cast<uint8_t*>(memory);
-    for (const size_t place : at) {
+    for (const size_t offset : at) {
         in.push_back(random.text(page));
-        ASSERT_EQ(backend().upload(device, text + place, in.back().data(), page), WARPSEAL_OK);
+        ASSERT_EQ(backend().upload(device, text + offset, in.back().data(), page), WARPSEAL_OK);
     }
     ASSERT_EQ(
         key.cipher.sweep[WARPSEAL_CTR][0](key.state(), iv.data(), 0, text, text, bytes, nullptr),

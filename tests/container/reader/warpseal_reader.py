@@ -52,10 +52,10 @@ class BlockGcm:
             powers.append(h)
             h = (h >> 1) ^ (0xE1 << 120 if h & 1 else 0)
         self.tables = [[0] * 256 for _ in range(16)]  # [byte of a block][its value]
-        for place in range(16):
+        for position in range(16):
             for value in range(1, 256):
                 low = value & -value
-                self.tables[place][value] = self.tables[place][value ^ low] ^ powers[8 * place + 8 - low.bit_length()]
+                self.tables[position][value] = self.tables[position][value ^ low] ^ powers[8 * position + 8 - low.bit_length()]
 
     def ghash(self, data):
         total = 0

@@ -181,13 +181,14 @@ TEST_P(OnTarget, SplitsDoNotChangeTheOutput) {
         const auto key = targets::key(engine, cipher.name, random.text(cipher.key_bytes));
         for (const warpseal_mode mode : modes) {
             if (!has(cipher, mode)) continue;
-            const WholeMessage brief(key, cipher, mode, 83, random, false),
+            const WholeMessage short_message(key, cipher, mode, 83, random, false),
                 whole(key, cipher, mode, longest, random, false);
             for (const bool decrypt : {false, true}) {
-                Splitter short_cutter(key, brief, decrypt), cutter(key, whole, decrypt);
-                const size_t end = brief.plaintext.size();
-                for (size_t first = 0; first <= end; first += brief.grain)
-                    ASSERT_TRUE(short_cutter.holds({first, end}, first / brief.grain % 2 == 0))
+                Splitter short_cutter(key, short_message, decrypt), cutter(key, whole, decrypt);
+                const size_t end = short_message.plaintext.size();
+                for (size_t first = 0; first <= end; first += short_message.grain)
+                    ASSERT_TRUE(
+                        short_cutter.holds({first, end}, first / short_message.grain % 2 == 0))
                         << cipher.name;
                 for (int n = 0; n < 6; ++n) {
                     std::vector<size_t> cuts;

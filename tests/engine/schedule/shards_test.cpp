@@ -193,8 +193,8 @@ TEST(Gpus, TheMemoryKindDecides) {
         });
         tests::script().all_pinned = pinned;
         Text in(message_bytes), out(message_bytes);
-        const auto place = [&](const void* from, const void* to, uint64_t in_extent = 10,
-                               uint64_t out_extent = 10) {
+        const auto memory_kind = [&](const void* from, const void* to, uint64_t in_extent = 10,
+                                     uint64_t out_extent = 10) {
             Call call{WARPSEAL_CTR, Direction::encrypt, BackendEntry::sweep, message_bytes};
             call.in = from;
             call.out = to;
@@ -204,17 +204,18 @@ TEST(Gpus, TheMemoryKindDecides) {
                 .call_class_of(all.engine->impl().descriptors("aes-128"), Target::portable, call)
                 .memory_kind;
         };
-        EXPECT_EQ(place(in.data(), out.data()), MemoryKind::host) << "no GPU is open";
+        EXPECT_EQ(memory_kind(in.data(), out.data()), MemoryKind::host) << "no GPU is open";
         ASSERT_EQ(all.engine->cuda_device(), 0);
-        EXPECT_EQ(place(in.data(), out.data()), pinned ? MemoryKind::pinned : MemoryKind::host);
-        EXPECT_EQ(place(in.data(), in.data()),
+        EXPECT_EQ(memory_kind(in.data(), out.data()),
+                  pinned ? MemoryKind::pinned : MemoryKind::host);
+        EXPECT_EQ(memory_kind(in.data(), in.data()),
                   pinned ? MemoryKind::pinned_in_place : MemoryKind::host);
-        EXPECT_EQ(place(nullptr, nullptr), MemoryKind::host);
+        EXPECT_EQ(memory_kind(nullptr, nullptr), MemoryKind::host);
         tests::script().most_pinned = 15;
-        EXPECT_EQ(place(in.data(), out.data(), 20, 10), MemoryKind::host);
-        EXPECT_EQ(place(in.data(), out.data(), 10, 20), MemoryKind::host)
+        EXPECT_EQ(memory_kind(in.data(), out.data(), 20, 10), MemoryKind::host);
+        EXPECT_EQ(memory_kind(in.data(), out.data(), 10, 20), MemoryKind::host)
             << "all of what is written must be pinned too";
-        EXPECT_EQ(place(in.data(), out.data(), 15, 15),
+        EXPECT_EQ(memory_kind(in.data(), out.data(), 15, 15),
                   pinned ? MemoryKind::pinned : MemoryKind::host);
         tests::script().most_pinned = SIZE_MAX;
         const auto to_gpu = [&](const Text& from, const Text& to) {
