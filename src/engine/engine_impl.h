@@ -100,32 +100,6 @@ struct Engine::Impl {
     warpseal_status path_on_cores(const Key& key, warpseal_mode mode, Direction direction,
                                   BackendEntry entry, CorePath& out);
 
-    // Select the best CPU target that passes the self-test of an operation of the set with that
-    // index in kem::sets, or of AES-256 for coins.
-    warpseal_status tested_kem(int set, KemOperation operation, const CpuKem*& out);
-    warpseal_status tested_coins(const CpuCipher*& out);
-    // Selects both as needed; `draws` is true if the call draws coins.
-    warpseal_status kem_cores(int set, KemOperation operation, bool draws, KemCores& out);
-    // seed: for drawn coins; null if the batch brings its coins. Adds the number of items without a
-    // result to `failed`.
-    warpseal_status kem_on_cores(const KemCores& chosen, KemOperation operation,
-                                 const warpseal_kem_batch& batch, KemRange range,
-                                 const uint8_t* seed, uint64_t& failed);
-    // The same on a GPU. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY mean that this call cannot
-    // use it.
-    warpseal_status test_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu,
-                                 const CudaKem*& out);
-    warpseal_status test_coins_gpu(unsigned gpu, Path path, const CudaCipher*& out);
-    // gpu_pays: true if a call in host memory should use GPUs. kem_gpus: selects and tests them.
-    // kem_on_gpus: runs the call and returns the ranges left for the CPU. seed: for drawn coins;
-    // null if the batch brings its coins.
-    bool gpu_pays(int set, KemOperation operation, uint64_t count);
-    warpseal_status kem_gpus(int set, KemOperation operation, uint64_t count, bool draws,
-                             KemGpus& out);
-    std::vector<KemRange> kem_on_gpus(const KemGpus& chosen, KemOperation operation,
-                                      const warpseal_kem_batch& batch, const uint8_t* seed,
-                                      uint64_t& failed);
-
     const std::function<void(const char*)> notice;
     const CpuCipher* (*const cpu_cipher)(Target, const char*);
     bool (*const cpu_has)(Target);
@@ -165,7 +139,6 @@ private:
     uint32_t untested(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
     void say_closed(Target target, const char* cipher, warpseal_mode mode,
                     Direction direction) const;
-    void say_closed(Target target, const char* set, KemOperation operation) const;
 };
 
 }  // namespace warpseal

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "residue.h"
+#include "support/residue.h"
 
 namespace {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <thread>
 
-#include "engine/fake_backend.h"
 #include "engine/fake_cores.h"
 #include "engine/limits.h"
 #include "engine/self_test/reference_output.h"
+#include "support/fake_backend.h"
 
 namespace {
 
@@ -44,7 +44,7 @@ struct World {
     }
 };
 
-// One piece of work and its whole result as text: outputs, tags, statuses, and the status of the
+// One call and its whole result as text: outputs, tags, statuses, and the status of the
 // call.
 struct Work {
     warpseal_mode mode;

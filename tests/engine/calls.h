@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "engine/key.h"
 #include "engine/limits.h"
-#include "random.h"
+#include "support/random.h"
 
 namespace tests {
 

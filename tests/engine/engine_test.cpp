@@ -11,8 +11,8 @@
 
 #include "engine/engine_impl.h"
 #include "engine/engines.h"
-#include "engine/fake_backend.h"
 #include "engine/fake_cores.h"
+#include "support/fake_backend.h"
 
 namespace {
 

@@ -51,8 +51,8 @@ void bad_chunk(const void* state, GcmRun* run, uint64_t first, const uint8_t* in
     if (bytes > 500) run->sum[7] ^= 1;
 }
 
-void bad_combine(const void* state, uint8_t sum[16], const uint8_t part[16], uint64_t blocks) {
-    working().gcm_combine(state, sum, part, blocks);
+void bad_combine(const void* state, uint8_t sum[16], const uint8_t segment[16], uint64_t blocks) {
+    working().gcm_combine(state, sum, segment, blocks);
     sum[0] ^= 0x80;
 }
 

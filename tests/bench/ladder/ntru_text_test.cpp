@@ -8,7 +8,7 @@
 
 #include "backends/kem_backend.h"
 #include "bench/ladder/ntru.h"
-#include "random.h"
+#include "support/random.h"
 
 namespace {
 

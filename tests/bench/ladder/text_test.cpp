@@ -1,6 +1,6 @@
 // Parts of the ladder's kernels compiled for the host: table layouts entry by entry, and the
 // papers' own ciphers by known answers.
-#include "device_on_host.h"
+#include "support/device_on_host.h"
 
 #define __constant__
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@
 #include "ciphers/camellia.h"
 #include "ciphers/des.h"
 #include "core/bitsliced_byte.h"
-#include "random.h"
+#include "support/random.h"
 
 namespace {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/secret.h"
-#include "engine/engine_impl.h"
 #include "engine/kem/key_pool/key_store.h"
+#include "engine/kem/paths.h"
 
 namespace warpseal {
 namespace {
@@ -190,9 +190,9 @@ std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const kem::Params&
     const CudaKem* kem = nullptr;
     const CudaCipher* aes = nullptr;
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
-        if (impl.test_kem_gpu(number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK)
+        if (test_kem_gpu(impl, number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK)
             return nullptr;
-    if (impl.test_coins_gpu(0, Path::gpu_device_memory, aes) != WARPSEAL_OK ||
+    if (test_coins_gpu(impl, 0, Path::gpu_device_memory, aes) != WARPSEAL_OK ||
         impl.gpus.backend().pool_transfer == nullptr)
         return nullptr;
     auto made = std::make_shared<DeviceKeyStore>(engine, impl.gpus[0], set, random);

@@ -5,8 +5,8 @@
 #include <bit>
 #include <mutex>
 
-#include "engine/engine_impl.h"
 #include "engine/kem/check.h"
+#include "engine/kem/paths.h"
 
 namespace warpseal {
 namespace {
@@ -17,9 +17,9 @@ constexpr size_t most_dropped_at_once = 64;  // on the stack: release() must not
 warpseal_status test(Engine::Impl& impl, int set) {
     const CpuKem* kem = nullptr;
     const CpuCipher* aes = nullptr;
-    warpseal_status status = impl.tested_kem(set, KemOperation::keypair, kem);
-    if (status == WARPSEAL_OK) status = impl.tested_kem(set, KemOperation::decapsulate, kem);
-    if (status == WARPSEAL_OK) status = impl.tested_coins(aes);
+    warpseal_status status = tested_kem(impl, set, KemOperation::keypair, kem);
+    if (status == WARPSEAL_OK) status = tested_kem(impl, set, KemOperation::decapsulate, kem);
+    if (status == WARPSEAL_OK) status = tested_coins(impl, aes);
     return status;
 }
 
