@@ -2,15 +2,15 @@
 // 1619 5.1.
 #include "engine/limits.h"
 
+#include "modes/gcm.h"
+
 namespace warpseal {
 namespace {
 
-constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // bytes
-constexpr uint64_t gcm_other_limit = (uint64_t{1} << 61) - 1;  // bytes, for the IV and for the AAD
-constexpr uint64_t ccm_least_iv = 7, ccm_most_iv = 13;         // bytes
-constexpr uint64_t xts_most_unit = uint64_t{16} << 20;         // bytes
+constexpr uint64_t ccm_min_iv_bytes = 7, ccm_max_iv_bytes = 13;
+constexpr uint64_t xts_max_unit_bytes = uint64_t{16} << 20;
 
-warpseal_status when(bool holds) { return holds ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT; }
+warpseal_status valid_if(bool holds) { return holds ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT; }
 
 }  // namespace
 
@@ -19,8 +19,10 @@ warpseal_status check_iv(warpseal_mode mode, const CipherFacts& cipher, uint64_t
         case WARPSEAL_ECB:
         case WARPSEAL_CMAC: return when(iv_bytes == 0);
         case WARPSEAL_GCM:
-            return iv_bytes > gcm_other_limit ? WARPSEAL_LIMIT_EXCEEDED : when(iv_bytes != 0);
-        case WARPSEAL_CCM: return when(iv_bytes >= ccm_least_iv && iv_bytes <= ccm_most_iv);
+            return iv_bytes > modes::gcm_max_iv_bytes ? WARPSEAL_LIMIT_EXCEEDED
+                                                      : when(iv_bytes != 0);
+        case WARPSEAL_CCM:
+            return when(iv_bytes >= ccm_min_iv_bytes && iv_bytes <= ccm_max_iv_bytes);
         default: return when(iv_bytes == cipher.block_bytes);
     }
 }
@@ -37,7 +39,8 @@ warpseal_status check_tag(warpseal_mode mode, const CipherFacts& cipher, uint64_
 }
 
 warpseal_status check_aad(warpseal_mode mode, uint64_t aad_bytes) {
-    if (mode == WARPSEAL_GCM && aad_bytes > gcm_other_limit) return WARPSEAL_LIMIT_EXCEEDED;
+    if (mode == WARPSEAL_GCM && aad_bytes > modes::gcm_max_aad_bytes)
+        return WARPSEAL_LIMIT_EXCEEDED;
     return when(aead(mode) ? aad_bytes <= most_bytes : aad_bytes == 0);
 }
 
@@ -48,7 +51,7 @@ warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64
         case WARPSEAL_CBC:
             return when(text_bytes <= most_bytes && text_bytes % cipher.block_bytes == 0);
         case WARPSEAL_GCM:
-            return text_bytes > gcm_text_limit ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
+            return text_bytes > modes::gcm_max_text_bytes ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
         case WARPSEAL_CCM:  // the length field has 15 - n bytes, where n is the length of the nonce
             return iv_bytes > 7 && text_bytes >> (8 * (15 - iv_bytes)) != 0
                        ? WARPSEAL_LIMIT_EXCEEDED
@@ -59,7 +62,7 @@ warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64
 
 warpseal_status check_units(uint64_t unit_bytes, uint64_t text_bytes) {
     if (unit_bytes < 16) return WARPSEAL_INVALID_ARGUMENT;
-    if (unit_bytes > xts_most_unit) return WARPSEAL_LIMIT_EXCEEDED;
+    if (unit_bytes > xts_max_unit_bytes) return WARPSEAL_LIMIT_EXCEEDED;
     const uint64_t last = text_bytes % unit_bytes;
     return when(text_bytes <= most_bytes && (last == 0 || last >= 16));
 }
