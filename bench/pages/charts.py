@@ -10,8 +10,8 @@ import re
 import struct
 from typing import Any
 
+from .checked import BadResult
 from .markup import escaped, size_text
-from .results import BadResult
 
 # One line of a chart: bytes, median and range.
 Point = tuple[float, float, tuple[float, float] | None]

@@ -94,10 +94,13 @@ class Column:
         self.heading, self.kind = heading, kind
 
 
-def table(columns: Sequence[Column], rows: Iterable[Sequence[str]], caption: str = "",
-          style: str = "") -> str:  # fmt: skip
+def table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str]], caption: str = "", style: str = ""
+) -> str:
     """Returns a table. Captions, headings and cells are HTML; the first column names the row."""
-    text = f'<div class="scroll"><table class="{style}">' if style else '<div class="scroll"><table>'
+    text = (
+        f'<div class="scroll"><table class="{style}">' if style else '<div class="scroll"><table>'
+    )
     text += f"<caption>{caption}</caption>\n" if caption else "\n"
     heads = (f'<th scope="col" class="{c.kind}">{c.heading}</th>' for c in columns)
     text += f"<thead><tr>{''.join(heads)}</tr></thead>\n<tbody>\n"

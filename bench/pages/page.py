@@ -14,7 +14,7 @@ Section = Callable[[list[Figure], Sources], str]
 # Sections in order: the kind of figures, the title where there are none, and what measures them.
 SECTIONS: dict[str, tuple[str, str, Section]] = {
     "throughput": ("Throughput", "warpseal bench", throughput.throughput_sections),
-    "sizes": ("By size", "the survey of warpseal bench", throughput.sizes_section),
+    "sizes": ("By size", "warpseal bench survey", throughput.sizes_section),
     "auto": ("The choice of auto", "warpseal bench auto", tables.auto_section),
     "files": ("File to file", "bench/file_to_file", tables.files_section),
     "rates": ("NTRU", "warpseal kem bench", tables.rates_section),
@@ -79,7 +79,8 @@ def noisy_section(figures: list[Figure], sources: Sources) -> str:
         ]
         for f in sorted(noisy, key=Figure.spread, reverse=True)
     ]
-    return text + f"<details><summary>The list</summary>{table(columns, rows, '', 'wide')}</details></section>\n"
+    listed = table(columns, rows, "", "wide")
+    return text + f"<details><summary>The list</summary>{listed}</details></section>\n"
 
 
 def absent_section(kinds: set[str], results: list[Result]) -> str:

@@ -6,17 +6,9 @@ import dataclasses
 import pathlib
 from typing import Any
 
-from .results import (
-    MACHINE_FACTS,
-    BadResult,
-    Checked,
-    Figure,
-    Object,
-    Result,
-    Run,
-    load,
-    read_result,
-)
+from .checked import BadResult, Checked, check_attributes, load
+from .results import MACHINE_FACTS, Figure, Object, Result, Run
+from .stored import read_result
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,9 +23,6 @@ class Kind:
     yardstick_repetitions: str = ""
     # Values that the reader computes from others, or that every row has.
     derived: tuple[str, ...] = ()
-    # Keys without which the row cannot be drawn.
-    numbers: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
     value_may_be_absent: bool = False
 
 
@@ -43,8 +32,6 @@ CIPHER = Kind(
     yardstick="openssl_gigabytes_per_second",
     yardstick_repetitions="openssl_repetitions",
     derived=("link_ratio", "gpu_ratio"),
-    numbers=("bytes", "message_bytes", "threads"),
-    texts=("device", "place"),
 )
 KINDS = {
     "throughput": CIPHER,
@@ -53,15 +40,11 @@ KINDS = {
         name="{cipher}-{mode} {operation}",
         value="gigabytes_per_second",
         yardstick="best_gigabytes_per_second",
-        numbers=("bytes",),
-        texts=("place", "picked", "best"),
     ),
     "rates": Kind(
         name="{set} {operation}",
         value="operations_per_second",
         unit="operations/s",
-        numbers=("threads", "batch"),
-        texts=("device", "place"),
     ),
     "submission": Kind(
         name="{set} {operation}",
@@ -69,21 +52,17 @@ KINDS = {
         unit="operations/s",
         yardstick="yardstick_operations_per_second",
         yardstick_repetitions="yardstick_repetitions",
-        numbers=("threads", "batch"),
-        texts=("device", "yardstick"),
     ),
     "ladder": Kind(name="{step}", value="gigabytes_per_second", value_may_be_absent=True),
     "papers": Kind(
         name="{row}",
         value="default",
-        texts=("paper", "table"),
         value_may_be_absent=True,
     ),
     "exchanges": Kind(
         name="{scenario}: {how}",
         value="exchanges_per_second",
         unit="exchanges/s",
-        texts=("set",),
     ),
     "handshakes": Kind(
         name="{group}",
@@ -91,14 +70,13 @@ KINDS = {
         unit="µs",
         repetitions="server_cpu_rounds",
     ),
-    "round_trips": Kind(name="{set}", value="seconds", unit="s", numbers=("round_trips",)),
-    "files": Kind(name="{command}", value="seconds", unit="s", numbers=("bytes",)),
+    "round_trips": Kind(name="{set}", value="seconds", unit="s"),
+    "files": Kind(name="{command}", value="seconds", unit="s"),
     "openssl_speed": Kind(
         name="{case}",
         value="gigabytes_per_second",
         yardstick="openssl_gigabytes_per_second",
         yardstick_repetitions="openssl_repetitions",
-        numbers=("bytes",),
     ),
     "openssl_keys": Kind(
         name="{case}",
@@ -106,8 +84,6 @@ KINDS = {
         unit="ns",
         yardstick="openssl_nanoseconds",
         yardstick_repetitions="openssl_repetitions",
-        numbers=("bytes",),
-        texts=("key",),
     ),
 }
 # Lists of a report. The kind of an entry of `rows` follows from a key that only its kind has.
@@ -128,8 +104,20 @@ ROWS = {
     "cipher": "throughput",
     "set": "rates",
 }
-NAMES = ("cipher", "mode", "operation", "set", "step", "row", "scenario", "how", "group", "command",
-         "case")  # fmt: skip
+OWN_FIELDS = ("bound", "bound_gigabytes_per_second", "ratio")  # fields of a figure in all kinds
+NAMES = (
+    "cipher",
+    "mode",
+    "operation",
+    "set",
+    "step",
+    "row",
+    "scenario",
+    "how",
+    "group",
+    "command",
+    "case",
+)
 
 
 def rounded(value: float) -> float:
@@ -169,27 +157,27 @@ def figure_of(name: str, row: Checked, run: Run) -> Figure:
     """Returns the figure of a row of a report."""
     kind = KINDS[name]
     parts = {key: row.text(key) for key in NAMES if "{" + key + "}" in kind.name}
-    for key in kind.numbers:
-        row.number(key)
-    for key in kind.texts:
-        row.text(key)
+    check_attributes(name, row)
     value, unit = unit_of(name, kind, row)
-    median = row.optional_number(value) if kind.value_may_be_absent else row.number(value)
+    median = row.amount(value)
+    if median is None and not kind.value_may_be_absent:
+        row.fail(value, "a number is missing")
     repetitions = row.numbers(kind.repetitions)
     figure = Figure(name, kind.name.format(**parts), unit, run)
     figure.median = None if median is None else rounded(median)
     figure.range, figure.repetitions = low_and_high(repetitions), len(repetitions) or None
-    figure.bound = row.optional_number("bound_gigabytes_per_second")
+    figure.bound = row.amount("bound_gigabytes_per_second")
     figure.bound_by = row.optional_text("bound")
-    used = {value, kind.repetitions, "bound", "bound_gigabytes_per_second", *kind.derived, *parts}
+    ratio = row.amount("ratio")
+    figure.ratio = None if ratio is None else rounded(ratio)
+    used = {value, kind.repetitions, *kind.derived, *parts, *OWN_FIELDS}
     if kind.yardstick:
-        against = row.optional_number(kind.yardstick)
+        against = row.amount(kind.yardstick)
         if against is not None:
-            figure.yardstick, figure.ratio = rounded(against), row.optional_number("ratio")
-            figure.ratio = None if figure.ratio is None else rounded(figure.ratio)
+            figure.yardstick = rounded(against)
             figure.yardstick_name = yardstick_name(name, row)
             figure.yardstick_range = low_and_high(row.numbers(kind.yardstick_repetitions))
-        used |= {kind.yardstick, kind.yardstick_repetitions, "ratio", "openssl_yardstick"}
+        used |= {kind.yardstick, kind.yardstick_repetitions, "openssl_yardstick"}
         used |= {"yardstick"} if name == "submission" else {"best"} if name == "auto" else set()
     used |= {"unit"} if name == "papers" else set()
     figure.about = {

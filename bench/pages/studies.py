@@ -7,7 +7,6 @@ from .results import Figure
 from .sources import Sources
 from .throughput import grouped
 
-
 # Units of counts, which have no decimals.
 COUNTS = ("bytes", "registers", "operations", "threads")
 LONG_TABLE = 16  # rows; a longer table without published figures is folded

@@ -1,4 +1,4 @@
-"""Sections with tables: `auto`, NTRU, TLS, the OpenSSL provider, files, and kinds not known here."""
+"""Sections with tables: `auto`, NTRU, TLS, the OpenSSL provider, files, and unknown kinds."""
 
 from __future__ import annotations
 
@@ -29,8 +29,14 @@ def number(figure: Figure, key: str, factor: float = 1) -> str:
     return "" if value is None else figure_text(value * factor)
 
 
-def plain_section(title: str, about: str, columns: list[Column], cells: Cells,
-                  figures: list[Figure], sources: Sources) -> str:  # fmt: skip
+def plain_section(
+    title: str,
+    about: str,
+    columns: list[Column],
+    cells: Cells,
+    figures: list[Figure],
+    sources: Sources,
+) -> str:
     """Returns a section with one table; each row names its source if there are several."""
 
     def row(figure: Figure) -> list[str]:
@@ -54,16 +60,28 @@ def auto_section(figures: list[Figure], sources: Sources) -> str:
     return plain_section(
         "The choice of auto",
         f"{good} of {len(figures)} points reach 90 % of the best single target.",
-        [Column("case"), Column("size"), Column("memory"), Column("auto chose"),
-         *numbers("GB/s"), Column("best"), *numbers("GB/s", "ratio")],
+        [
+            Column("case"),
+            Column("size"),
+            Column("memory"),
+            Column("auto chose"),
+            *numbers("GB/s"),
+            Column("best"),
+            *numbers("GB/s", "ratio"),
+        ],
         lambda f: [
-            escaped(f.name), size_text(f.get("bytes", 0)), escaped(f.get("place")),
-            escaped(f.get("picked")), figure_text(f.median), escaped(f.yardstick_name),
-            figure_text(f.yardstick), ratio_text(f),
+            escaped(f.name),
+            size_text(f.get("bytes", 0)),
+            escaped(f.get("place")),
+            escaped(f.get("picked")),
+            figure_text(f.median),
+            escaped(f.yardstick_name),
+            figure_text(f.yardstick),
+            ratio_text(f),
         ],
         figures,
         sources,
-    )  # fmt: skip
+    )
 
 
 # ---- NTRU
@@ -87,7 +105,9 @@ def rates_section(figures: list[Figure], sources: Sources) -> str:
     rows = []
     for names, here in grouped(figures, row_name).items():
         of = {figure.name.partition(" ")[2]: figure for figure in here}
-        rows.append([escaped(names[0]), names[1], names[2], *(rate_cell(of.get(o)) for o in operations)])
+        rows.append(
+            [escaped(names[0]), names[1], names[2], *(rate_cell(of.get(o)) for o in operations)]
+        )
     columns = [Column("set"), Column("where"), *numbers("batch", *(f"{o} /s" for o in operations))]
     text = f"<section><h2>NTRU</h2>\n{sources.note(figures)}"
     text += "<p>p99: 99 % of the calls of a batch took at most that long.</p>\n"
@@ -98,45 +118,63 @@ def submission_section(figures: list[Figure], sources: Sources) -> str:
     return plain_section(
         "NTRU on cores, beside other code",
         "The ratio is over the code named in the row, measured in turn with ours.",
-        [Column("operation"), Column("target"), *numbers("threads", "batch", "/s"),
-         Column("beside"), *numbers("/s", "ratio")],
+        [
+            Column("operation"),
+            Column("target"),
+            *numbers("threads", "batch", "/s"),
+            Column("beside"),
+            *numbers("/s", "ratio"),
+        ],
         lambda f: [
-            escaped(f.name), escaped(f.get("device")), f"{f.get('threads'):g}",
-            f"{f.get('batch'):g}", value_text(f) + noise_mark(f), escaped(f.yardstick_name),
-            rate_text(f.yardstick), ratio_text(f),
+            escaped(f.name),
+            escaped(f.get("device")),
+            f"{f.get('threads'):g}",
+            f"{f.get('batch'):g}",
+            value_text(f) + noise_mark(f),
+            escaped(f.yardstick_name),
+            rate_text(f.yardstick),
+            ratio_text(f),
         ],
         figures,
         sources,
-    )  # fmt: skip
+    )
 
 
 def exchanges_section(figures: list[Figure], sources: Sources) -> str:
     return plain_section(
         "Key exchanges alone",
         "Core time is that of all threads of the process on the cores for one exchange.",
-        [Column("exchange"), *numbers("clients", "/s", "p50 ms", "p99 ms", "core µs", "mean batch")],
+        [Column("exchange"), *numbers("clients", "/s", "p50 ms", "p99 ms", "core µs", "batch")],
         lambda f: [
-            escaped(f.name) + small(f.get("set")), number(f, "clients"), value_text(f),
-            number(f, "p50_milliseconds"), number(f, "p99_milliseconds"),
-            number(f, "core_microseconds"), number(f, "mean_batch"),
+            escaped(f.name) + small(f.get("set")),
+            number(f, "clients"),
+            value_text(f),
+            number(f, "p50_milliseconds"),
+            number(f, "p99_milliseconds"),
+            number(f, "core_microseconds"),
+            number(f, "mean_batch"),
         ],
         figures,
         sources,
-    )  # fmt: skip
+    )
 
 
 def round_trips_section(figures: list[Figure], sources: Sources) -> str:
     return plain_section(
         "Round trips of NTRU",
         "Each with fresh coins. Every secret is compared with the one sent.",
-        [Column("set"), Column("device"), *numbers("round trips", "mismatches", "distinct secrets", "s")],
+        [Column("set"), Column("device"), *numbers("round trips", "mismatches", "distinct", "s")],
         lambda f: [
-            escaped(f.name), escaped(f.get("device", "")), rate_text(f.get("round_trips")),
-            number(f, "mismatches"), rate_text(f.get("secrets_distinct")), figure_text(f.median),
+            escaped(f.name),
+            escaped(f.get("device", "")),
+            rate_text(f.get("round_trips")),
+            number(f, "mismatches"),
+            rate_text(f.get("secrets_distinct")),
+            figure_text(f.median),
         ],
         figures,
         sources,
-    )  # fmt: skip
+    )
 
 
 # ---- TLS and the OpenSSL provider
@@ -147,21 +185,44 @@ def handshakes_section(figures: list[Figure], sources: Sources) -> str:
         "TLS 1.3 handshakes",
         "Full handshakes with an ECDSA P-256 certificate. CPU time is the server's for one "
         "handshake, the median of the rounds; the ratio is over the run's first group.",
-        [Column("group"), *numbers("handshakes/s", "p50 ms", "p99 ms", "CPU µs", "range", "ratio",
-                                   "key exchange µs", "mean batch", "failures")],
+        [
+            Column("group"),
+            *numbers(
+                "handshakes/s",
+                "p50 ms",
+                "p99 ms",
+                "CPU µs",
+                "range",
+                "ratio",
+                "key exchange µs",
+                "mean batch",
+                "failures",
+            ),
+        ],
         lambda f: [
-            escaped(f.name), number(f, "handshakes_per_second"), number(f, "p50_milliseconds"),
-            number(f, "p99_milliseconds"), figure_text(f.median),
-            escaped(range_text(f).partition(" µs")[0]), number(f, "server_cpu_ratio"),
-            number(f, "key_exchange_microseconds"), number(f, "mean_batch"), number(f, "failures"),
+            escaped(f.name),
+            number(f, "handshakes_per_second"),
+            number(f, "p50_milliseconds"),
+            number(f, "p99_milliseconds"),
+            figure_text(f.median),
+            escaped(range_text(f).partition(" µs")[0]),
+            number(f, "server_cpu_ratio"),
+            number(f, "key_exchange_microseconds"),
+            number(f, "mean_batch"),
+            number(f, "failures"),
         ],
         figures,
         sources,
-    )  # fmt: skip
+    )
 
 
-def pivot(title: str, about: str, figures: list[Figure], sources: Sources,
-          heading: Callable[[Figure], str]) -> str:  # fmt: skip
+def pivot(
+    title: str,
+    about: str,
+    figures: list[Figure],
+    sources: Sources,
+    heading: Callable[[Figure], str],
+) -> str:
     """Returns a table for each run, with a row for each name and a column for each heading."""
     text = f"<section><h2>{escaped(title)}</h2>\n{sources.note(figures)}<p>{escaped(about)}</p>\n"
     runs = grouped(figures, sources.number)
@@ -214,13 +275,16 @@ def files_section(figures: list[Figure], sources: Sources) -> str:
         "",
         [Column("command"), Column("size"), *numbers("s", "GB/s", "times cp", "peak MiB")],
         lambda f: [
-            f"<code>{escaped(f.name)}</code>", size_text(f.get("bytes")),
-            figure_text(f.median) + noise_mark(f), number(f, "gigabytes_per_second"),
-            number(f, "times_cp"), memory(f),
+            f"<code>{escaped(f.name)}</code>",
+            size_text(f.get("bytes")),
+            figure_text(f.median) + noise_mark(f),
+            number(f, "gigabytes_per_second"),
+            number(f, "times_cp"),
+            memory(f),
         ],
         figures,
         sources,
-    )  # fmt: skip
+    )
 
 
 def other_section(kind: str, figures: list[Figure], sources: Sources) -> str:
@@ -228,12 +292,21 @@ def other_section(kind: str, figures: list[Figure], sources: Sources) -> str:
     return plain_section(
         title,
         "",
-        [Column("figure"), *numbers("median"), Column("unit"), Column("beside"),
-         *numbers("figure", "ratio")],
+        [
+            Column("figure"),
+            *numbers("median"),
+            Column("unit"),
+            Column("beside"),
+            *numbers("figure", "ratio"),
+        ],
         lambda f: [
-            escaped(f.name), value_text(f) + noise_mark(f), escaped(f.unit),
-            escaped(f.yardstick_name), figure_text(f.yardstick), ratio_text(f),
+            escaped(f.name),
+            value_text(f) + noise_mark(f),
+            escaped(f.unit),
+            escaped(f.yardstick_name),
+            figure_text(f.yardstick),
+            ratio_text(f),
         ],
         figures,
         sources,
-    )  # fmt: skip
+    )

@@ -21,7 +21,6 @@ from .markup import (
 from .results import Figure
 from .sources import Sources
 
-
 MODES = ("ecb", "ctr", "cbc", "cfb", "ofb", "xts", "gcm", "ccm", "cmac")
 
 

@@ -1,17 +1,14 @@
-"""`warpseal bench --html`: the page has every figure of the reports and no other. A browser shows
-it without network requests."""
+"""`warpseal bench --html`: what it measures for a page, and the bounds of GPUs."""
 
 import html.parser
 import json
-import math
 import os
 import pathlib
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
-import browser  # noqa: E402
-from program import NotRun, case, check, check_equal, main  # noqa: E402
+from program import case, check, check_equal, main  # noqa: E402
 
 FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
 HOSTILE = """</title><script>alert(1)</script>&amp;"'><img src=x onerror=y>"""
@@ -110,27 +107,6 @@ def table_rows(text):
 
 
 @case
-def everything_is_there_once(p):
-    text = pathlib.Path(page_of_everything(p)).read_text()
-    page, report = Markup(text), measurements()
-    ladder, papers = studies()
-    with_figure = [r for r in ladder["rows"] if r.get("gigabytes_per_second") or r.get("operations_per_second")]
-    check_equal(page.count("svg", class_="bar"), len(report["rows"]) + len(with_figure), "bars")
-    check_equal(page.count("g", **{"class": "point s0"}), 11, "points of the first place")
-    check_equal(sum(tag == "g" and (a.get("class") or "").startswith("point") for tag, a in page.tags), len(report["sizes"]), "points")
-    check_equal(text.count('class="papers'), 0, "class of papers")
-    check_equal(text.count('table class="wide papers"'), 2, "papers")
-    check_equal(text.count("not run: no GPU"), 2, "rows of papers that did not run")
-    check_equal(text.count("not run: too many threads") + text.count("not run: out of memory"), 2, "steps that did not run")
-    check_equal(text.count('table class="wide ladder"'), 2, "ladders: of ciphers and of NTRU")
-    check_equal((page.count("title"), page.count("main"), page.count("h1")), (1 + len(report["rows"]) + len(with_figure) + len(report["sizes"]), 1, 1),
-                "titles")
-    check("<script" not in text and "onerror=y>" not in text and "url(" not in text and "@import" not in text, "markup of a name is not escaped")
-    check_equal(text.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 10, True, "escaped names")
-    check("default-src &#39;none&#39;" in text or "default-src 'none'" in text, "the page has no content security policy")
-
-
-@case
 def bounds_are_as_documented(p):
     text = pathlib.Path(page_of_everything(p)).read_text()
     labels = [a["aria-label"] for tag, a in Markup(text).tags if tag == "svg" and a.get("class") == "bar"]
@@ -157,52 +133,6 @@ def memory_bounds_what_passes_through_it(p):
 
 
 @case
-def facts_and_quotients_equal_the_report(p):
-    text = pathlib.Path(page_of_everything(p)).read_text()
-    facts = {cells[0]: cells[1] for cells in table_rows(text) if len(cells) == 2}
-    check_equal((facts["GPU"], facts["Multiprocessors"], facts["GPU memory"], facts["Shared memory"]),
-                (HEAD["gpu"] + ", compute capability 9.0", "132 at 1980 MHz at most", "150.0 GiB, 4917 GB/s", "227 KiB a block"), "facts")
-    check_equal([cells[-1] for cells in table_rows(text) if cells[-1].endswith("×*")], ["2.50×*"] * 2, "times OpenSSL")
-    check_equal(text.count(">90 %</td>"), len(BOUNDS), "of the bound")
-
-
-@case
-def each_distinct_figure_has_a_bar(p):
-    others = [{}, {"cipher": "aes-256"}, {"mode": "ecb"}, {"operation": "decrypt"}, {"device": "cuda:0,1"}, {"place": "host"}, {"threads": 2},
-              {"message_bytes": 4096}, {"message_bytes": 4096, "key_per_message": True}, {"place": "host", "pinned": True},
-              {"data_unit_bytes": 512}, {"buffer_per_thread": True}]
-    rows = [{**row("aes-128", "ctr", 1.0), **other} for other in others]
-    check_equal(Markup(pathlib.Path(make(p, {"head": HEAD, "rows": rows})).read_text()).count("svg", class_="bar"), len(rows), "bars")
-
-
-@case
-def axes_and_points_are_to_scale(p):
-    text = pathlib.Path(page_of_everything(p)).read_text()
-    axes = [[(float(place), float(value)) for place, value in re.findall(r'left:([\d.]+)%">([\d.]+)<', axis)]
-            for axis in re.findall('<span class="axis">(.*?)</span><span class="unseen">', text)]
-    for (zero, nothing), (first, one), *more in axes:
-        check(zero == nothing == 0 and all(abs(place / value - first / one) < 0.01 * first / one for place, value in more), f"ticks of {more}")
-    points = [(float(x), float(y)) for x, y in re.findall(r'</title><circle cx="([\d.]+)" cy="([\d.]+)"', text)]
-    check_equal(len(points), 11, "points")
-    decade = 292 / 5  # from 0.01 to 1000 GB/s
-    for i, (x, y) in enumerate(points):
-        check(abs(x - (48 + 50 * i)) < 0.2 and abs(y - (302 - i * decade * math.log10(3))) < 0.2, f"point {i} at {x}, {y}")
-    table = [cells for cells in table_rows(text) if re.fullmatch(r"\d+ [KMG]iB", cells[0])]
-    check_equal([[float(cell) for cell in cells[1:]] for cells in table],
-                [[float(f"{0.01 * 3 ** i:.{3 if i > 4 else 2}g}")] * 3 for i in range(11)], "the same as a table")
-
-
-@case
-def columns_of_the_studies(p):
-    rows = table_rows(pathlib.Path(make(p, *studies())).read_text())
-    steps = [cells for cells in rows if cells[0].startswith(("step ", "ntru "))]
-    check_equal([cells[2] for cells in steps], ["12.5", "300", "–", "894", "1.50", "–"], "figures: GB/s, and millions of operations a second")
-    check_equal([cells[3:7] for cells in steps[:4]], [["40", "0", "4096", "256"]] * 4, "registers, local, shared, threads")
-    check("ntru 0" in steps[4][0] and steps[4][1].endswith("1.50 million/s"), steps[4])
-    check_equal([cells[1:] for cells in rows if cells[0] == "0 8800 GTS"], [["3.10", "Gbit/s", "120 8-bit", "6100 aes-128-ecb", "50.8"]] * 2, "papers")
-
-
-@case
 def each_cipher_has_a_bound(p):
     """A new cipher is covered too: its cost is counted from its header."""
     ciphers = [cipher["cipher"] for cipher in json.loads(p.ok("list", "--json").out)["ciphers"]]
@@ -217,39 +147,6 @@ def without_facts_there_are_no_bounds(p):
     report["head"] = {name: value for name, value in HEAD.items() if not name.startswith("gpu_")}
     report["rows"] = [{name: value for name, value in r.items() if name != "link_gigabytes_per_second"} for r in report["rows"]]
     check("at most" not in pathlib.Path(make(p, report)).read_text(), "a bound without facts")
-
-
-@case
-def absent_results_read_not_run(p):
-    report = measurements()
-    del report["sizes"]
-    text = pathlib.Path(make(p, report)).read_text()
-    check_equal(text.count('<p class="absent">Not run'), 3, "sections that did not run")
-
-
-@case
-def the_later_report_wins(p):
-    later = measurements()
-    later["rows"], later["sizes"] = [row("aes-128", "ctr", 777.0)], []
-    text = pathlib.Path(make(p, measurements(), later)).read_text()
-    check_equal(text.count("777 GB/s"), 2, "the later figure, in a title and a label")
-    check(f"{0.9 * BOUNDS['aes-128', 'ctr']:.0f} GB/s, at most" not in text, "the earlier figure is there too")
-
-
-@case
-def recorded_results(p):
-    """Each recorded result in the repository makes a page."""
-    found = 0
-    for path in sorted((pathlib.Path(__file__).resolve().parents[2] / "bench/results").glob("*.json")):
-        report = json.loads(path.read_text())
-        if not {"cipher", "paper"} & (report.get("rows") or [{}])[0].keys():
-            continue  # the page omits TLS and its exchanges
-        p.ok("bench", "--html", "page.html", "--from", path)
-        page = Markup(p.read("page.html").decode())
-        shown = page.count("table", class_="wide papers") if "table" in report["rows"][0] else page.count("svg", class_="bar")
-        check(shown > 0, f"nothing of {path.name} is on its page")
-        found += 1
-    check(found, "no results")
 
 
 @case
@@ -332,97 +229,6 @@ def a_wrong_output_has_no_bar(p):
     report = json.loads(p.read("report.json"))
     check(not any(r["mode"] in ("ctr", "ecb") for r in report["rows"] + report["sizes"]), "a row of a wrong output")
     check_equal(Markup(p.read("page.html").decode()).count("svg", class_="bar"), len(report["rows"]), "bars")
-
-
-# ---- in a browser
-
-APPEARANCE = """(() => {
-  const shown = [...document.querySelectorAll('.bar')].map(svg => ({
-    label: svg.getAttribute('aria-label'), page: svg.getBoundingClientRect().width, bar: svg.querySelector('.ours').getBoundingClientRect().width,
-    height: svg.getBoundingClientRect().height, card: svg.closest('table').rows.length,
-    mark: svg.querySelector('.mark') && svg.querySelector('.mark').getBoundingClientRect().x - svg.getBoundingClientRect().x}));
-  const clipped = [...document.querySelectorAll('body *')].filter(e => !e.closest('.scroll, .unseen, svg, title, head') && e.getClientRects().length &&
-    (e.getBoundingClientRect().right > innerWidth + 1 || e.getBoundingClientRect().left < -1)).map(e => e.outerHTML.slice(0, 200));
-  const outside = [...document.querySelectorAll('svg.sizes')].flatMap(svg => [...svg.querySelectorAll('text, .point, path')].filter(e => {
-    const inner = e.getBoundingClientRect(), outer = svg.getBoundingClientRect();
-    return inner.left < outer.left - 1 || inner.right > outer.right + 1 || inner.top < outer.top - 1 || inner.bottom > outer.bottom + 1;
-  }).map(e => e.outerHTML.slice(0, 200)));
-  const channel = c => (c /= 255) <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  const light = text => { const [r, g, b] = text.match(/[\\d.]+/g).map(Number); return 0.2126 * channel(r) + 0.7152 * channel(g) + 0.0722 * channel(b); };
-  const paper = light(getComputedStyle(document.body).backgroundColor);
-  const contrast = e => { const ink = light(getComputedStyle(e).color); return (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05); };
-  const pale = [...document.querySelectorAll('body *:not(svg *):not(title)')].filter(e => e.getClientRects().length && contrast(e) < 4.5).map(e => e.tagName);
-  return {shown, clipped, outside, pale, width: document.documentElement.scrollWidth, paper: getComputedStyle(document.body).backgroundColor,
-    points: document.querySelectorAll('.point').length, lines: document.querySelectorAll('.line').length,
-    axes: [...document.querySelectorAll('.axis')].filter(a => a.children.length >= 2).length, tables: document.querySelectorAll('.card, .ladder').length,
-    ticks: [...document.querySelectorAll('svg.sizes')].map(svg => svg.querySelectorAll('text').length)};
-})()"""
-
-
-def needs_browser():
-    path = browser.find()
-    if not path:
-        check(os.environ.get("WARPSEAL_NEEDS_BROWSER") != "1", "no browser starts here, and this machine must have one")
-        raise NotRun("no headless browser: scripts/bootstrap --check installs one on Debian")
-    return path
-
-
-def check_appearance(appearance, width):
-    report, ladder = measurements(), studies()[0]
-    with_figure = [r for r in ladder["rows"] if r.get("gigabytes_per_second") or r.get("operations_per_second")]
-    check_equal(appearance["width"], width, "width of the page: it scrolls sideways")
-    check_equal((appearance["clipped"], appearance["outside"], appearance["pale"]), ([], [], []), "clipped, outside the picture, or hard to read")
-    check_equal((len(appearance["shown"]), appearance["points"], appearance["lines"]), (len(report["rows"]) + len(with_figure), len(report["sizes"]), 3), "figures")
-    check_equal(appearance["axes"], appearance["tables"], "axes")
-    check(all(ticks >= 6 for ticks in appearance["ticks"]), f"ticks: {appearance['ticks']}")
-    end = max(max(bound for bound in BOUNDS.values()), max(r["gigabytes_per_second"] for r in report["rows"] if r["place"] == "device"))
-    for shown in appearance["shown"]:
-        check(shown["page"] > 50 and shown["height"] > 5, f"an invisible bar: {shown}")
-        told = re.match(r"([\d.]+) GB/s, at most ([\d.]+): (?!plain|memory)", shown["label"])
-        if told and float(told[2]) > 60 and shown["card"] and not shown["label"].startswith("48.5"):
-            figure, bound = float(told[1]), float(told[2])
-            check(abs(shown["bar"] / shown["page"] - figure / end) < 0.005, f"length {shown} of {figure} on a scale to {end}")
-            check(abs(shown["mark"] / shown["page"] - bound / end) < 0.01, f"mark {shown} of {bound} on a scale to {end}")
-
-
-@case
-def a_browser_shows_it(p):
-    program = needs_browser()
-    page, own = page_of_everything(p), browser.Browser(program)
-    try:
-        papers = []
-        for width, dark in ((1240, False), (1240, True), (400, False)):
-            own.open(page, width, dark)
-            appearance = own.run(APPEARANCE)
-            check_appearance(appearance, width)
-            papers.append(appearance["paper"])
-            check_equal([event["request"]["url"] for event in own.told("Network.requestWillBeSent")], ["file://" + page], "network requests")
-            check_equal(own.told("Network.loadingFailed", "Runtime.consoleAPICalled", "Runtime.exceptionThrown", "Log.entryAdded"), [], "complaints")
-            seen = browser.colours(own.picture(0.25))
-            background = max(seen, key=seen.get)
-            check(len(seen) > 50 and 0.02 < 1 - seen[background] / sum(seen.values()) < 0.7, f"picture: {len(seen)} colours, {seen[background]} of background")
-            check_equal(sum(background) < 300, dark, "a dark picture")
-        check(papers[0] == papers[2] != papers[1], f"light and dark: {papers}")
-        tree = own.call("Accessibility.getFullAXTree")["nodes"]
-        named = [node for node in tree if node.get("role", {}).get("value") in ("image", "img", "graphics-document") and not node.get("ignored")]
-        check(len(named) >= len(appearance["shown"]) and all(node["name"]["value"] for node in named), f"pictures without a name: {len(named)}")
-        check(own.call("Page.printToPDF", printBackground=True)["data"].startswith("JVBERi"), "no PDF")
-    finally:
-        own.close()
-
-
-@case
-def the_browser_reports_a_bad_page(p):
-    """Checks the check: the browser reports a page that makes a request and overflows."""
-    own = browser.Browser(needs_browser())
-    try:
-        bad = p.write("bad.html", b"<body style='width:3000px'><div style='width:3000px'>x</div><img src='http://warpseal.invalid/x.png'><script>console.log(1)</script>")
-        own.open(bad, 1240)
-        check(own.run("document.documentElement.scrollWidth") > 1240, "it does not overflow")
-        check_equal(len(own.told("Network.requestWillBeSent")), 2, "requests")
-        check(own.told("Network.loadingFailed") and own.told("Runtime.consoleAPICalled"), "no complaints")
-    finally:
-        own.close()
 
 
 main()

@@ -14,14 +14,24 @@ import zlib
 
 # Chromium under the names of its packages. Ubuntu's `chromium-browser` is a transitional package
 # whose program does not start.
-NAMES = ("chromium-headless-shell", "chromium", "google-chrome", "google-chrome-stable", "chrome-headless-shell", "chromium-browser")
+NAMES = (
+    "chromium-headless-shell",
+    "chromium",
+    "google-chrome",
+    "google-chrome-stable",
+    "chrome-headless-shell",
+    "chromium-browser",
+)
 
 
 def find():
     """Returns the path of a browser that starts, or None."""
     for name in filter(None, (os.environ.get("WARPSEAL_BROWSER"), *NAMES)):
         path = shutil.which(name)
-        if path and subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0:
+        if (
+            path
+            and subprocess.run([path, "--version"], capture_output=True, timeout=60).returncode == 0
+        ):
             return path
     return None
 
@@ -35,24 +45,52 @@ class Browser:
         self.answers, answer_write = os.pipe()
 
         def place():  # the browser reads descriptor 3 and writes descriptor 4
-            read, write = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (command_read, answer_write))
+            read, write = (
+                fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (command_read, answer_write)
+            )
             os.dup2(read, 3)
             os.dup2(write, 4)
 
         self.process = subprocess.Popen(
-            [program, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run", "--disable-background-networking",
-             "--disable-component-update", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND", f"--user-data-dir={self.profile}",
-             "--remote-debugging-pipe", "about:blank"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=place, close_fds=True, pass_fds=(3, 4),
-            start_new_session=True)
+            [
+                program,
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--hide-scrollbars",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-dev-shm-usage",
+                "--host-resolver-rules=MAP * ~NOTFOUND",
+                f"--user-data-dir={self.profile}",
+                "--remote-debugging-pipe",
+                "about:blank",
+            ],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            preexec_fn=place,
+            close_fds=True,
+            pass_fds=(3, 4),
+            start_new_session=True,
+        )
         os.close(command_read)
         os.close(answer_write)
         self.buffer, self.number, self.session, self.events = b"", 0, None, []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        self.session = self.call("Target.attachToTarget", targetId=target, flatten=True)[
+            "sessionId"
+        ]
         for domain in ("Page", "Network", "Runtime", "Log", "Accessibility"):
             self.call(f"{domain}.enable")
-        self.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+        self.call(
+            "Network.emulateNetworkConditions",
+            offline=True,
+            latency=0,
+            downloadThroughput=-1,
+            uploadThroughput=-1,
+        )
 
     def close(self):
         os.close(self.commands)
@@ -75,10 +113,15 @@ class Browser:
 
     def call(self, method, **parameters):
         self.number += 1
-        request = {"id": self.number, "method": method, "params": parameters, **({"sessionId": self.session} if self.session else {})}
+        request = {
+            "id": self.number,
+            "method": method,
+            "params": parameters,
+            **({"sessionId": self.session} if self.session else {}),
+        }
         data = json.dumps(request).encode() + b"\0"
         while data:
-            data = data[os.write(self.commands, data):]
+            data = data[os.write(self.commands, data) :]
         while True:
             got = self.message()
             if got.get("id") == self.number:
@@ -88,8 +131,18 @@ class Browser:
             self.events.append(got)
 
     def open(self, path, width, dark=False):
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
-        self.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+        self.call(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=900,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
+        self.call(
+            "Emulation.setEmulatedMedia",
+            media="",
+            features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}],
+        )
         self.events.clear()
         self.call("Page.navigate", url="file://" + path)
         while not any(event["method"] == "Page.loadEventFired" for event in self.events):
@@ -97,7 +150,9 @@ class Browser:
         self.run("document.fonts.ready.then(() => 0)")
 
     def run(self, script):
-        got = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        got = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in got:
             raise AssertionError(f"{script}: {got['exceptionDetails']}")
         return got["result"].get("value")
@@ -107,38 +162,53 @@ class Browser:
 
     def picture(self, scale=1):
         """Returns the whole page as PNG."""
-        width, height = self.run("[document.documentElement.clientWidth, document.documentElement.scrollHeight]")
+        width, height = self.run(
+            "[document.documentElement.clientWidth, document.documentElement.scrollHeight]"
+        )
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": scale}
-        return base64.b64decode(self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"])
+        return base64.b64decode(
+            self.call("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"]
+        )
 
 
 def colours(png):
     """Counts each colour in a PNG of 8 bits a channel: {(red, green, blue): count}."""
     at, data, header = 8, b"", None
     while at < len(png):
-        length, kind = struct.unpack(">I4s", png[at:at + 8])
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
         if kind == b"IHDR":
-            header = struct.unpack(">IIBBBBB", png[at + 8:at + 8 + length])
+            header = struct.unpack(">IIBBBBB", png[at + 8 : at + 8 + length])
         if kind == b"IDAT":
-            data += png[at + 8:at + 8 + length]
+            data += png[at + 8 : at + 8 + length]
         at += length + 12
     width, height, depth, kind, _, _, interlaced = header
     assert (depth, interlaced) == (8, 0) and kind in (2, 6), header
     channels = 3 if kind == 2 else 4
-    lines, stride, before, counts = zlib.decompress(data), width * channels, bytearray(width * channels), {}
+    lines, stride, before, counts = (
+        zlib.decompress(data),
+        width * channels,
+        bytearray(width * channels),
+        {},
+    )
     for y in range(height):
-        filter_type, line = lines[y * (stride + 1)], bytearray(lines[y * (stride + 1) + 1:(y + 1) * (stride + 1)])
+        filter_type, line = lines[y * (stride + 1)], bytearray(
+            lines[y * (stride + 1) + 1 : (y + 1) * (stride + 1)]
+        )
         for i in range(stride if filter_type else 0):
             left, up = line[i - channels] if i >= channels else 0, before[i]
             corner = before[i - channels] if i >= channels else 0
             if filter_type == 4:
                 guess = left + up - corner
-                nearest = min((abs(guess - left), 0, left), (abs(guess - up), 1, up), (abs(guess - corner), 2, corner))
+                nearest = min(
+                    (abs(guess - left), 0, left),
+                    (abs(guess - up), 1, up),
+                    (abs(guess - corner), 2, corner),
+                )
                 line[i] = line[i] + nearest[2] & 255
             else:
                 line[i] = line[i] + (0, left, up, (left + up) // 2)[filter_type] & 255
         before = line
         for x in range(0, stride, channels):
-            colour = tuple(line[x:x + 3])
+            colour = tuple(line[x : x + 3])
             counts[colour] = counts.get(colour, 0) + 1
     return counts
