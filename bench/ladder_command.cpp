@@ -8,9 +8,11 @@
 #include "bench/commands.h"
 #include "bench/ladder/kem.h"
 #include "bench/ladder/ladder.h"
+#include "bench/report/figures.h"
 #include "bench/report/report.h"
+#include "cli/support/output.h"
 
-namespace warpseal::papers {
+namespace warpseal::bench {
 namespace {
 
 struct LadderOptions {
@@ -193,7 +195,8 @@ void add_ladder(CLI::App& program, cli::Session& session) {
     ladder
         ->add_option("--json", options->json,
                      "write head and rows there; - is stdout, the table then goes to stderr")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(cli::Output::refused_path);
     ladder->add_option("--device", options->run.device, "which GPU")
         ->check(CLI::Range(0, 63).description(""))
         ->type_name("N")
@@ -225,4 +228,4 @@ void add_ladder(CLI::App& program, cli::Session& session) {
     });
 }
 
-}  // namespace warpseal::papers
+}  // namespace warpseal::bench

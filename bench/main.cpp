@@ -2,5 +2,5 @@
 #include "bench/commands.h"
 
 int main(int argument_count, char** arguments) {
-    return warpseal::papers::run_program(argument_count, arguments);
+    return warpseal::bench::run_bench(argument_count, arguments);
 }

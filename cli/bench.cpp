@@ -1,18 +1,20 @@
-// `warpseal tls-bench`, `tls-serve` and `tls-connect` run the program warpseal-tls. It links the
-// system's OpenSSL, whereas this program contains its own.
+// `warpseal bench` and `warpseal tls-bench` run the program warpseal-bench, because measurements
+// are no part of the product.
+#include "cli/commands.h"
 #include "cli/support/companion.h"
 
 namespace warpseal::cli {
 
-void add_tls(CLI::App& program, Session& session) {
-    for (const auto& [name, about] :
-         {std::pair{
-              "tls-bench",
-              "TLS 1.3 handshakes of very many clients, by key exchange; and key exchanges alone"},
-          {"tls-serve",
-           "Accept TLS connections and agree on a further key by NTRU: the server decapsulates"},
-          {"tls-connect", "Connect to tls-serve, agree on that key, and send data under it"}})
-        add_companion_command(program, session, name, about, "warpseal-tls");
+void add_bench(CLI::App& program, Session& session) {
+    add_companion_command(program, session, "bench", "Measure ciphers, and OpenSSL's beside them",
+                          {"warpseal-bench", {}});
+}
+
+void add_tls_bench(CLI::App& program, Session& session) {
+    add_companion_command(
+        program, session, "tls-bench",
+        "TLS 1.3 handshakes of very many clients, by key exchange; and key exchanges alone",
+        {"warpseal-bench", {"tls"}});
 }
 
 }  // namespace warpseal::cli

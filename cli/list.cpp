@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "c_api/internal.h"
+#include "cli/commands.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/command.h"
 

@@ -8,10 +8,11 @@
 
 #include "bench/bulk/race.h"
 #include "bench/report/file.h"
+#include "bench/report/head.h"
 #include "c_api/internal.h"
 #include "cli/support/ciphers.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 constexpr double good_ratio = 0.9;
@@ -27,8 +28,8 @@ const char* const places[] = {"host", "pinned", "device"};
 std::vector<BenchCase> auto_cases() {
     std::vector<BenchCase> cases;
     for (const char* name : default_cases)
-        for (const warpseal_cipher_info& cipher : all_ciphers())
-            for (const warpseal_mode mode : modes_of(cipher)) {
+        for (const warpseal_cipher_info& cipher : cli::all_ciphers())
+            for (const warpseal_mode mode : cli::modes_of(cipher)) {
                 const BenchCase what{cipher, mode, true};
                 if (what.name() == name) cases.push_back(what);
             }
@@ -77,16 +78,16 @@ struct Point {
 
 class AutoBench {
 public:
-    AutoBench(const BenchOptions& options, Session& session)
+    AutoBench(const BenchOptions& options, cli::Session& session)
         : options_(options), session_(session), report_file_(options.json) {
         warpseal_device_info gpu{};
         has_gpu_ = warpseal_device_at(0, &gpu) == WARPSEAL_OK;
-        for (const warpseal_target_info& target : all_targets())
+        for (const warpseal_target_info& target : cli::all_targets())
             if (target.usable) names_.emplace_back(target.name);
         names_.emplace_back("auto");  // must be last
     }
 
-    ExitCode run() {
+    cli::ExitCode run() {
         report_["head"] = json_head(has_gpu_ ? "cuda" : "");
         report_["points"] = nlohmann::ordered_json::array();
         print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9}  {:<10}{:>9}{:>8}   GB/s of each\n", "",
@@ -101,35 +102,35 @@ public:
             left_out_ == 0 ? "" : fmt::format("; {} NOT RUN: there is no GPU", left_out_)));
         report_["left_out"] = left_out_;
         report_file_.write(report_.dump(1) + "\n");
-        return bad_ == 0 ? ExitCode::ok : ExitCode::error;
+        return bad_ == 0 ? cli::ExitCode::ok : cli::ExitCode::error;
     }
 
 private:
-    void print(const std::string& text) const {
-        options_.json == "-" ? print_error(text) : print_output(text);
-    }
+    void print(const std::string& text) const { report_file_.print(text); }
 
     void measure(const std::string& place, uint64_t bytes) {
         const std::vector<BenchCase> cases = auto_cases();
         if (place != "host" && !has_gpu_) {
             for (const BenchCase& what : cases)
                 print(fmt::format("{:<18}{:>9}  {:<8}NOT RUN: there is no GPU\n", what.name(),
-                                  human_bytes(bytes), place));
+                                  cli::human_bytes(bytes), place));
             left_out_ += cases.size();
             return;
         }
-        const EngineHandle owner = create_engine({place == "host" ? "cpu" : "cuda", 0}, session_);
+        const cli::EngineHandle owner =
+            cli::create_engine({place == "host" ? "cpu" : "cuda", 0}, session_);
         Ground ground(owner.get(), place, bytes);
         for (const BenchCase& what : cases) {
-            if (interrupted_by() != 0)
-                throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+            if (cli::interrupted_by() != 0)
+                throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()),
+                                   "interrupted.");
             try {
                 measure(what, ground);
             } catch (const BenchWrong& why) {
                 ++points_;
                 ++bad_;
-                complain(fmt::format("{} at {} in {} memory: {}", what.name(), human_bytes(bytes),
-                                     place, why.what()));
+                cli::complain(fmt::format("{} at {} in {} memory: {}", what.name(),
+                                          cli::human_bytes(bytes), place, why.what()));
             }
         }
     }
@@ -160,9 +161,9 @@ private:
     }
 
     Candidate candidate(const std::string& name, const BenchCase& what) {
-        EngineHandle& engine = engines_[name];
+        cli::EngineHandle& engine = engines_[name];
         if (!engine) {
-            engine = create_engine({name, 0}, session_);
+            engine = cli::create_engine({name, 0}, session_);
             // Opening a GPU takes half a second, which `auto` takes into account. Opening it here
             // gives the state after the first call that was large enough.
             if (name == "auto" && has_gpu_)
@@ -180,17 +181,17 @@ private:
         std::string each;
         for (const auto& [name, rate] : point.rates) each += fmt::format(" {} {:.2f}", name, rate);
         print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9.2f}  {:<10}{:>9.2f}{:>8.2f}{}  {}\n",
-                          point.what.name(), human_bytes(point.bytes), point.place, point.picked,
-                          point.rate, point.best, point.best_rate, point.ratio(),
+                          point.what.name(), cli::human_bytes(point.bytes), point.place,
+                          point.picked, point.rate, point.best, point.best_rate, point.ratio(),
                           point.good() ? " " : "!", each));
         report_["points"].push_back(point.json());
     }
 
     const BenchOptions& options_;
-    Session& session_;
+    cli::Session& session_;
     bool has_gpu_ = false;
     std::vector<std::string> names_;
-    std::map<std::string, EngineHandle> engines_;
+    std::map<std::string, cli::EngineHandle> engines_;
     size_t points_ = 0, bad_ = 0, left_out_ = 0;
     ReportFile report_file_;
     nlohmann::ordered_json report_;
@@ -198,8 +199,8 @@ private:
 
 }  // namespace
 
-ExitCode run_bench_auto(const BenchOptions& options, Session& session) {
+cli::ExitCode run_bench_auto(const BenchOptions& options, cli::Session& session) {
     return AutoBench(options, session).run();
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -3,9 +3,10 @@
 
 #include <fmt/core.h>
 
+#include "bench/report/figures.h"
 #include "bench/work/work.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 constexpr double banks = 32;  // shared memory banks; each serves one lookup per clock
@@ -77,4 +78,12 @@ std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head,
     return bound;
 }
 
-}  // namespace warpseal::cli
+void add_bound(const nlohmann::ordered_json& head, nlohmann::ordered_json& row) {
+    if (row.at("device").get<std::string>().rfind("cuda", 0) != 0) return;
+    const std::optional<Bound> bound = gpu_bound(head, row);
+    if (!bound) return;
+    row["bound"] = bound->binds;
+    row["bound_gigabytes_per_second"] = rounded(bound->gigabytes_per_second);
+}
+
+}  // namespace warpseal::bench

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 struct Bound {
     double gigabytes_per_second;
@@ -18,4 +18,7 @@ struct Bound {
 std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head,
                                const nlohmann::ordered_json& row);
 
-}  // namespace warpseal::cli
+// Adds "bound" and "bound_gigabytes_per_second" to a row of a GPU, if a bound is known.
+void add_bound(const nlohmann::ordered_json& head, nlohmann::ordered_json& row);
+
+}  // namespace warpseal::bench

@@ -7,7 +7,7 @@
 
 #include "c_api/internal.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 // Calls on the first `bytes` bytes of the answers' input.
@@ -124,12 +124,12 @@ private:
 
 }  // namespace
 
-BulkMeter::BulkMeter(const BenchOptions& options, const std::string& device, Session& session,
+BulkMeter::BulkMeter(const BenchOptions& options, const std::string& device, cli::Session& session,
                      Oracle oracle)
     : options_(options),
       device_(device),
       oracle_(oracle),
-      engine_(create_engine({device, options.threads}, session)),
+      engine_(cli::create_engine({device, options.threads}, session)),
       text_(engine_.get(), false),
       other_(engine_.get(), false),
       out_(engine_.get(), false),
@@ -166,7 +166,8 @@ BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uin
                             uint64_t message_bytes) {
     message_bytes = what.has_batch() ? std::min(message_bytes, bytes) : bytes;
     if (bytes % message_bytes != 0)
-        throw Failure(ExitCode::usage, "--size must be a multiple of --message-size here.");
+        throw cli::Failure(cli::ExitCode::usage,
+                           "--size must be a multiple of --message-size here.");
     const Answers right = answers(what, bytes, message_bytes);
     const bool on_device = place == "device";
     BulkSide side(what, engine_.get(), on_device, right, bytes, device_in_,
@@ -196,7 +197,7 @@ BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uin
 
 BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device,
                       const std::string& place, uint64_t bytes, uint64_t message_bytes,
-                      Session& session) {
+                      cli::Session& session) {
     return BulkMeter(options, device, session).measure(what, place, bytes, message_bytes);
 }
 
@@ -221,4 +222,4 @@ BenchRow BulkMeter::measure_prefix(const BenchCase& what, const std::string& pla
     return measured;
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -4,12 +4,12 @@
 #include "bench/bulk/reference_output.h"
 #include "bench/report/memory.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 class BulkMeter {
 public:
     // `device` is a name that an engine takes. `options` must outlive this object.
-    BulkMeter(const BenchOptions& options, const std::string& device, Session& session,
+    BulkMeter(const BenchOptions& options, const std::string& device, cli::Session& session,
               Oracle oracle = Oracle::openssl);
 
     // Measures from host memory to host memory ("host") or within GPU memory ("device"). Throws
@@ -37,8 +37,8 @@ private:
     const BenchOptions& options_;
     const std::string device_;
     const Oracle oracle_;
-    EngineHandle engine_;
+    cli::EngineHandle engine_;
     BulkMemory text_, other_, out_, device_in_, device_out_;
 };
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

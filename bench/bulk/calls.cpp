@@ -1,7 +1,7 @@
 // Library calls of the measurements, one for each mode and memory kind.
 #include "bench/bulk/reference_output.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 warpseal_status bench_call_one(const BenchCase& what, const warpseal_key* key, const uint8_t* iv,
                                const uint8_t* in, uint8_t* out, size_t bytes, uint8_t* tag) {
@@ -74,4 +74,4 @@ warpseal_status bench_call_batch_device(const BenchCase& what, const warpseal_ke
         key, what.mode, &batch, stream);
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

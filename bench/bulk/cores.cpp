@@ -8,7 +8,7 @@
 #include "bench/bulk/openssl.h"
 #include "bench/bulk/reference_output.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -94,7 +94,7 @@ private:
 class OurSide : public Side {
 public:
     OurSide(const BenchCase& what, const std::string& device, uint64_t bytes,
-            uint64_t message_bytes, EngineHandle engine)
+            uint64_t message_bytes, cli::EngineHandle engine)
         : what_(what),
           buffers_(what, device, bytes, message_bytes),
           engine_(std::move(engine)),
@@ -149,7 +149,7 @@ private:
 
     const BenchCase what_;
     Buffers buffers_;
-    EngineHandle engine_;
+    cli::EngineHandle engine_;
     BenchKey key_;
     std::unique_ptr<Reference> reference_;
     std::vector<int32_t> statuses_;
@@ -218,14 +218,14 @@ OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, u
 }
 
 BenchRow measure_cores(const BenchOptions& options, const BenchCase& what,
-                       const std::string& device, uint64_t bytes, Session& session) {
+                       const std::string& device, uint64_t bytes, cli::Session& session) {
     const uint64_t message_bytes =
         options.message_bytes && what.has_batch() ? std::min(options.message_bytes, bytes) : bytes;
     std::vector<std::unique_ptr<OurSide>> owned;
     std::vector<Side*> sides;
     for (unsigned t = 0; t < options.threads; ++t) {
         owned.push_back(std::make_unique<OurSide>(what, device, bytes, message_bytes,
-                                                  create_engine({device, 1}, session)));
+                                                  cli::create_engine({device, 1}, session)));
         owned.back()->compare();
         sides.push_back(owned.back().get());
     }
@@ -250,4 +250,4 @@ BenchRow measure_cores(const BenchOptions& options, const BenchCase& what,
     return row;
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -18,9 +18,10 @@
 
 #include "bench/bulk/openssl.h"
 #include "bench/bulk/reference_output.h"
+#include "bench/report/slices.h"
 #include "cli/support/descriptor.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 // Constants of c2sp.org/chunked-encryption.
@@ -28,25 +29,25 @@ constexpr size_t salt_bytes = 24, commitment_bytes = 32, chunk_bytes = 16384;
 constexpr size_t sealed_chunk_bytes = chunk_bytes + bench_tag_stride;
 
 [[noreturn]] void fail(const std::string& what) {
-    throw Failure(ExitCode::input_output, what + ": " + std::strerror(errno) + ".");
+    throw cli::Failure(cli::ExitCode::input_output, what + ": " + std::strerror(errno) + ".");
 }
 
 // Creates a file without a name, which vanishes however the program ends.
-Descriptor unnamed_file(const std::string& directory) {
+cli::Descriptor unnamed_file(const std::string& directory) {
     std::string path = directory + "/warpseal-bench-XXXXXX";
-    Descriptor file(mkostemp(path.data(), O_CLOEXEC));
+    cli::Descriptor file(mkostemp(path.data(), O_CLOEXEC));
     if (!file || ::unlink(path.c_str()) != 0) fail("cannot make a file in " + directory);
     return file;
 }
 
-void rewind(const Descriptor& file) {
+void rewind(const cli::Descriptor& file) {
     if (lseek(file.get(), 0, SEEK_SET) != 0) fail("cannot rewind a file");
 }
 
 // Maps a whole file for reading.
 class Mapping {
 public:
-    explicit Mapping(const Descriptor& file) {
+    explicit Mapping(const cli::Descriptor& file) {
         struct stat status {};
         if (fstat(file.get(), &status) != 0) fail("cannot look at a file");
         bytes_ = static_cast<size_t>(status.st_size);
@@ -66,14 +67,14 @@ private:
     size_t bytes_ = 0;
 };
 
-void write_random(const Descriptor& file, uint64_t bytes) {
-    std::vector<uint8_t> piece(std::min<uint64_t>(bytes, uint64_t{64} << 20));
+void write_random(const cli::Descriptor& file, uint64_t bytes) {
+    std::vector<uint8_t> buffer(std::min<uint64_t>(bytes, uint64_t{64} << 20));
     for (uint64_t done = 0; done < bytes;) {
-        const size_t length = std::min<uint64_t>(piece.size(), bytes - done);
-        fill_random(piece.data(), length);
-        // makes each piece distinct
-        std::memcpy(piece.data(), &done, std::min(sizeof done, length));
-        const ssize_t wrote = ::write(file.get(), piece.data(), length);
+        const size_t length = std::min<uint64_t>(buffer.size(), bytes - done);
+        fill_random(buffer.data(), length);
+        // Makes each buffer distinct.
+        std::memcpy(buffer.data(), &done, std::min(sizeof done, length));
+        const ssize_t wrote = ::write(file.get(), buffer.data(), length);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote <= 0) fail("cannot write a file");
         done += static_cast<uint64_t>(wrote);
@@ -120,10 +121,10 @@ private:
         options.any_order = 1;
         result_ = {};
         result_.struct_bytes = sizeof result_;
-        const Descriptor& in = what.encrypt ? plain_ : sealed_;
-        Descriptor& out = what.encrypt ? sealed_ : opened_;
+        const cli::Descriptor& in = what.encrypt ? plain_ : sealed_;
+        cli::Descriptor& out = what.encrypt ? sealed_ : opened_;
         rewind(in);
-        out = Descriptor();  // A new output file makes the timed call include its creation.
+        out = cli::Descriptor();  // A new output file makes the timed call include its creation.
         const auto begin = std::chrono::steady_clock::now();
         out = unnamed_file(directory_);
         const warpseal_status status = (what.encrypt ? warpseal_file_seal : warpseal_file_open)(
@@ -202,16 +203,16 @@ private:
     const std::vector<uint8_t> key_;
     const std::string suite_;
     const std::string directory_;
-    const Descriptor plain_ = unnamed_file(directory_);
-    Descriptor sealed_, opened_;
+    const cli::Descriptor plain_ = unnamed_file(directory_);
+    cli::Descriptor sealed_, opened_;
     warpseal_file_result result_{};
 };
 
 }  // namespace
 
 BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const std::string& device,
-                      uint64_t bytes, Session& session) {
-    const EngineHandle engine = create_engine({device, options.threads}, session);
+                      uint64_t bytes, cli::Session& session) {
+    const cli::EngineHandle engine = cli::create_engine({device, options.threads}, session);
     FileSide side(what, engine.get(), options.directory, bytes);
     side.seconds();  // Warm-up. The first write to a file in memory also allocates its pages.
     BenchRow row;
@@ -228,4 +229,4 @@ BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const 
     return row;
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

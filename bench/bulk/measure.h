@@ -8,9 +8,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/report/failure.h"
+#include "bench/report/figures.h"
 #include "cli/support/command.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 struct BenchOptions {
     // Names such as "aes-128-ctr", or "aes-128" for all its modes; empty: every cipher and mode.
@@ -28,11 +30,9 @@ struct BenchOptions {
     double seconds = 1;  // Measuring time for each figure of the cores and of OpenSSL.
     std::string directory = "/dev/shm";
     std::string json;
-    std::string html;               // Path of the HTML page; empty: none.
-    std::vector<std::string> from;  // Recorded reports that the page shows; empty: measures one.
-    uint64_t max_size = uint64_t{8} << 30;
-    // Default of `seconds` for a page, which has hundreds of figures.
-    static constexpr double page_seconds = 0.1;
+    uint64_t max_size = uint64_t{8} << 30;  // of the survey's sizes
+    // Default of `seconds` for a survey, which has hundreds of figures.
+    static constexpr double survey_seconds = 0.1;
 };
 
 // One cipher in one mode and direction.
@@ -92,24 +92,11 @@ struct BenchRow {
     std::string openssl_yardstick;
 };
 
-// Thrown if a measured call fails or its output differs from the reference. The row is then
-// omitted.
-struct BenchWrong : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
-
-// Repetitions of each measurement; the figure is their median.
-constexpr int bench_repetitions = 7;
 constexpr uint64_t mebibyte = uint64_t{1} << 20;
 constexpr uint64_t bench_core_bytes = 64 << 10;
 constexpr uint64_t bench_chunk_bytes = 16 << 10;
 // Message length for serial modes on large buffers.
 constexpr uint64_t bench_serial_message_bytes = 4 << 10;
-
-double median(std::vector<double> values);
-std::string size_text(uint64_t bytes);  // Returns a size such as "16 KiB".
-// Returns a rate with about three significant digits.
-std::string rate_text(double gigabytes_per_second);
 
 // Returns the cases that `options.what` names. Throws Failure if a name matches none.
 std::vector<BenchCase> chosen_cases(const BenchOptions& options);
@@ -117,34 +104,25 @@ std::vector<BenchCase> chosen_cases(const BenchOptions& options);
 // Measures `threads` threads, each on its own cache-resident buffer. Calls work in place, except
 // opening, which reads one buffer and writes another.
 BenchRow measure_cores(const BenchOptions& options, const BenchCase& what,
-                       const std::string& device, uint64_t bytes, Session& session);
+                       const std::string& device, uint64_t bytes, cli::Session& session);
 // Measures one call on a large buffer, from host memory to host memory or within GPU memory. Use
 // BulkMeter for many calls.
 BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const std::string& device,
                       const std::string& place, uint64_t bytes, uint64_t message_bytes,
-                      Session& session);
+                      cli::Session& session);
 // Measures sealing one file into another, or opening it.
 BenchRow measure_file(const BenchOptions& options, const BenchCase& what, const std::string& device,
-                      uint64_t bytes, Session& session);
+                      uint64_t bytes, cli::Session& session);
 
-// Runs a study of warpseal-bench, which lies beside this program, and returns its report. Its
-// tables go to stderr. Throws Failure if the program is missing or fails.
-nlohmann::ordered_json study_report(const std::string& study, std::vector<std::string> arguments);
-
-// Writes the page of a survey and the studies, or of the reports in `options.from`.
-ExitCode bench_html(const BenchOptions& options, Session& session);
 // Measures a job whose shards lie on the GPUs from the start; outputs are checked in samples. If
 // `message_bytes` is at least `bytes`, there is one message. Modes with a tag then use messages
 // as long as a shard, at most 1 GiB each.
 BenchRow measure_resident(const BenchOptions& options, const BenchCase& what,
                           const std::string& device, uint64_t bytes, uint64_t message_bytes,
-                          Session& session);
+                          cli::Session& session);
 // Measures 5 ciphers with 4 sizes in 3 memory kinds.
-ExitCode run_bench_auto(const BenchOptions& options, Session& session);
+cli::ExitCode run_bench_auto(const BenchOptions& options, cli::Session& session);
 
-// `seconds`: the value of --seconds for each figure, for commands that have the option.
-nlohmann::ordered_json json_head(const std::string& gpu_device,
-                                 std::optional<double> seconds = std::nullopt);
 nlohmann::ordered_json json_row(const BenchRow& row);
 
 // Table for terminals: its columns and lines.
@@ -155,4 +133,4 @@ struct BenchTable {
     std::string line(const BenchRow* cores_row, const BenchRow* gpu_row) const;
 };
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

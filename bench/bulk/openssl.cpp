@@ -2,7 +2,6 @@
 #include "bench/bulk/openssl.h"
 
 #include <openssl/core_names.h>
-#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
 #include <openssl/provider.h>
@@ -10,7 +9,7 @@
 #include <algorithm>
 #include <cctype>
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 // Loads the providers for the life of the process. The legacy provider and its ciphers may be
@@ -19,8 +18,8 @@ void load_providers() {
     static const bool loaded = OSSL_PROVIDER_load(nullptr, "default") != nullptr &&
                                (OSSL_PROVIDER_try_load(nullptr, "legacy", 1), true);
     if (!loaded)
-        throw Failure(
-            ExitCode::error,
+        throw cli::Failure(
+            cli::ExitCode::error,
             "OpenSSL's default provider does not load: there is nothing to compare with.");
 }
 
@@ -92,7 +91,8 @@ std::unique_ptr<OpenSsl> OpenSsl::find(const BenchCase& what, const std::vector<
         good = good && side->set_key(key.data());
     }
     if (!good)
-        throw Failure(ExitCode::error, "OpenSSL does not take a key of " + what.name() + ".");
+        throw cli::Failure(cli::ExitCode::error,
+                           "OpenSSL does not take a key of " + what.name() + ".");
     return side;
 }
 
@@ -134,10 +134,11 @@ bool OpenSsl::run_message(const uint8_t* iv, const uint8_t* in, uint8_t* out, si
     if (ccm && EVP_CipherUpdate(cipher_, nullptr, &wrote, nullptr, static_cast<int>(bytes)) != 1)
         return false;
     for (size_t done = 0; done < bytes;) {
-        const size_t piece = std::min(largest_update, bytes - done);
-        if (EVP_CipherUpdate(cipher_, out + done, &wrote, in + done, static_cast<int>(piece)) != 1)
+        const size_t segment = std::min(largest_update, bytes - done);
+        if (EVP_CipherUpdate(cipher_, out + done, &wrote, in + done, static_cast<int>(segment)) !=
+            1)
             return false;
-        done += piece;
+        done += segment;
     }
     if (!what_.aead()) return true;
     uint8_t none[16];
@@ -165,6 +166,4 @@ std::unique_ptr<OpenSsl> find_openssl_ecb(const BenchCase& what, const std::vect
     return OpenSsl::find(ecb, {key.begin(), key.begin() + static_cast<ptrdiff_t>(ecb.key_bytes())});
 }
 
-std::string openssl_version() { return OpenSSL_version(OPENSSL_VERSION); }
-
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -10,7 +10,7 @@
 struct evp_cipher_ctx_st;
 struct evp_mac_ctx_st;
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 // Uses OpenSSL's default and legacy providers. OpenSSL chooses the instruction set.
 class OpenSsl : public Reference {
@@ -40,6 +40,4 @@ private:
 std::unique_ptr<OpenSsl> find_openssl_ecb(const BenchCase& what, const std::vector<uint8_t>& key,
                                           bool encrypt);
 
-std::string openssl_version();
-
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

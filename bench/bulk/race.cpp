@@ -7,7 +7,7 @@
 #include <cstring>
 #include <random>
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -190,4 +190,4 @@ void check_outputs(const std::vector<Candidate>& candidates, const BenchCase& wh
     }
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -4,7 +4,7 @@
 
 #include "bench/bulk/reference_output.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 // Input and output of a point in "host", "pinned" or "device" memory, with the IV, tag and status
 // of a call.
@@ -65,4 +65,4 @@ void race(std::vector<Candidate>& candidates, const BenchCase& what, const Groun
 // BenchWrong.
 void check_outputs(const std::vector<Candidate>& candidates, const BenchCase& what, Ground& ground);
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

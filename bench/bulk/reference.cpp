@@ -9,7 +9,7 @@
 #include "bench/bulk/reference_output.h"
 #include "cli/support/ciphers.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 // Bytes of keystream or of a data unit in one call of OpenSSL.
@@ -253,14 +253,14 @@ public:
 
 private:
     const BenchCase what_;
-    EngineHandle engine_;
+    cli::EngineHandle engine_;
     BenchKey key_;
     std::string target_;
 };
 
 std::vector<std::string> core_targets_but(const std::string& device) {
     std::vector<std::string> names;
-    for (const warpseal_target_info& target : all_targets())
+    for (const warpseal_target_info& target : cli::all_targets())
         if (target.usable && target.name != device && std::string(target.name) != "cuda")
             names.emplace_back(target.name);
     return names;
@@ -289,4 +289,4 @@ std::unique_ptr<Reference> make_quick_reference(const BenchCase& what,
     return std::make_unique<AnotherTarget>(what, key, targets);
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

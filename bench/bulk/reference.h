@@ -8,7 +8,7 @@
 
 #include "bench/bulk/measure.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 constexpr size_t bench_tag_stride = 16;
 constexpr size_t bench_nonce_bytes = 12;
@@ -38,4 +38,4 @@ std::unique_ptr<Reference> make_reference(const BenchCase& what, const std::vect
 std::unique_ptr<Reference> make_quick_reference(const BenchCase& what,
                                                 const std::vector<uint8_t>& key);
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

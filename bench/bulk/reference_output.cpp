@@ -5,9 +5,10 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
-#include <thread>
 
-namespace warpseal::cli {
+#include "bench/report/slices.h"
+
+namespace warpseal::bench {
 
 std::vector<uint8_t> bench_iv_at(const BenchCase& what, std::vector<uint8_t> iv, uint64_t blocks,
                                  const uint8_t* in) {
@@ -23,11 +24,6 @@ std::vector<uint8_t> bench_iv_at(const BenchCase& what, std::vector<uint8_t> iv,
         byte = static_cast<uint8_t>(carry);
     }
     return iv;
-}
-
-void require_ok(warpseal_status status, const char* what) {
-    if (status != WARPSEAL_OK)
-        throw BenchWrong(std::string(what) + ": " + warpseal_status_text(status));
 }
 
 std::vector<uint8_t> bench_key(const BenchCase& what) {
@@ -75,22 +71,6 @@ std::vector<uint8_t> message_ivs(size_t iv_bytes, uint64_t count) {
     return ivs;
 }
 
-void in_slices(uint64_t count, const std::function<void(uint64_t begin, uint64_t end)>& work) {
-    const uint64_t slices =
-        std::min<uint64_t>(count, std::max(1u, std::thread::hardware_concurrency()));
-    std::vector<std::thread> threads;
-    for (uint64_t s = 0; s < slices; ++s)
-        threads.emplace_back([&, s] { work(count * s / slices, count * (s + 1) / slices); });
-    for (std::thread& thread : threads) thread.join();
-}
-
-void in_pieces(uint64_t bytes, const std::function<void(uint64_t begin, uint64_t end)>& work) {
-    constexpr uint64_t piece = uint64_t{1} << 20;
-    in_slices((bytes + piece - 1) / piece, [&](uint64_t first, uint64_t last) {
-        work(first * piece, std::min(last * piece, bytes));
-    });
-}
-
 Answers::Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t byte_count,
                  uint64_t message_size, const std::string& device, Oracle oracle)
     : in(text), out(what.mac() ? nullptr : other), bytes(byte_count), message_bytes(message_size) {
@@ -98,7 +78,7 @@ Answers::Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t 
     ivs = message_ivs(bench_iv_bytes(what), messages);
     keys = message_keys(what, messages);
     tags.resize(messages * bench_tag_stride);
-    in_pieces(bytes,
+    in_chunks(bytes,
               [&](uint64_t begin, uint64_t end) { fill_random(text + begin, end - begin, begin); });
     // Opening needs sealed input, so the input is sealed first.
     compute(what.tagged() ? what.as(true) : what, text, other, device, oracle);
@@ -145,4 +125,4 @@ void Answers::compute(const BenchCase& what, const uint8_t* from, uint8_t* to,
     if (!good) throw BenchWrong("the reference failed");
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

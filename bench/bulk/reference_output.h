@@ -6,15 +6,12 @@
 
 #include "bench/bulk/reference.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 struct BenchKeyDelete {
     void operator()(warpseal_key* key) const { warpseal_key_destroy(key); }
 };
 using BenchKey = std::unique_ptr<warpseal_key, BenchKeyDelete>;
-
-// Throws BenchWrong, which names `what` and the status, unless `status` is success.
-void require_ok(warpseal_status status, const char* what);
 
 // Returns a key that is not weak and whose two halves differ.
 std::vector<uint8_t> bench_key(const BenchCase& what);
@@ -94,9 +91,4 @@ struct OpenSslMeter {
 OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, uint64_t bytes,
                            uint64_t message_bytes);
 
-// Calls work(begin, end) on slices of [0, count), one for each processor.
-void in_slices(uint64_t count, const std::function<void(uint64_t begin, uint64_t end)>& work);
-// Same as in_slices for [0, bytes), with slices that end at whole mebibytes.
-void in_pieces(uint64_t bytes, const std::function<void(uint64_t begin, uint64_t end)>& work);
-
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

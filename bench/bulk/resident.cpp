@@ -7,10 +7,10 @@
 #include "bench/report/memory.h"
 #include "c_api/internal.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
-constexpr uint64_t tile_bytes = 64 * mebibyte;  // The text repeats this many bytes.
+constexpr uint64_t pattern_bytes = 64 * mebibyte;  // The text repeats this many bytes.
 constexpr uint64_t usual_message_bytes = 1024 * mebibyte;
 // Limits of the samples that are checked in each shard, always including first and last. A sample
 // is a message, or a mebibyte of the single message.
@@ -36,11 +36,11 @@ uint64_t grain_of(const BenchCase& what, uint64_t message_bytes) {
 }
 
 // Shard of one GPU, in its memory.
-struct Part {
-    Part(const std::string& device, Session& session, uint64_t first, uint64_t size)
-        : engine(create_engine({device, 1}, session)), begin(first), bytes(size) {}
+struct Shard {
+    Shard(const std::string& device, cli::Session& session, uint64_t first, uint64_t size)
+        : engine(cli::create_engine({device, 1}, session)), begin(first), bytes(size) {}
 
-    EngineHandle engine;
+    cli::EngineHandle engine;
     const uint64_t begin, bytes;  // offset and length within the job
     std::vector<uint8_t> iv;      // IV at the start of the shard, if the job is one message
     BulkMemory in{engine.get(), true}, out{engine.get(), true};
@@ -52,28 +52,29 @@ class Resident {
 public:
     // `message_bytes` is 0 for one message.
     Resident(const BenchOptions& options, const BenchCase& what, const std::string& device,
-             uint64_t bytes, uint64_t message_bytes, Session& session)
+             uint64_t bytes, uint64_t message_bytes, cli::Session& session)
         : what_(what),
           message_bytes_(message_bytes),
-          engine_(create_engine({device, options.threads}, session)),
+          engine_(cli::create_engine({device, options.threads}, session)),
           key_(make_bench_key(engine_.get(), what)),
           ivs_(message_ivs(bench_iv_bytes(what), message_bytes == 0 ? 1 : bytes / message_bytes)),
           keys_(message_bytes == 0 ? std::vector<uint8_t>()
                                    : message_keys(what, bytes / message_bytes)),
-          tile_(engine_.get(), false) {
-        fill_random(tile_.at_least(tile_bytes), tile_bytes);
+          pattern_(engine_.get(), false) {
+        fill_random(pattern_.at_least(pattern_bytes), pattern_bytes);
         const std::vector<std::string> devices = each_gpu(device);
         const uint64_t grain = grain_of(what, message_bytes),
-                       share = bytes / devices.size() / grain * grain;
+                       shard_bytes = bytes / devices.size() / grain * grain;
         for (size_t i = 0; i < devices.size(); ++i) {
-            const uint64_t begin = i * share, end = i + 1 == devices.size() ? bytes : begin + share;
-            parts_.push_back(std::make_unique<Part>(devices[i], session, begin, end - begin));
-            prepare(*parts_.back());
+            const uint64_t begin = i * shard_bytes,
+                           end = i + 1 == devices.size() ? bytes : begin + shard_bytes;
+            shards_.push_back(std::make_unique<Shard>(devices[i], session, begin, end - begin));
+            prepare(*shards_.back());
         }
     }
 
-    size_t gpus() const { return parts_.size(); }
-    uint64_t first_bytes() const { return parts_[0]->bytes; }
+    size_t gpus() const { return shards_.size(); }
+    uint64_t first_bytes() const { return shards_[0]->bytes; }
 
     // Returns the time of all shards in parallel, or of the first alone.
     double seconds(bool first_alone) {
@@ -85,7 +86,7 @@ public:
             const Call& c = *static_cast<Call*>(user);
             return c.first_alone && gpu != 0
                        ? WARPSEAL_OK
-                       : c.self.queue(c.self.what_, *c.self.parts_[gpu], false);
+                       : c.self.queue(c.self.what_, *c.self.shards_[gpu], false);
         };
         float milliseconds = 0;
         require_ok(warpseal_internal_time_all(engine_.get(), work, &call, &milliseconds),
@@ -99,12 +100,12 @@ public:
         const std::unique_ptr<Reference> reference =
             sample_bytes() <= openssl_bytes ? make_reference(sealing, bench_key(what_), device)
                                             : make_quick_reference(sealing, bench_key(what_));
-        for (const auto& part : parts_) {
-            for (const uint64_t at : samples(*part)) check(*part, at, *reference);
+        for (const auto& shard : shards_) {
+            for (const uint64_t at : samples(*shard)) check(*shard, at, *reference);
             if (message_bytes_ != 0) {
-                const std::vector<int32_t> good(part->bytes / message_bytes_);
-                part->statuses.compare(good.data(), good.size() * sizeof(int32_t),
-                                       "a message has a status but OK");
+                const std::vector<int32_t> good(shard->bytes / message_bytes_);
+                shard->statuses.compare(good.data(), good.size() * sizeof(int32_t),
+                                        "a message has a status but OK");
             }
         }
         return reference->name() + ", in samples";
@@ -116,8 +117,8 @@ private:
     size_t number(uint64_t at) const { return message_bytes_ == 0 ? 0 : at / message_bytes_; }
 
     // Returns the offsets of the samples within the shard.
-    std::vector<uint64_t> samples(const Part& part) const {
-        const uint64_t spots = part.bytes / sample_bytes();
+    std::vector<uint64_t> samples(const Shard& shard) const {
+        const uint64_t spots = shard.bytes / sample_bytes();
         const uint64_t count = std::min(
             std::clamp<uint64_t>(usual_sampled_bytes / sample_bytes(), 2, most_samples), spots);
         std::vector<uint64_t> all;
@@ -130,9 +131,9 @@ private:
     std::vector<uint8_t> text(uint64_t at, uint64_t bytes) const {
         std::vector<uint8_t> some(bytes);
         for (uint64_t done = 0, n; done < bytes; done += n) {
-            const uint64_t within = (at + done) % tile_bytes;
-            n = std::min(bytes - done, tile_bytes - within);
-            std::memcpy(some.data() + done, tile_.data() + within, n);
+            const uint64_t within = (at + done) % pattern_bytes;
+            n = std::min(bytes - done, pattern_bytes - within);
+            std::memcpy(some.data() + done, pattern_.data() + within, n);
         }
         return some;
     }
@@ -147,109 +148,110 @@ private:
         return bench_iv_at(what_, ivs_, at / block, nullptr);
     }
 
-    void prepare(Part& part) {
+    void prepare(Shard& shard) {
         const bool sealed = what_.aead() && !what_.encrypt;  // The known text is then the output.
-        part.in.at_least(part.bytes);
-        if (!what_.mac()) part.out.at_least(part.bytes);
-        const BulkMemory& first = sealed ? part.out : part.in;
-        for (uint64_t at = 0, n; at < part.bytes; at += n) {
-            const uint64_t within = (part.begin + at) % tile_bytes;
-            n = std::min(part.bytes - at, tile_bytes - within);
-            require_ok(warpseal_device_upload(part.engine.get(), first.data() + at,
-                                              tile_.data() + within, n),
+        shard.in.at_least(shard.bytes);
+        if (!what_.mac()) shard.out.at_least(shard.bytes);
+        const BulkMemory& first = sealed ? shard.out : shard.in;
+        for (uint64_t at = 0, n; at < shard.bytes; at += n) {
+            const uint64_t within = (shard.begin + at) % pattern_bytes;
+            n = std::min(shard.bytes - at, pattern_bytes - within);
+            require_ok(warpseal_device_upload(shard.engine.get(), first.data() + at,
+                                              pattern_.data() + within, n),
                        "copying to the GPU");
         }
         if (message_bytes_ == 0) {
-            part.iv = iv_at(part.begin);
+            shard.iv = iv_at(shard.begin);
         } else {
-            const uint64_t count = part.bytes / message_bytes_, before = number(part.begin),
+            const uint64_t count = shard.bytes / message_bytes_, before = number(shard.begin),
                            iv_bytes = bench_iv_bytes(what_);
-            part.ivs.put(ivs_.data() + before * iv_bytes, count * iv_bytes);
+            shard.ivs.put(ivs_.data() + before * iv_bytes, count * iv_bytes);
             if (!keys_.empty())
-                part.keys.put(keys_.data() + before * what_.key_bytes(), count * what_.key_bytes());
-            part.tags.put(std::vector<uint8_t>(count * bench_tag_stride).data(),
-                          count * bench_tag_stride);
-            part.statuses.put(std::vector<int32_t>(count, -1).data(), count * sizeof(int32_t));
+                shard.keys.put(keys_.data() + before * what_.key_bytes(),
+                               count * what_.key_bytes());
+            shard.tags.put(std::vector<uint8_t>(count * bench_tag_stride).data(),
+                           count * bench_tag_stride);
+            shard.statuses.put(std::vector<int32_t>(count, -1).data(), count * sizeof(int32_t));
         }
         if (what_.tagged() && !what_.encrypt) {
-            require_ok(queue(what_.as(true), part, sealed), "sealing on the GPU");
-            require_ok(warpseal_device_synchronize(part.engine.get(), nullptr),
+            require_ok(queue(what_.as(true), shard, sealed), "sealing on the GPU");
+            require_ok(warpseal_device_synchronize(shard.engine.get(), nullptr),
                        "sealing on the GPU");
         }
         if (what_.mac()) return;
         // Overwrites the samples, so that checked output must come from the measured calls.
         const std::vector<uint8_t> other(sample_bytes(), 0xa5);
-        for (const uint64_t at : samples(part))
-            require_ok(warpseal_device_upload(part.engine.get(), part.out.data() + at, other.data(),
-                                              other.size()),
+        for (const uint64_t at : samples(shard))
+            require_ok(warpseal_device_upload(shard.engine.get(), shard.out.data() + at,
+                                              other.data(), other.size()),
                        "copying to the GPU");
     }
 
-    warpseal_status queue(const BenchCase& what, const Part& part, bool backwards) const {
-        const uint8_t* const in = backwards ? part.out.data() : part.in.data();
-        uint8_t* const out = backwards ? part.in.data() : part.out.data();
+    warpseal_status queue(const BenchCase& what, const Shard& shard, bool backwards) const {
+        const uint8_t* const in = backwards ? shard.out.data() : shard.in.data();
+        uint8_t* const out = backwards ? shard.in.data() : shard.out.data();
         if (message_bytes_ == 0)
-            return bench_call_device(what, key_.get(), part.iv.data(), in, out, part.bytes,
+            return bench_call_device(what, key_.get(), shard.iv.data(), in, out, shard.bytes,
                                      nullptr);
         const BatchMemory memory{in,
                                  out,
-                                 part.ivs.data(),
-                                 part.keys.data(),
-                                 part.tags.data(),
-                                 reinterpret_cast<int32_t*>(part.statuses.data())};
+                                 shard.ivs.data(),
+                                 shard.keys.data(),
+                                 shard.tags.data(),
+                                 reinterpret_cast<int32_t*>(shard.statuses.data())};
         return bench_call_batch_device(
-            what, key_.get(), bench_batch(what, memory, part.bytes, message_bytes_), nullptr);
+            what, key_.get(), bench_batch(what, memory, shard.bytes, message_bytes_), nullptr);
     }
 
-    void check(const Part& part, uint64_t at, Reference& reference) const {
-        const std::vector<uint8_t> plain = text(part.begin + at, sample_bytes()),
-                                   iv = iv_at(part.begin + at);
+    void check(const Shard& shard, uint64_t at, Reference& reference) const {
+        const std::vector<uint8_t> plain = text(shard.begin + at, sample_bytes()),
+                                   iv = iv_at(shard.begin + at);
         std::vector<uint8_t> right(what_.mac() ? 0 : plain.size()), got(right.size());
         uint8_t right_tag[bench_tag_stride] = {}, tag[bench_tag_stride] = {};
         if ((!keys_.empty() &&
-             !reference.set_key(keys_.data() + number(part.begin + at) * what_.key_bytes())) ||
+             !reference.set_key(keys_.data() + number(shard.begin + at) * what_.key_bytes())) ||
             !reference.run(iv.data(), plain.data(), what_.mac() ? nullptr : right.data(),
                            plain.size(), right_tag))
             throw BenchWrong("the reference failed");
         const auto fetch = [&](const BulkMemory& from, uint64_t where, void* to, uint64_t bytes) {
             if (bytes == 0) return;
-            require_ok(warpseal_device_download(part.engine.get(), to, from.data() + where, bytes),
+            require_ok(warpseal_device_download(shard.engine.get(), to, from.data() + where, bytes),
                        "copying from the GPU");
         };
         if (what_.aead() && !what_.encrypt) {
-            fetch(part.out, at, got.data(), got.size());
+            fetch(shard.out, at, got.data(), got.size());
             if (got != plain) throw BenchWrong("the output is not what was sealed");
         }
-        fetch(what_.aead() && !what_.encrypt ? part.in : part.out, at, got.data(), got.size());
+        fetch(what_.aead() && !what_.encrypt ? shard.in : shard.out, at, got.data(), got.size());
         if (got != right) throw BenchWrong("the output is not what it must be");
         if (!what_.tagged()) return;
-        fetch(part.tags, at / message_bytes_ * bench_tag_stride, tag, what_.tag_bytes());
+        fetch(shard.tags, at / message_bytes_ * bench_tag_stride, tag, what_.tag_bytes());
         if (std::memcmp(tag, right_tag, what_.tag_bytes()) != 0)
             throw BenchWrong("the tags are not what they must be");
     }
 
     const BenchCase what_;
     const uint64_t message_bytes_;
-    EngineHandle engine_;
+    cli::EngineHandle engine_;
     BenchKey key_;
     const std::vector<uint8_t> ivs_, keys_;
-    BulkMemory tile_;
-    std::vector<std::unique_ptr<Part>> parts_;
+    BulkMemory pattern_;
+    std::vector<std::unique_ptr<Shard>> shards_;
 };
 
 }  // namespace
 
 BenchRow measure_resident(const BenchOptions& options, const BenchCase& what,
                           const std::string& device, uint64_t bytes, uint64_t message_bytes,
-                          Session& session) {
+                          cli::Session& session) {
     const uint64_t gpus = each_gpu(device).size();
     if (message_bytes >= bytes)
         message_bytes = what.tagged() ? std::min(usual_message_bytes, bytes / gpus) : 0;
     const uint64_t grain = grain_of(what, message_bytes);
     if (bytes % grain != 0 || bytes < gpus * grain)
-        throw Failure(
-            ExitCode::usage,
-            "parts on GPUs are whole messages, of one message whole mebibytes and data units.");
+        throw cli::Failure(
+            cli::ExitCode::usage,
+            "shards on GPUs are whole messages, of one message whole mebibytes and data units.");
     Resident job(options, what, device, bytes, message_bytes, session);
     BenchRow row;
     row.what = what;
@@ -269,4 +271,4 @@ BenchRow measure_resident(const BenchOptions& options, const BenchCase& what,
     return row;
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -1,14 +1,17 @@
-// Measurements for the page of `warpseal bench --html`.
+// `warpseal bench survey`.
 #include "bench/bulk/survey.h"
 
 #include <algorithm>
 #include <fstream>
 #include <map>
 
+#include "bench/bulk/bounds.h"
 #include "bench/bulk/bulk_meter.h"
+#include "bench/report/file.h"
+#include "bench/report/head.h"
 #include "cli/support/ciphers.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 constexpr uint64_t gibibyte = uint64_t{1} << 30;
@@ -88,7 +91,9 @@ uint64_t free_memory() {
 
 class Survey {
 public:
-    Survey(const BenchOptions& options, Session& session) : options_(options), session_(session) {
+    Survey(const BenchOptions& options, cli::Session& session)
+        : options_(options), session_(session), report_file_(options.json) {
+        options_.what.erase(options_.what.begin());  // the word "survey"
         warpseal_device_info gpu{};
         const bool cores_alone = options.device != "auto" && options.device.rfind("cuda", 0) != 0;
         if (!cores_alone && warpseal_device_at(0, &gpu) == WARPSEAL_OK)
@@ -103,33 +108,36 @@ public:
         options_.threads = std::max(1, report_["head"]["cores"].get<int>());
     }
 
-    nlohmann::ordered_json run() {
+    cli::ExitCode run() {
         const std::vector<BenchCase> cases = shown_cases(options_);
         const BenchTable table{true, !gpu_.empty(), options_.against_openssl};
         // Reports a missing GPU before anything is measured.
-        if (!gpu_.empty()) create_engine({gpu_, 1}, session_);
-        print_output(table.title(options_, report_["head"]));
+        if (!gpu_.empty()) cli::create_engine({gpu_, 1}, session_);
+        print(table.title(options_, report_["head"]));
         measure_gpu(cases, table);
         for (const BenchCase& what : cases) measure_on_cores(what, table);
         measure_sizes(sized_cases(options_, cases));
-        return std::move(report_);
+        report_file_.write(report_.dump(1) + "\n");
+        return wrong_ ? cli::ExitCode::error : cli::ExitCode::ok;
     }
 
-    bool wrong() const { return wrong_; }
-
 private:
+    void print(const std::string& text) const { report_file_.print(text); }
+
     template <class Measure>
     std::optional<BenchRow> attempt(const BenchCase& what, const char* list,
                                     const Measure& measure) {
-        if (interrupted_by() != 0)
-            throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+        if (cli::interrupted_by() != 0)
+            throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()),
+                               "interrupted.");
         try {
             BenchRow row = measure();
             report_[list].push_back(json_row(row));
+            add_bound(report_["head"], report_[list].back());
             return row;
         } catch (const BenchWrong& why) {
             wrong_ = true;
-            complain(what.name() + " " + what.operation() + ": no figure: " + why.what());
+            cli::complain(what.name() + " " + what.operation() + ": no figure: " + why.what());
             return std::nullopt;
         }
     }
@@ -138,7 +146,7 @@ private:
         const auto row = attempt(what, "rows", [&] {
             return measure_cores(options_, what, cores_, bench_core_bytes, session_);
         });
-        if (row) print_output(table.line(&*row, nullptr));
+        if (row) print(table.line(&*row, nullptr));
     }
 
     void measure_gpu(const std::vector<BenchCase>& cases, const BenchTable& table) {
@@ -154,7 +162,7 @@ private:
                                           bench_serial_message_bytes);
                 return parallel.measure(what, place, bytes, message_bytes);
             });
-            if (row) print_output(table.line(nullptr, &*row));
+            if (row) print(table.line(nullptr, &*row));
         };
         for (const BenchCase& what : cases) {
             one(what, "device", bytes);
@@ -177,7 +185,7 @@ private:
     void measure_sizes(const std::vector<BenchCase>& cases) {
         const uint64_t largest = largest_size();
         if (largest * 2 <= options_.max_size)
-            remark(session_, "there is memory for sizes up to " + size_text(largest) + ".");
+            cli::remark(session_, "there is memory for sizes up to " + size_text(largest) + ".");
         BulkMeter cores(options_, cores_, session_);
         std::optional<BulkMeter> gpu;
         if (!gpu_.empty()) gpu.emplace(options_, gpu_, session_);
@@ -192,7 +200,7 @@ private:
                 }
             } catch (const BenchWrong& why) {
                 wrong_ = true;
-                complain(what.name() + " by size: no figures: " + why.what());
+                cli::complain(what.name() + " by size: no figures: " + why.what());
             }
     }
 
@@ -206,27 +214,25 @@ private:
             });
             if (!row) return;
             seconds_a_byte = 1e-9 / median(row->figures.ours);
-            print_output(what.name() + " " + size_text(bytes) + ", " + row->device + ", " + place +
-                         ": " + rate_text(median(row->figures.ours)) + " GB/s\n");
+            print(what.name() + " " + size_text(bytes) + ", " + row->device + ", " + place + ": " +
+                  rate_text(median(row->figures.ours)) + " GB/s\n");
             if (bytes == right.bytes) return;
         }
     }
 
     BenchOptions options_;
-    Session& session_;
+    cli::Session& session_;
     std::string cores_, gpu_;
     uint64_t gpu_memory_ = 0;
+    ReportFile report_file_;
     nlohmann::ordered_json report_;
     bool wrong_ = false;
 };
 
 }  // namespace
 
-nlohmann::ordered_json survey(const BenchOptions& options, Session& session, bool& wrong) {
-    Survey one(options, session);
-    nlohmann::ordered_json report = one.run();
-    wrong = one.wrong();
-    return report;
+cli::ExitCode run_survey(const BenchOptions& options, cli::Session& session) {
+    return Survey(options, session).run();
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -1,13 +1,12 @@
-// Measurements for the page of `warpseal bench --html`: every cipher at its best size, and two
-// ciphers at every size. Takes about a minute.
+// `warpseal bench survey`: every cipher at its best size, and two ciphers at every size.
 #pragma once
 
 #include "bench/bulk/measure.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
-// Returns {head, rows, sizes}; rows have the form of `--json`. Sets `wrong` if an output was wrong;
-// that row has no figure.
-nlohmann::ordered_json survey(const BenchOptions& options, Session& session, bool& wrong);
+// Writes {head, rows, sizes}; rows and sizes have the form of `--json`. Takes about two minutes.
+// Returns `error` if an output was wrong; that row has no figure.
+cli::ExitCode run_survey(const BenchOptions& options, cli::Session& session);
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -1,41 +1,10 @@
-// Output of the bench: a table for people and JSON for programs.
+// Output of `warpseal bench`: a table for people and JSON for programs.
 #include <fmt/core.h>
-#include <sched.h>
-#include <sys/utsname.h>
 
-#include <algorithm>
-#include <ctime>
-#include <fstream>
+#include "bench/bulk/measure.h"
 
-#include "bench/bulk/openssl.h"
-#include "bench/report/clocks.h"
-#include "bench_commit.h"
-
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
-
-std::string cpu_name() {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-        if (line.rfind("model name", 0) == 0) return line.substr(line.find(':') + 2);
-    return "unknown";
-}
-
-int core_count() {
-    cpu_set_t set;
-    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
-}
-
-std::string now_utc() {
-    const std::time_t now = std::time(nullptr);
-    std::tm parts{};
-    gmtime_r(&now, &parts);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    return text;
-}
-
-nlohmann::ordered_json rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 constexpr int detail_width = 26;
 
@@ -54,59 +23,6 @@ std::string side_text(const BenchRow* row) {
 }
 
 }  // namespace
-
-std::string size_text(uint64_t bytes) {
-    for (const auto& [unit, shift] : {std::pair{"GiB", 30}, {"MiB", 20}, {"KiB", 10}})
-        if (bytes >> shift != 0 && bytes % (uint64_t{1} << shift) == 0)
-            return fmt::format("{} {}", bytes >> shift, unit);
-    return fmt::format("{} B", bytes);
-}
-
-std::string rate_text(double gigabytes_per_second) {
-    return gigabytes_per_second >= 100 ? fmt::format("{:.0f}", gigabytes_per_second)
-                                       : fmt::format("{:.2f}", gigabytes_per_second);
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const size_t middle = values.size() / 2;
-    return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-nlohmann::ordered_json json_head(const std::string& gpu_device, std::optional<double> seconds) {
-    utsname system{};
-    uname(&system);
-    nlohmann::ordered_json head{{"machine", fmt::format("{}, {} cores", cpu_name(), core_count())},
-                                {"gpu", nullptr},
-                                {"driver", nullptr},
-                                {"date", now_utc()},
-                                {"commit", WARPSEAL_COMMIT},
-                                {"warpseal", warpseal_version()},
-                                {"openssl", openssl_version()},
-                                {"cpu", cpu_name()},
-                                {"cores", core_count()},
-                                {"system", fmt::format("{} {}", system.sysname, system.release)},
-                                {"repetitions", bench_repetitions}};
-    if (seconds) head["seconds"] = *seconds;
-    warpseal_device_info gpu{};
-    const size_t colon = gpu_device.find(':');
-    // first of several GPUs
-    const size_t index = colon == std::string::npos ? 0 : std::stoul(gpu_device.substr(colon + 1));
-    if (!gpu_device.empty() && warpseal_device_at(index, &gpu) == WARPSEAL_OK) {
-        head["gpu"] = gpu.name;
-        head["driver"] = gpu.driver;
-        head["gpu_compute_capability"] = gpu.compute_capability;
-        head["gpu_multiprocessors"] = gpu.multiprocessors;
-        head["gpu_memory_bytes"] = gpu.memory_bytes;
-        head["gpu_shared_bytes_per_block"] = gpu.shared_bytes_per_block;
-        if (const auto clocks = gpu_clocks(index)) {
-            head["gpu_clock_megahertz"] = clocks->megahertz;
-            head["gpu_memory_bytes_per_second"] = clocks->memory_bytes_per_second;
-        }
-        head["machine"] = fmt::format("{}, {}", head["machine"].get<std::string>(), gpu.name);
-    }
-    return head;
-}
 
 nlohmann::ordered_json json_row(const BenchRow& row) {
     const double ours = median(row.figures.ours);
@@ -189,4 +105,4 @@ std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row)
     return without_end_spaces(text) + "\n";
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bench/bulk/reference_output.h"
+#include "bench/report/failure.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 struct Operation {
@@ -115,4 +115,4 @@ void KemBatch::spoil_results() {
                    "copying to the GPU");
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

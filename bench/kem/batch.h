@@ -5,9 +5,10 @@
 #include <array>
 
 #include "bench/report/memory.h"
-#include "cli/kem/kem.h"
+#include "cli/support/command.h"
+#include "warpseal/kem.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 enum class KemOperation : uint8_t { keygen = 0, encapsulate = 1, decapsulate = 2 };
 constexpr std::array<KemOperation, 3> kem_operations{
@@ -54,4 +55,4 @@ private:
     uint8_t* results_ = nullptr;  // in host memory
 };
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -11,11 +11,14 @@
 #include <cstring>
 #include <thread>
 
-#include "bench/bulk/measure.h"
 #include "bench/kem/batch.h"
+#include "bench/report/failure.h"
+#include "bench/report/figures.h"
 #include "bench/report/file.h"
+#include "bench/report/head.h"
+#include "cli/support/kem_sets.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -23,8 +26,6 @@ using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
-
-nlohmann::ordered_json rounded(double value) { return std::stod(fmt::format("{:.4g}", value)); }
 
 // Figures of one operation: items per second of each repetition and seconds of each call.
 struct Figures {
@@ -51,17 +52,17 @@ struct Figures {
 };
 
 // Collects the first eight bytes of every secret to detect duplicates. Among 10^8 distinct secrets,
-// a pair with the same eight bytes is expected once in 3700 runs. Threads sort the values in parts,
-// by first byte.
+// a pair with the same eight bytes is expected once in 3700 runs. Threads sort the values in
+// buckets, by first byte.
 class Seen {
 public:
     explicit Seen(uint64_t items) {
-        for (std::vector<uint64_t>& part : parts_)
-            part.reserve(items / parts_.size() + items / parts_.size() / 16 + 64);
+        for (std::vector<uint64_t>& bucket : buckets_)
+            bucket.reserve(items / buckets_.size() + items / buckets_.size() / 16 + 64);
     }
     ~Seen() {
-        for (std::vector<uint64_t>& part : parts_)
-            warpseal_wipe(part.data(), part.size() * sizeof(uint64_t));
+        for (std::vector<uint64_t>& bucket : buckets_)
+            warpseal_wipe(bucket.data(), bucket.size() * sizeof(uint64_t));
     }
     Seen(const Seen&) = delete;
     Seen& operator=(const Seen&) = delete;
@@ -71,7 +72,7 @@ public:
             const KemSecret secret = batch.secret(item);
             uint64_t start = 0;
             std::memcpy(&start, secret.data(), sizeof start);
-            parts_[secret[0]].push_back(start);
+            buckets_[secret[0]].push_back(start);
         }
     }
     uint64_t distinct() {
@@ -81,11 +82,11 @@ public:
         std::vector<std::jthread> threads;
         for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
             threads.emplace_back([&] {
-                for (size_t part; (part = next++) < parts_.size();) {
-                    std::sort(parts_[part].begin(), parts_[part].end());
+                for (size_t bucket; (bucket = next++) < buckets_.size();) {
+                    std::sort(buckets_[bucket].begin(), buckets_[bucket].end());
                     count += static_cast<uint64_t>(
-                        std::unique(parts_[part].begin(), parts_[part].end()) -
-                        parts_[part].begin());
+                        std::unique(buckets_[bucket].begin(), buckets_[bucket].end()) -
+                        buckets_[bucket].begin());
                 }
             });
         threads.clear();
@@ -93,30 +94,30 @@ public:
     }
 
 private:
-    std::array<std::vector<uint64_t>, 256> parts_;
+    std::array<std::vector<uint64_t>, 256> buckets_;
 };
 
 // An engine that counts its notices. A notice means that cores did work intended for the device, so
 // the result is not the device's.
 class Device {
 public:
-    Device(const std::string& device, unsigned threads, Session& session) : name(device) {
+    Device(const std::string& device, unsigned threads, cli::Session& session) : name(device) {
         // Throws with the reason if the device is not usable.
-        create_engine({device, threads}, session);
+        cli::create_engine({device, threads}, session);
         warpseal_engine_options options{};
         options.struct_bytes = sizeof options;
         options.threads = threads;
         options.device = name.c_str();
         options.notice = [](void* user, const char* text) {
-            complain(text);
+            cli::complain(text);
             ++static_cast<Device*>(user)->notices_;
         };
         options.notice_user = this;
         warpseal_engine* made = nullptr;
         const warpseal_status status = warpseal_engine_create(&options, &made);
         if (status != WARPSEAL_OK)
-            throw Failure(exit_code_of(status),
-                          fmt::format("cannot start: {}", warpseal_status_text(status)));
+            throw cli::Failure(cli::exit_code_of(status),
+                               fmt::format("cannot start: {}", warpseal_status_text(status)));
         engine_.reset(made);
     }
     Device(const Device&) = delete;
@@ -134,20 +135,21 @@ public:
 private:
     std::atomic<unsigned> notices_{0};
     // Declared last: the engine must end before the members that it notifies.
-    EngineHandle engine_;
+    cli::EngineHandle engine_;
 };
 
 class KemBench {
 public:
-    KemBench(const KemBenchOptions& options, Session& session)
+    KemBench(const KemBenchOptions& options, cli::Session& session)
         : options_(options), report_file_(options.json) {
-        for (const std::string& name : options.sets) sets_.push_back(kem_set(name));
-        if (sets_.empty()) sets_ = all_kem_sets();
+        for (const std::string& name : options.sets) sets_.push_back(cli::kem_set(name));
+        if (sets_.empty()) sets_ = cli::all_kem_sets();
         const std::string& device = options.engine.device;
         if (options.place == "device" && device.rfind("cuda", 0) != 0 && device != "auto")
-            throw Failure(ExitCode::usage, "--place device is for a GPU: use --device cuda.");
+            throw cli::Failure(cli::ExitCode::usage,
+                               "--place device is for a GPU: use --device cuda.");
         if (options.round_trips > 0 && options.batches.size() > 1)
-            throw Failure(ExitCode::usage, "--round-trips are of one --batch.");
+            throw cli::Failure(cli::ExitCode::usage, "--round-trips are of one --batch.");
         warpseal_device_info info{};
         std::vector<std::string> names{device};
         if (device == "auto") names = {"cpu"};
@@ -159,7 +161,7 @@ public:
             devices_.push_back(std::make_unique<Device>(name, options.engine.threads, session));
     }
 
-    ExitCode run() {
+    cli::ExitCode run() {
         report_["head"] =
             json_head(devices_.back()->is_gpu() ? devices_.back()->name : "", options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
@@ -177,7 +179,7 @@ public:
         for (const warpseal_kem_info& set : sets_)
             for (const auto& device : devices_) attempt(set, *device);
         report_file_.write(report_.dump(1) + "\n");
-        return wrong_ ? ExitCode::error : ExitCode::ok;
+        return wrong_ ? cli::ExitCode::error : cli::ExitCode::ok;
     }
 
 private:
@@ -186,12 +188,11 @@ private:
         return device.is_gpu() && options_.place != "host";
     }
     std::string place(const Device& device) const { return on_device(device) ? "device" : "host"; }
-    void print(const std::string& text) const {
-        options_.json == "-" ? print_error(text) : print_output(text);
-    }
-    static void heed_interrupt() {
-        if (interrupted_by() != 0)
-            throw Failure(static_cast<ExitCode>(128 + interrupted_by()), "interrupted.");
+    void print(const std::string& text) const { report_file_.print(text); }
+    static void throw_if_interrupted() {
+        if (cli::interrupted_by() != 0)
+            throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()),
+                               "interrupted.");
     }
 
     void attempt(const warpseal_kem_info& set, const Device& device) {
@@ -200,7 +201,8 @@ private:
                 work();
             } catch (const BenchWrong& why) {
                 wrong_ = true;
-                complain(fmt::format("{} on {}: no figure: {}", set.name, device.name, why.what()));
+                cli::complain(
+                    fmt::format("{} on {}: no figure: {}", set.name, device.name, why.what()));
             }
         };
         if (options_.round_trips > 0) return checked([&] { round_trips(set, device); });
@@ -227,7 +229,7 @@ private:
         std::array<Figures, kem_operations.size()> figures;
         for (int repetition = 0; repetition < bench_repetitions; ++repetition)
             for (size_t i = 0; i < kem_operations.size(); ++i) {
-                heed_interrupt();
+                throw_if_interrupted();
                 figures[i].repeat(batch, kem_operations[i], count,
                                   options_.seconds / bench_repetitions);
             }
@@ -271,7 +273,7 @@ private:
         uint64_t wrong = 0;
         const Clock::time_point start = Clock::now();
         for (uint64_t done = 0; done < total; done += most) {
-            heed_interrupt();
+            throw_if_interrupted();
             const uint64_t count = std::min(most, total - done);
             for (const KemOperation operation : kem_operations) batch.run(operation, count);
             wrong += batch.mismatches(count);
@@ -306,8 +308,8 @@ private:
 
 }  // namespace
 
-ExitCode run_kem_bench(const KemBenchOptions& options, Session& session) {
+cli::ExitCode run_kem_bench(const KemBenchOptions& options, cli::Session& session) {
     return KemBench(options, session).run();
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -6,17 +6,17 @@
 
 #include "cli/support/command.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 struct KemBenchOptions {
     std::vector<std::string> sets;  // empty: all
     std::vector<uint64_t> batches;  // empty: the default sizes
-    EngineChoice engine{"auto", 1};
+    cli::EngineChoice engine{"auto", 1};
     std::string place;  // "device" or "host"; empty: GPU memory on a GPU
     double seconds = 1;
     uint64_t round_trips = 0;  // 0: measure
     std::string json;
 };
-ExitCode run_kem_bench(const KemBenchOptions& options, Session& session);
+cli::ExitCode run_kem_bench(const KemBenchOptions& options, cli::Session& session);
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -13,10 +13,10 @@
 #include "bench/papers/row.h"
 #include "cli/support/command.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 class BulkMeter;
 struct BenchOptions;
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench
 
 namespace warpseal::papers {
 
@@ -80,7 +80,7 @@ public:
 
 private:
     const Figure& remembered(const std::string& name, const std::function<Figure()>& measure);
-    Figure bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device,
+    Figure bulk(std::unique_ptr<bench::BulkMeter>& meter, const std::string& device,
                 const std::string& what, bool encrypts, uint64_t bytes);
 
     const Options& options_;
@@ -91,8 +91,8 @@ private:
     bool wrong_ = false;
     std::map<std::string, Figure> figures_;
     std::map<unsigned, cli::EngineHandle> engines_;
-    const std::unique_ptr<cli::BenchOptions> bulk_options_;
-    std::unique_ptr<cli::BulkMeter> gpu_meter_, cores_meter_;
+    const std::unique_ptr<bench::BenchOptions> bulk_options_;
+    std::unique_ptr<bench::BulkMeter> gpu_meter_, cores_meter_;
 };
 
 // Set a figure of a row, converted from GB/s, or the reason why it is missing.

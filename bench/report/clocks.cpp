@@ -5,7 +5,7 @@
 
 #include <memory>
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 // CUdevice_attribute values of the CUDA driver API.
@@ -40,4 +40,4 @@ std::optional<GpuClocks> gpu_clocks(size_t index) {
         uint64_t{2000} * static_cast<uint64_t>(memory_clock) * static_cast<uint64_t>(width / 8)};
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -1,11 +1,11 @@
-// Clock rates of a GPU, used by the bounds of `warpseal bench --html`.
+// Clock rates of a GPU, used by the bounds of its figures.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 struct GpuClocks {
     uint32_t megahertz;                // highest clock of the multiprocessors
@@ -15,4 +15,4 @@ struct GpuClocks {
 // Returns the clocks of GPU `index` as the driver reports them, or nothing if there is no driver.
 std::optional<GpuClocks> gpu_clocks(size_t index);
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -1,9 +1,9 @@
 // Destination of a bench report.
 #include "bench/report/file.h"
 
-#include "cli/raw/raw.h"
+#include "cli/support/stream.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 constexpr mode_t mode_report = 0666;
 
@@ -12,10 +12,14 @@ ReportFile::ReportFile(const std::string& path) : printed_(path == "-") {
 }
 
 void ReportFile::write(const std::string& text) {
-    if (printed_) print_output(text);
+    if (printed_) cli::print_output(text);
     if (!file_) return;
-    RawOutput(*file_).write(reinterpret_cast<const uint8_t*>(text.data()), text.size());
+    cli::RawOutput(*file_).write(reinterpret_cast<const uint8_t*>(text.data()), text.size());
     file_->commit();
 }
 
-}  // namespace warpseal::cli
+void ReportFile::print(const std::string& text) const {
+    printed_ ? cli::print_error(text) : cli::print_output(text);
+}
+
+}  // namespace warpseal::bench

@@ -5,14 +5,15 @@
 #include <atomic>
 #include <cstring>
 
-#include "bench/bulk/reference_output.h"
+#include "bench/report/failure.h"
+#include "bench/report/slices.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 namespace {
 
 bool equal(const uint8_t* a, const uint8_t* b, size_t bytes) {
     std::atomic<bool> same{true};
-    in_pieces(bytes, [&](uint64_t begin, uint64_t end) {
+    in_chunks(bytes, [&](uint64_t begin, uint64_t end) {
         if (std::memcmp(a + begin, b + begin, end - begin) != 0) same = false;
     });
     return same;
@@ -44,7 +45,7 @@ void BulkMemory::put(const void* from, size_t bytes) {
     if (on_device_)
         return require_ok(warpseal_device_upload(engine_, memory_, from, bytes),
                           "copying to the GPU");
-    in_pieces(bytes, [&](uint64_t begin, uint64_t end) {
+    in_chunks(bytes, [&](uint64_t begin, uint64_t end) {
         std::memcpy(data() + begin, static_cast<const uint8_t*>(from) + begin, end - begin);
     });
 }
@@ -55,15 +56,15 @@ void BulkMemory::compare(const void* expected, size_t bytes, const std::string& 
         if (!equal(data(), wanted, bytes)) throw BenchWrong(what);
         return;
     }
-    constexpr size_t piece = size_t{64} << 20;
+    constexpr size_t chunk_bytes = size_t{64} << 20;
     BulkMemory copy(engine_, false);
-    for (size_t done = 0; done < bytes; done += piece) {
-        const size_t length = std::min(piece, bytes - done);
-        uint8_t* const got = copy.at_least(std::min(piece, bytes));
+    for (size_t done = 0; done < bytes; done += chunk_bytes) {
+        const size_t length = std::min(chunk_bytes, bytes - done);
+        uint8_t* const got = copy.at_least(std::min(chunk_bytes, bytes));
         require_ok(warpseal_device_download(engine_, got, data() + done, length),
                    "copying from the GPU");
         if (!equal(got, wanted + done, length)) throw BenchWrong(what);
     }
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "cli/support/command.h"
+#include "warpseal/warpseal.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 // Filled and compared on all cores. Every failure throws BenchWrong.
 class BulkMemory {
@@ -33,4 +33,4 @@ private:
     void* memory_ = nullptr;
 };
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

@@ -1,12 +1,12 @@
-// Report of warpseal-bench: text during the run, and finally JSON {head, rows} with the head of
-// `warpseal bench --json`.
+// Report of a study: text during the run, and finally JSON {head, rows}.
 #pragma once
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
-namespace warpseal::papers {
+#include "bench/report/file.h"
+
+namespace warpseal::bench {
 
 class Report {
 public:
@@ -22,12 +22,8 @@ public:
     void write();
 
 private:
-    const std::string path_;
-    std::ofstream file_;
+    ReportFile file_;  // opened first, so that an error is reported before measuring
     nlohmann::ordered_json report_;
 };
 
-// Rounds to four significant digits.
-nlohmann::ordered_json rounded(double value);
-
-}  // namespace warpseal::papers
+}  // namespace warpseal::bench

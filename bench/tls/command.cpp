@@ -1,19 +1,12 @@
-// The program `warpseal-tls`, which `warpseal tls-bench`, `tls-serve` and `tls-connect` run: its
-// options.
-#include <fmt/core.h>
-#include <signal.h>
+// `warpseal tls-bench`: its options.
 #include <CLI/CLI.hpp>
 
-#include <exception>
-#include <sstream>
-
+#include "bench/commands.h"
 #include "bench/tls/options.h"
-#include "cli/support/interrupt.h"
-#include "examples/tls_exchange/options.h"
+#include "cli/support/output.h"
 
+namespace warpseal::bench {
 namespace {
-
-using namespace warpseal;
 
 void add_exchanges(CLI::App& bench, cli::Session& session) {
     auto options = std::make_shared<tls::ExchangesOptions>();
@@ -55,16 +48,19 @@ void add_exchanges(CLI::App& bench, cli::Session& session) {
     exchanges
         ->add_option("--json", options->json,
                      "write head and rows there; - is stdout, the table then goes to stderr")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(cli::Output::refused_path);
     exchanges->callback([options, &session] {
         session.command = [options, &session] { return tls::run_exchanges(*options, session); };
     });
 }
 
-void add_tls_bench(CLI::App& program, cli::Session& session) {
-    auto options = std::make_shared<tls::BenchOptions>();
-    CLI::App* bench = program.add_subcommand(
-        "tls-bench", "TLS 1.3 handshakes of very many clients, by key exchange");
+}  // namespace
+
+void add_tls(CLI::App& program, cli::Session& session) {
+    auto options = std::make_shared<tls::HandshakesOptions>();
+    CLI::App* bench =
+        program.add_subcommand("tls", "TLS 1.3 handshakes of very many clients, by key exchange");
     bench->footer(
         "Full handshakes, without resumption, each on a connection of its own, against OpenSSL's "
         "own server side, with an ECDSA P-256 "
@@ -132,137 +128,15 @@ void add_tls_bench(CLI::App& program, cli::Session& session) {
     bench
         ->add_option("--json", options->json,
                      "write head and rows there; - is stdout, the table then goes to stderr")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(cli::Output::refused_path);
     add_exchanges(*bench, session);
     bench->callback([bench, options, &session] {
         if (bench->get_subcommands().empty())
-            session.command = [options, &session] { return tls::run_bench(*options, session); };
+            session.command = [options, &session] {
+                return tls::run_handshakes(*options, session);
+            };
     });
 }
 
-void add_serve(CLI::App& program, cli::Session& session) {
-    auto options = std::make_shared<tls::ServeOptions>();
-    CLI::App* serve = program.add_subcommand(
-        "tls-serve",
-        "Accept TLS connections and agree on a further key by NTRU: the server decapsulates");
-    serve->footer(
-        "Each client has a fresh key pair of a pool, used once, and its ciphertext is decapsulated "
-        "together with those of others. What a "
-        "client "
-        "sends under the key is sent back to it. docs/tls-exchange.md is the protocol.\n"
-        "Ends on SIGINT or SIGTERM, and then says what there was.");
-    serve
-        ->add_option("--cert", options->certificate,
-                     "the server's certificate and those above it, PEM")
-        ->required()
-        ->type_name("FILE");
-    serve->add_option("--key", options->key, "its private key, PEM")->required()->type_name("FILE");
-    serve
-        ->add_option("--listen", options->listen,
-                     "port 0: any that is free; it is told on standard output")
-        ->required()
-        ->type_name("ADDRESS:PORT");
-    serve->add_option("--set", options->set, "of NTRU")->type_name("NAME")->capture_default_str();
-    serve->add_option("--pairs", options->pairs, "key pairs of the pool, ready and with clients")
-        ->check(CLI::Range(1, 1 << 20).description(""))
-        ->capture_default_str();
-    serve->add_option("--max-batch", options->max_batch, "ciphertexts of a batch at most")
-        ->check(CLI::Range(1, 1 << 20).description(""))
-        ->capture_default_str();
-    serve
-        ->add_option("--max-delay-us", options->max_delay_us,
-                     "how long the first of a batch waits at most")
-        ->check(CLI::Range(0, 1'000'000).description(""))
-        ->capture_default_str();
-    serve->add_option("--max-clients", options->most_clients, "at once; more are turned away")
-        ->check(CLI::Range(1, 1'000'000).description(""))
-        ->capture_default_str();
-    serve
-        ->add_option("--timeout", options->patience_seconds,
-                     "for handshake and exchange together, then for a client to send or read on")
-        ->check(CLI::Range(1, 86400).description(""))
-        ->type_name("SECONDS")
-        ->capture_default_str();
-    serve->add_option("--threads", options->threads, "event loops (default: one for each core)")
-        ->check(CLI::Range(1, 4096).description(""))
-        ->type_name("N");
-    serve->add_option("--device", options->device, "of the pool: auto, cpu, cuda or cuda:N")
-        ->type_name("DEVICE")
-        ->capture_default_str();
-    serve->callback([options, &session] {
-        session.command = [options, &session] { return tls::run_serve(*options, session); };
-    });
-}
-
-void add_connect(CLI::App& program, cli::Session& session) {
-    auto options = std::make_shared<tls::ConnectOptions>();
-    CLI::App* connect = program.add_subcommand(
-        "tls-connect", "Connect to tls-serve, agree on that key, and send data under it");
-    connect->footer(
-        "Standard input goes to the server, what it answers to standard output, within TLS and "
-        "sealed once more under the new key.");
-    connect->add_option("SERVER", options->server, "where tls-serve listens")
-        ->required()
-        ->type_name("HOST:PORT");
-    connect
-        ->add_option("--ca", options->authority,
-                     "certificates that may sign the server's (default: the system's)")
-        ->type_name("FILE");
-    connect
-        ->add_option("--name", options->name,
-                     "the certificate must be of this name or address (default: HOST)")
-        ->type_name("NAME");
-    connect
-        ->add_option("--set", options->sets,
-                     "sets of NTRU that are good enough (default: ntruhps4096821)")
-        ->type_name("NAME");
-    connect
-        ->add_option("--timeout", options->patience_seconds, "for handshake and exchange together")
-        ->check(CLI::Range(1, 86400).description(""))
-        ->type_name("SECONDS")
-        ->capture_default_str();
-    connect->callback([options, &session] {
-        session.command = [options, &session] { return tls::run_connect(*options, session); };
-    });
-}
-
-cli::ExitCode run(int argument_count, char** arguments) {
-    CLI::App program(
-        "TLS 1.3 with key exchange by NTRU: handshakes measured, and a key agreed upon within a "
-        "connection.",
-        "warpseal-tls");
-    cli::Session session;
-    program.require_subcommand(1);
-    program.set_version_flag("-V,--version", std::string("warpseal-tls ") + warpseal_version());
-    add_tls_bench(program, session);
-    add_serve(program, session);
-    add_connect(program, session);
-    try {
-        program.parse(argument_count, arguments);
-    } catch (const CLI::Success& success) {  // --help and --version
-        std::ostringstream text;
-        program.exit(success, text);
-        cli::print_output(text.str());
-        return cli::ExitCode::ok;
-    } catch (const CLI::ParseError& error) {
-        throw cli::Failure(cli::ExitCode::usage,
-                           fmt::format("{}. See `warpseal-tls --help`.", error.what()));
-    }
-    return session.command();
-}
-
-}  // namespace
-
-int main(int argument_count, char** arguments) {
-    signal(SIGPIPE, SIG_IGN);
-    cli::watch_interrupts();
-    try {
-        return static_cast<int>(run(argument_count, arguments));
-    } catch (const cli::Failure& failure) {
-        cli::complain(failure.what());
-        return static_cast<int>(failure.code);
-    } catch (const std::exception& error) {
-        cli::complain(error.what());
-        return static_cast<int>(cli::ExitCode::error);
-    }
-}
+}  // namespace warpseal::bench

@@ -4,22 +4,29 @@
 
 #include <algorithm>
 
-#include "bench/bulk/measure.h"
+#include "bench/report/figures.h"
 #include "bench/report/report.h"
 #include "bench/tls/kem_load.h"
 #include "bench/tls/options.h"
-#include "examples/tls_exchange/exchange.h"
+#include "cli/support/kem_sets.h"
 
 namespace warpseal::tls {
 namespace {
 
-using papers::rounded;
+using bench::rounded;
+
+std::vector<warpseal_kem_info> chosen_sets(const std::vector<std::string>& names) {
+    std::vector<warpseal_kem_info> sets;
+    for (const std::string& name : names) sets.push_back(cli::kem_set(name));
+    if (sets.empty()) sets.push_back(cli::kem_set("ntruhps4096821"));
+    return sets;
+}
 
 class Exchanges {
 public:
     Exchanges(const ExchangesOptions& options, cli::Session& session)
         : options_(options),
-          sets_(exchange_set_numbers(options.sets)),
+          sets_(chosen_sets(options.sets)),
           counts_(options.clients.empty() ? std::vector<uint64_t>{100, 1'000, 10'000, 100'000}
                                           : options.clients),
           cores_(cli::create_engine({"cpu", 0}, session)),
@@ -43,9 +50,9 @@ public:
                         "compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>10}{:>9}\n",
                         options_.threads, options_.outstanding, options_.device, "", "seconds",
                         "exchanges/s", "core us", "p50 ms", "p99 ms", "batch"));
-        for (const uint8_t number : sets_) {
-            measure_rates(*exchange_set(number));
-            measure_clients(*exchange_set(number));
+        for (const warpseal_kem_info& set : sets_) {
+            measure_rates(set);
+            measure_clients(set);
         }
         report_.write();
         return wrong_ ? cli::ExitCode::error : cli::ExitCode::ok;
@@ -125,11 +132,11 @@ private:
     // Maximum number of single requests; enough for a percentile.
     static constexpr uint64_t most_lone = 4096;
     const ExchangesOptions& options_;
-    const std::vector<uint8_t> sets_;
+    const std::vector<warpseal_kem_info> sets_;
     const std::vector<uint64_t> counts_;
     const cli::EngineHandle cores_, one_core_, engine_;
     warpseal_kem_batcher_options batching_{};
-    papers::Report report_;
+    bench::Report report_;
     bool wrong_ = false;
 };
 

@@ -1,6 +1,4 @@
 // `warpseal tls-bench`: runs groups in turn in several rounds and reports medians over the rounds.
-#include "bench/bulk/measure.h"
-
 #include <fmt/core.h>
 #include <openssl/err.h>
 
@@ -8,27 +6,28 @@
 #include <chrono>
 #include <thread>
 
+#include "bench/report/figures.h"
 #include "bench/report/report.h"
 #include "bench/tls/key_exchange.h"
+#include "bench/tls/library.h"
 #include "bench/tls/load.h"
 #include "bench/tls/metrics.h"
 #include "bench/tls/options.h"
-#include "examples/tls_exchange/openssl.h"
 #include "examples/tls_exchange/socket.h"
 
 namespace warpseal::tls {
 namespace {
 
-using papers::rounded;
+using bench::rounded;
 
 bool is_ours(const std::string& group) { return group.find("ntru") != std::string::npos; }
 
 // Returns the device of the server's key exchanges; a remote server has its own.
-std::string device_of(const BenchOptions& options) {
+std::string device_of(const HandshakesOptions& options) {
     return options.connect.empty() ? options.device : "cpu";
 }
 
-ProviderSettings settings_of(const BenchOptions& options) {
+ProviderSettings settings_of(const HandshakesOptions& options) {
     ProviderSettings settings{{"device", device_of(options)}};
     if (!options.max_delay_us.empty()) settings.emplace_back("max_delay_us", options.max_delay_us);
     if (!options.max_batch.empty()) settings.emplace_back("max_batch", options.max_batch);
@@ -40,7 +39,7 @@ ProviderSettings settings_of(const BenchOptions& options) {
 // one, so they do not run on a GPU.
 class Bench {
 public:
-    explicit Bench(const BenchOptions& options)
+    explicit Bench(const HandshakesOptions& options)
         : options_(options),
           elsewhere_(options.connect.empty() ? HostAndPort{} : split_address(options.connect)),
           groups_(options.groups.empty() ? usual_groups() : options.groups),
@@ -191,12 +190,12 @@ private:
     }
 
     void add_figures(const Row& row, const Row& first, nlohmann::ordered_json& json) {
-        const double rate = cli::median(row.rates), p50 = cli::median(row.p50),
-                     p99 = cli::median(row.p99);
+        const double rate = bench::median(row.rates), p50 = bench::median(row.p50),
+                     p99 = bench::median(row.p99);
         json["handshakes_per_second"] = rounded(rate);
         json["p50_milliseconds"] = rounded(p50);
         json["p99_milliseconds"] = rounded(p99);
-        json["loops_busy"] = rounded(cli::median(row.busy));
+        json["loops_busy"] = rounded(bench::median(row.busy));
         std::string line =
             fmt::format("{:<26}{:>13.0f}{:>10.2f}{:>10.2f}", row.name, rate, p50, p99);
         if (!external()) line += server_figures(row, first, json);
@@ -205,10 +204,10 @@ private:
 
     std::string server_figures(const Row& row, const Row& first,
                                nlohmann::ordered_json& json) const {
-        const double cpu = 1e6 * cli::median(row.server_cpu),
-                     ratio = cpu / (1e6 * cli::median(first.server_cpu));
+        const double cpu = 1e6 * bench::median(row.server_cpu),
+                     ratio = cpu / (1e6 * bench::median(first.server_cpu));
         json["server_cpu_microseconds"] = rounded(cpu);
-        json["engine_cpu_microseconds"] = rounded(1e6 * cli::median(row.engine_cpu));
+        json["engine_cpu_microseconds"] = rounded(1e6 * bench::median(row.engine_cpu));
         json["server_cpu_ratio"] = rounded(ratio);
         for (const double one : row.server_cpu)
             json["server_cpu_rounds"].push_back(rounded(1e6 * one));
@@ -245,7 +244,7 @@ private:
             "fibres (--async), and in key pools.\n");
     }
 
-    const BenchOptions options_;
+    const HandshakesOptions options_;
     const HostAndPort elsewhere_;
     const std::vector<std::string> groups_;
     const bool ours_;
@@ -254,12 +253,12 @@ private:
     std::vector<SslContext> client_contexts_;
     Load load_;
     uint64_t resident_after_first_round_ = 0;
-    papers::Report report_;
+    bench::Report report_;
 };
 
 }  // namespace
 
-cli::ExitCode run_bench(const BenchOptions& options, cli::Session& session) {
+cli::ExitCode run_handshakes(const HandshakesOptions& options, cli::Session& session) {
     // Checked here, because the provider would report a wrong device only as failing handshakes.
     (void)cli::create_engine({device_of(options), 1}, session);
     // It would override the configuration on both sides.

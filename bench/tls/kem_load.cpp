@@ -74,17 +74,17 @@ void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
 }
 
 // Thread that keeps its requests pending: each answered request is submitted again.
-class Asker {
+class Submitter {
 public:
-    Asker(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests)
+    Submitter(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests)
         : batcher_(batcher), slots_(requests.size()) {
         for (size_t i = 0; i < slots_.size(); ++i) {
-            slots_[i].asker = this;
+            slots_[i].submitter = this;
             slots_[i].request = requests[i];
             slots_[i].request.user = &slots_[i];
             slots_[i].request.done = [](void* user, warpseal_status status) {
                 auto* slot = static_cast<Slot*>(user);
-                slot->asker->answer(*slot, status);
+                slot->submitter->answer(*slot, status);
             };
         }
     }
@@ -92,7 +92,7 @@ public:
     // 0 seconds: submits each request once.
     void run(double seconds) {
         const Clock::time_point start = Clock::now();
-        for (Slot& slot : slots_) ask(slot);
+        for (Slot& slot : slots_) submit(slot);
         for (size_t waiting = slots_.size(); waiting > 0;) {
             last_answered_.wait(nullptr, std::memory_order_acquire);
             const bool again = seconds_since(start) < seconds && status == WARPSEAL_OK;
@@ -101,9 +101,9 @@ public:
                 next = slot->answered_before;
                 __builtin_prefetch(next, 1);  // Another core has written it.
                 latencies.push_back(
-                    std::chrono::duration<double>(slot->answered - slot->asked).count());
+                    std::chrono::duration<double>(slot->answered - slot->submitted).count());
                 if (again)
-                    ask(*slot);
+                    submit(*slot);
                 else
                     --waiting;
             }
@@ -116,19 +116,19 @@ public:
 private:
     // Two cache lines; the answering thread touches only the first.
     struct alignas(128) Slot {
-        Asker* asker;
+        Submitter* submitter;
         Slot* answered_before;  // previous answered slot, not processed yet
-        Clock::time_point asked, answered;
+        Clock::time_point submitted, answered;
         warpseal_kem_request request;
     };
 
-    void ask(Slot& slot) {
-        slot.asked = Clock::now();
-        const warpseal_status submitted = warpseal_kem_batcher_submit(batcher_, &slot.request);
-        if (submitted == WARPSEAL_OK) return;
-        answer(slot, submitted == WARPSEAL_LIMIT_EXCEEDED
+    void submit(Slot& slot) {
+        slot.submitted = Clock::now();
+        const warpseal_status status_now = warpseal_kem_batcher_submit(batcher_, &slot.request);
+        if (status_now == WARPSEAL_OK) return;
+        answer(slot, status_now == WARPSEAL_LIMIT_EXCEEDED
                          ? warpseal_kem_batcher_run(batcher_, &slot.request)
-                         : submitted);
+                         : status_now);
     }
 
     void answer(Slot& slot, warpseal_status result) {
@@ -195,7 +195,7 @@ warpseal_kem_request KemClients::request(uint64_t item) {
     return request;
 }
 
-void KemClients::forget_answers() {
+void KemClients::zeroize_results() {
     std::fill(secrets_.begin(), secrets_.end(), uint8_t{0});
     std::fill(ciphertexts_.begin(), ciphertexts_.end(), uint8_t{0});
 }
@@ -214,7 +214,7 @@ uint64_t KemClients::count_wrong() {
 }
 
 KemFigure KemClients::encapsulate(warpseal_engine* engine, uint64_t batch, double seconds) {
-    forget_answers();
+    zeroize_results();
     KemFigure figure;
     const Watch watch;
     do {
@@ -233,30 +233,30 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine, uint64_t batch, doubl
 KemFigure KemClients::encapsulate(warpseal_engine* engine,
                                   const warpseal_kem_batcher_options& options, unsigned threads,
                                   double seconds) {
-    forget_answers();
+    zeroize_results();
     // Must outlive the batcher, whose threads answer them.
-    std::vector<std::unique_ptr<Asker>> askers;
+    std::vector<std::unique_ptr<Submitter>> submitters;
     const Batcher batcher = make_batcher(engine, options);
     for (unsigned i = 0; i < threads; ++i) {
         std::vector<warpseal_kem_request> requests;
         for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item)
             requests.push_back(request(item));
-        askers.push_back(std::make_unique<Asker>(batcher.get(), std::move(requests)));
+        submitters.push_back(std::make_unique<Submitter>(batcher.get(), std::move(requests)));
     }
     KemFigure figure;
     const Watch watch;
     {
         std::vector<std::jthread> running;
-        running.reserve(askers.size());
-        for (const auto& asker : askers)
-            running.emplace_back([&asker, seconds] { asker->run(seconds); });
+        running.reserve(submitters.size());
+        for (const auto& submitter : submitters)
+            running.emplace_back([&submitter, seconds] { submitter->run(seconds); });
     }
     figure.seconds = watch.seconds();
     figure.core_seconds = watch.core_seconds();
     std::vector<double> latencies;
-    for (const auto& asker : askers) {
-        check(asker->status);
-        latencies.insert(latencies.end(), asker->latencies.begin(), asker->latencies.end());
+    for (const auto& submitter : submitters) {
+        check(submitter->status);
+        latencies.insert(latencies.end(), submitter->latencies.begin(), submitter->latencies.end());
     }
     figure.exchanges = latencies.size();
     set_percentiles(figure, std::move(latencies));
@@ -268,7 +268,7 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
 KemFigure KemClients::encapsulate_lone(warpseal_engine* engine,
                                        const warpseal_kem_batcher_options& options,
                                        double seconds) {
-    forget_answers();
+    zeroize_results();
     const Batcher batcher = make_batcher(engine, options);
     KemFigure figure;
     std::vector<double> latencies;
@@ -276,9 +276,9 @@ KemFigure KemClients::encapsulate_lone(warpseal_engine* engine,
     do {
         for (uint64_t item = 0; item < count_; ++item) {
             const warpseal_kem_request one = request(item);
-            const Clock::time_point asked = Clock::now();
+            const Clock::time_point submitted = Clock::now();
             check(warpseal_kem_batcher_run(batcher.get(), &one));
-            latencies.push_back(seconds_since(asked));
+            latencies.push_back(seconds_since(submitted));
         }
     } while (watch.seconds() < seconds);
     figure.seconds = watch.seconds();
@@ -291,18 +291,18 @@ KemFigure KemClients::encapsulate_lone(warpseal_engine* engine,
 
 KemClients::Decapsulated KemClients::decapsulate(warpseal_engine* engine, uint64_t batch,
                                                  double seconds) {
-    forget_answers();
+    zeroize_results();
     warpseal_kem_pool* made = nullptr;
     check(warpseal_kem_pool_create(engine, set_.name, count_, &made));
     const std::unique_ptr<warpseal_kem_pool, void (*)(warpseal_kem_pool*)> pool(
         made, warpseal_kem_pool_destroy);
-    std::vector<uint64_t> tickets(count_);
+    std::vector<uint64_t> handles(count_);
     std::vector<uint8_t> keys(public_keys_.size());
     Decapsulated figures;
     do {
         const Watch pairs;
         check(warpseal_kem_pool_acquire(pool.get(), count_, keys.data(), set_.public_key_bytes,
-                                        tickets.data()));
+                                        handles.data()));
         figures.pairs.seconds += pairs.seconds();
         figures.pairs.core_seconds += pairs.core_seconds();
         figures.pairs.exchanges += count_;
@@ -314,7 +314,7 @@ KemClients::Decapsulated KemClients::decapsulate(warpseal_engine* engine, uint64
         for (uint64_t first = 0; first < count_; first += batch) {
             const uint64_t some = std::min(batch, count_ - first);
             check(warpseal_kem_pool_decapsulate(
-                pool.get(), some, &tickets[first], &ciphertexts_[first * set_.ciphertext_bytes],
+                pool.get(), some, &handles[first], &ciphertexts_[first * set_.ciphertext_bytes],
                 set_.ciphertext_bytes, &secrets_[first * set_.shared_secret_bytes],
                 set_.shared_secret_bytes, nullptr));
         }

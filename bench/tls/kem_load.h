@@ -39,8 +39,8 @@ public:
     // Repeats a single request to an idle batcher, to measure p50 and p99.
     KemFigure encapsulate_lone(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
                                double seconds);
-    // Hands each client a key of a pool and decapsulates in calls of `batch` items. The first
-    // figure is for key pairs.
+    // Acquires a key of a pool for each client and decapsulates in calls of `batch` items. The
+    // first figure is for key pairs.
     struct Decapsulated {
         KemFigure pairs, secrets;
     };
@@ -50,7 +50,7 @@ private:
     warpseal_kem_batch items(uint64_t first, uint64_t count);
     warpseal_kem_request request(uint64_t item);
     uint64_t count_wrong();
-    void forget_answers();
+    void zeroize_results();
 
     warpseal_engine* const engine_;  // the clients' engine
     const warpseal_kem_info set_;

@@ -9,7 +9,7 @@
 #include <functional>
 #include <vector>
 
-#include "examples/tls_exchange/openssl.h"
+#include "bench/tls/library.h"
 
 namespace warpseal::tls {
 namespace {

@@ -14,7 +14,7 @@ inline std::string gpu_of(const std::string& device) {
     return device.rfind("cuda", 0) == 0 ? device : "";
 }
 
-struct BenchOptions {
+struct HandshakesOptions {
     std::vector<std::string> groups;
     uint64_t handshakes = 5000;  // for each group
     unsigned rounds = 5;         // rounds that share the handshakes; groups take turns
@@ -31,7 +31,7 @@ struct BenchOptions {
     std::string max_delay_us, max_batch;  // In the provider's format; empty: its defaults.
     std::string json;
 };
-cli::ExitCode run_bench(const BenchOptions& options, cli::Session& session);
+cli::ExitCode run_handshakes(const HandshakesOptions& options, cli::Session& session);
 
 // Options of key exchanges without TLS.
 struct ExchangesOptions {

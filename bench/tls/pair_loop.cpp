@@ -6,10 +6,10 @@
 #include <chrono>
 #include <deque>
 
+#include "bench/tls/async_job.h"
 #include "bench/tls/load.h"
 #include "cli/support/command.h"
 #include "cli/support/interrupt.h"
-#include "examples/tls_exchange/event_poll.h"
 #include "examples/tls_exchange/openssl.h"
 
 namespace warpseal::tls {
@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Pair {
     Ssl client, server;
-    Poll::Place place{};
+    Poll::Wakeup wakeup{};
     Clock::time_point start;
     bool client_done = false, server_done = false, servers_turn = false, paused = false;
     int turns = 0;
@@ -58,9 +58,9 @@ private:
         BIO* const up = BIO_new(BIO_s_mem());
         BIO* const down = BIO_new(BIO_s_mem());
         if (!up || !down) fail("make a connection in memory");
-        for (BIO* const way : {up, down}) {
-            BIO_set_mem_eof_return(way, -1);
-            BIO_up_ref(way);
+        for (BIO* const direction : {up, down}) {
+            BIO_set_mem_eof_return(direction, -1);
+            BIO_up_ref(direction);
         }
         SSL_set_bio(client, down, up);
         SSL_set_bio(server, up, down);
@@ -78,9 +78,9 @@ private:
         SSL_set_connect_state(pair.client.get());
         SSL_set_accept_state(pair.server.get());
         if (load_.async) {
-            pair.place = {&poll_, id};
+            pair.wakeup = {&poll_, id};
             SSL_set_mode(pair.server.get(), SSL_MODE_ASYNC);
-            Poll::call_back(pair.server.get(), pair.place);
+            wake_after_jobs(pair.server.get(), pair.wakeup);
         }
         pair.start = Clock::now();
         ready_.push_back(id);
@@ -95,7 +95,7 @@ private:
         if (taken == Step::failed) return begin(id);
         if (taken == Step::paused) {
             pair.paused = true;
-            return poll_.watch_job(pair.server.get(), id);
+            return watch_job(pair.server.get(), pair.wakeup);
         }
         (server ? pair.server_done : pair.client_done) |= taken == Step::done;
         if (pair.client_done && pair.server_done) return finish(id);

@@ -8,9 +8,9 @@
 #include <deque>
 #include <memory>
 
+#include "bench/tls/async_job.h"
 #include "bench/tls/load.h"
 #include "cli/support/command.h"
-#include "examples/tls_exchange/event_poll.h"
 #include "examples/tls_exchange/openssl.h"
 #include "examples/tls_exchange/socket.h"
 
@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 struct Connection {
     cli::Descriptor socket;  // must be closed after `tls`
     Ssl tls;
-    Poll::Place place{};
+    Poll::Wakeup wakeup{};
     Clock::time_point start;
     bool connected = false, done = false, paused = false;
 };
@@ -77,9 +77,9 @@ private:
         if (!one.tls || SSL_set_fd(one.tls.get(), one.socket.get()) != 1) fail("make a connection");
         SSL_set_accept_state(one.tls.get());
         if (load_.async) {
-            one.place = {&poll_, id};
+            one.wakeup = {&poll_, id};
             SSL_set_mode(one.tls.get(), SSL_MODE_ASYNC);
-            Poll::call_back(one.tls.get(), one.place);
+            wake_after_jobs(one.tls.get(), one.wakeup);
         }
         poll_.watch(one.socket.get(), id);
     }
@@ -91,7 +91,7 @@ private:
         if (taken == Step::paused) {
             one.paused = true;
             ++paused_;
-            return poll_.watch_job(one.tls.get(), id);
+            return watch_job(one.tls.get(), one.wakeup);
         }
         if (taken == Step::done) SSL_shutdown(one.tls.get());
         one = {};

@@ -64,7 +64,7 @@ unsigned count(const Run& run) {
 }
 
 template <class Cipher>
-void count_lookups(cli::CipherWork& work) {
+void count_lookups(bench::CipherWork& work) {
     const uint32_t schedule[Cipher::schedule_words] = {};
     uint32_t block[Cipher::block_bytes / 4] = {}, other[Cipher::block_bytes / 4] = {};
     const CountingLookup tables;
@@ -84,8 +84,8 @@ void count_lookups(cli::CipherWork& work) {
 }
 
 template <class Cipher>
-cli::CipherWork count() {
-    cli::CipherWork work = {Cipher::name, Cipher::block_bytes, 0, 0, 0, 0, 0};
+bench::CipherWork count() {
+    bench::CipherWork work = {Cipher::name, Cipher::block_bytes, 0, 0, 0, 0, 0};
     if constexpr (requires { typename Cipher::EncryptTables; }) count_lookups<Cipher>(work);
     if constexpr (Cipher::block_bytes == 8 &&
                   requires(Counted(&p)[64]) { Cipher::encrypt_bitsliced(p, CountedKey{}); }) {

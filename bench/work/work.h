@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 struct CipherWork {
     const char* cipher;
@@ -24,4 +24,4 @@ struct CipherWork {
 // Returns null if there is no such cipher.
 const CipherWork* cipher_work(const std::string& cipher);
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

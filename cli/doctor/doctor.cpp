@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.h"
 #include "cli/support/command.h"
 
 namespace warpseal::cli {

@@ -2,6 +2,7 @@
 // plaintext.
 #include <CLI/CLI.hpp>
 
+#include "cli/commands.h"
 #include "cli/files/file_command.h"
 
 namespace warpseal::cli {

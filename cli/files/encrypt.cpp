@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/commands.h"
 #include "cli/files/file_command.h"
 #include "cli/support/ciphers.h"
 

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/commands.h"
 #include "cli/support/output.h"
 #include "cli/support/secrets.h"
 

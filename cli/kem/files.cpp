@@ -10,6 +10,7 @@
 
 #include "cli/kem/kem.h"
 #include "cli/raw/raw.h"
+#include "cli/support/kem_sets.h"
 #include "cli/support/secrets.h"
 
 namespace warpseal::cli {

@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "bench/kem/kem_bench.h"
+#include "cli/commands.h"
+#include "cli/support/companion.h"
+#include "cli/support/kem_sets.h"
 #include "cli/support/output.h"
 
 namespace warpseal::cli {
@@ -65,76 +67,7 @@ CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text,
     return command;
 }
 
-void add_kem_bench(CLI::App& kem, Session& session) {
-    auto options = std::make_shared<KemBenchOptions>();
-    CLI::App* bench = kem.add_subcommand(
-        "bench",
-        "Measure operations a second and how long batches take, or try very many round trips");
-    bench->footer(
-        "Each item of a batch has a key pair of its own, and coins that the library draws: what is "
-        "measured is what a caller gets. Every\n"
-        "secret is checked to arrive, or there is no figure, and the exit code is 1.");
-    bench->add_option("--set", options->sets, "parameter sets (default: all)")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->type_name("SET[,SET]");
-    bench->add_option("--batch", options->batches, "items of a call (default: 64,256,1024,4096)")
-        ->delimiter(',')
-        ->allow_extra_args(false)
-        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 24).description(""))
-        ->type_name("N[,N]");
-    bench
-        ->add_option("--device", options->engine.device,
-                     "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one "
-                     "target of `warpseal list`")
-        ->type_name("DEVICE");
-    bench
-        ->add_option("--place", options->place,
-                     "where a GPU's items lie (default: device, in its memory)")
-        ->check(CLI::IsMember({"device", "host"}).description(""))
-        ->type_name("device|host");
-    bench->add_option("--threads", options->engine.threads, "threads on the cores")
-        ->check(CLI::Range(1, 4096).description(""))
-        ->type_name("N")
-        ->capture_default_str();
-    bench->add_option("--seconds", options->seconds, "how long to measure for each figure")
-        ->check(check_seconds)
-        ->type_name("S")
-        ->capture_default_str();
-    bench
-        ->add_option("--round-trips", options->round_trips,
-                     "measure nothing: so many key pairs, each with a ciphertext, and count the "
-                     "secrets that do not arrive")
-        ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40).description(""))
-        ->type_name("N");
-    bench
-        ->add_option("--json", options->json,
-                     "write head and rows there; - is stdout, the table then goes to stderr")
-        ->type_name("FILE")
-        ->check(Output::refused_path);
-    bench->callback([options, &session] {
-        session.command = [options, &session] { return run_kem_bench(*options, session); };
-    });
-}
-
 }  // namespace
-
-std::vector<warpseal_kem_info> all_kem_sets() {
-    std::vector<warpseal_kem_info> all;
-    warpseal_kem_info set{};
-    for (size_t i = 0; warpseal_kem_at(i, &set) == WARPSEAL_OK; ++i) all.push_back(set);
-    return all;
-}
-
-warpseal_kem_info kem_set(const std::string& name) {
-    std::vector<std::string> known;
-    for (const warpseal_kem_info& set : all_kem_sets()) {
-        if (name == set.name) return set;
-        known.emplace_back(set.name);
-    }
-    throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no set '{}': there are {}.", name, fmt::join(known, ", ")));
-}
 
 void add_kem(CLI::App& program, Session& session) {
     CLI::App* kem = program.add_subcommand(
@@ -174,7 +107,9 @@ void add_kem(CLI::App& program, Session& session) {
             "What is no ciphertext of that key gives another secret, and no error (implicit "
             "rejection): whether both sides have the same\n"
             "secret is seen when they use it.");
-    add_kem_bench(*kem, session);
+    add_companion_command(*kem, session, "bench",
+                          "Measure operations a second and how long batches take",
+                          {"warpseal-bench", {"kem"}});
 }
 
 }  // namespace warpseal::cli

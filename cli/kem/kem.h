@@ -2,16 +2,10 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "cli/support/command.h"
-#include "warpseal/kem.h"
 
 namespace warpseal::cli {
-
-std::vector<warpseal_kem_info> all_kem_sets();
-// Throws Failure (unsupported) for an unknown parameter set.
-warpseal_kem_info kem_set(const std::string& name);
 
 // Options of the commands that compute; a name that a command does not use is empty.
 struct KemChoice {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "cli/commands.h"
 #include "cli/files/file_command.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/secrets.h"

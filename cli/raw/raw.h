@@ -7,6 +7,7 @@
 
 #include "cli/support/command.h"
 #include "cli/support/output.h"
+#include "cli/support/stream.h"
 
 namespace warpseal::cli {
 
@@ -22,26 +23,6 @@ struct RawJob {
     bool aead() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
     const char* verb() const { return encrypt ? "encrypt" : "decrypt"; }
 };
-
-// Output that records if bytes have left the program, because a stream cannot take them back.
-class RawOutput {
-public:
-    explicit RawOutput(Output& output) : output_(output) {}
-    // Writes all bytes. Throws Failure.
-    void write(const uint8_t* data, size_t bytes);
-    // Throws Failure if a signal asked the program to stop. The text says if output was already
-    // written.
-    void throw_if_interrupted() const;
-
-private:
-    Output& output_;
-    bool gone_ = false;
-};
-
-// Reads at most `most` bytes and returns their number; 0 means end of input. Throws Failure, also
-// after a stop signal.
-size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown,
-                 const RawOutput& output);
 
 // Input that a call needs as a whole, read into private memory from the descriptor's position to
 // its end. A mapped file could be truncated, or changed between the tag check and the release of

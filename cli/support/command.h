@@ -82,22 +82,4 @@ std::string hexadecimal(const void* bytes, size_t byte_count);
 // Inverse of hexadecimal. Throws Failure (usage), which names `option`.
 std::vector<uint8_t> from_hexadecimal(const std::string& text, const char* option);
 
-// Runs the whole program and returns its exit code.
-int run_program(int argument_count, char** arguments);
-
-void add_encrypt(CLI::App& program, Session& session);
-void add_decrypt(CLI::App& program, Session& session);
-void add_verify(CLI::App& program, Session& session);
-void add_raw(CLI::App& program, Session& session);
-void add_info(CLI::App& program, Session& session);
-void add_keygen(CLI::App& program, Session& session);
-void add_devices(CLI::App& program, Session& session);
-void add_list(CLI::App& program, Session& session);
-void add_doctor(CLI::App& program, Session& session);  // doctor*
-void add_bench(CLI::App& program, Session& session);   // bench.h, bench_*.cpp
-void add_bench_studies(CLI::App& bench, Session& session);
-void add_kem(CLI::App& program, Session& session);      // kem*
-void add_vectors(CLI::App& program, Session& session);  // vectors.h, vectors_*.cpp
-void add_tls(CLI::App& program, Session& session);
-
 }  // namespace warpseal::cli

@@ -14,10 +14,13 @@ namespace {
 namespace fs = std::filesystem;
 
 // Replaces the process; returns only by throwing.
-[[noreturn]] void become(const std::string& companion, const std::string& command,
-                         std::vector<std::string> arguments) {
-    const std::string program = find_companion(companion).string();
-    arguments.insert(arguments.begin(), {program, command});
+[[noreturn]] void become(const Companion& companion, bool quiet,
+                         const std::vector<std::string>& last) {
+    const std::string program = find_companion(companion.program).string();
+    std::vector<std::string> arguments{program};
+    if (quiet) arguments.emplace_back("--quiet");
+    arguments.insert(arguments.end(), companion.first.begin(), companion.first.end());
+    arguments.insert(arguments.end(), last.begin(), last.end());
     execv(program.c_str(), pointers_to(arguments).data());
     throw Failure(ExitCode::error, fmt::format("cannot run {}: {}.", program, strerror(errno)));
 }
@@ -30,8 +33,9 @@ fs::path find_companion(const std::string& name) {
     for (const fs::path& candidate : {here / name, here / WARPSEAL_COMPANIONS / name})
         if (fs::is_regular_file(candidate, error)) return candidate.lexically_normal();
     throw Failure(ExitCode::unsupported,
-                  fmt::format("the program {} is not beside {} nor in {}.", name,
-                              (here / "warpseal").string(),
+                  fmt::format("the program {} is not beside {} nor in {}: `cmake --install` of "
+                              "Warpseal's build puts it there.",
+                              name, (here / "warpseal").string(),
                               (here / WARPSEAL_COMPANIONS).lexically_normal().string()));
 }
 
@@ -44,15 +48,15 @@ std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
 }
 
 void add_companion_command(CLI::App& program, Session& session, const char* name, const char* about,
-                           const char* companion) {
+                           const Companion& companion) {
     CLI::App* command = program.add_subcommand(name, about);
     command->fallthrough(false);  // All options, including --help, belong to the companion.
     command->set_help_flag();
     command->allow_extras();
     command->prefix_command();
     command->callback([command, companion, &session] {
-        session.command = [command, companion]() -> ExitCode {
-            become(companion, command->get_name(), command->remaining());
+        session.command = [command, companion, &session]() -> ExitCode {
+            become(companion, session.quiet, command->remaining());
         };
     });
 }

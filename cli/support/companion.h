@@ -17,9 +17,14 @@ std::filesystem::path find_companion(const std::string& name);
 // Returns an argument vector for exec(3): pointers into `arguments` and a terminating null.
 std::vector<char*> pointers_to(std::vector<std::string>& arguments);
 
-// Registers a command of `program` that passes all its arguments, including --help, to the command
-// of that name of the companion.
+struct Companion {
+    const char* program;
+    std::vector<std::string> first;  // arguments before those of the user
+};
+
+// Registers a command of `program` that the companion runs in place of this process, with all
+// arguments of the command, including --help.
 void add_companion_command(CLI::App& program, Session& session, const char* name, const char* about,
-                           const char* companion);
+                           const Companion& companion);
 
 }  // namespace warpseal::cli

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/kem/kem.h"
+#include "cli/support/kem_sets.h"
 #include "cli/vectors/arena.h"
 #include "cli/vectors/kem_coins.h"
 

@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include "cli/commands.h"
+
 namespace warpseal::cli {
 namespace {
 

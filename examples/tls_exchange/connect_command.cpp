@@ -1,4 +1,4 @@
-// `warpseal tls-connect`: sends standard input to the server and prints its answers, both encrypted
+// `tls-exchange connect`: sends standard input to the server and prints its answers, both encrypted
 // under the exchanged key.
 #include <fmt/core.h>
 #include <poll.h>

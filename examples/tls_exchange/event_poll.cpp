@@ -12,20 +12,14 @@ namespace warpseal::tls {
 namespace {
 
 // Kind of an event, stored above the connection number.
-constexpr uint64_t of_wakeup = uint64_t{1} << 32, of_job = uint64_t{2} << 32;
-
-int call_back_from_job(SSL*, void* user) {
-    auto* place = static_cast<Poll::Place*>(user);
-    place->poll->wake(place->id);
-    return 1;
-}
+constexpr uint64_t of_list = uint64_t{1} << 32, of_wakeup = uint64_t{2} << 32;
 
 }  // namespace
 
 Poll::Poll()
     : epoll_(epoll_create1(EPOLL_CLOEXEC)), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!epoll_ || !event_) throw std::runtime_error("no descriptors for an event loop.");
-    add(event_.get(), of_wakeup, EPOLLIN);
+    add(event_.get(), of_list, EPOLLIN);
 }
 
 void Poll::add(int descriptor, uint64_t tag, uint32_t events) {
@@ -40,20 +34,8 @@ void Poll::watch(int descriptor, uint32_t id, bool shared) {
     add(descriptor, id, shared ? EPOLLIN | EPOLLEXCLUSIVE : EPOLLIN | EPOLLOUT | EPOLLET);
 }
 
-void Poll::call_back(SSL* connection, Place& place) {
-    SSL_set_async_callback(connection, call_back_from_job);
-    SSL_set_async_callback_arg(connection, &place);
-}
-
-void Poll::watch_job(SSL* connection, uint32_t id) {
-    OSSL_ASYNC_FD added[8], removed[8];
-    size_t added_count = 0, removed_count = 0;
-    if (SSL_get_changed_async_fds(connection, nullptr, &added_count, nullptr, &removed_count) != 1)
-        return;
-    if (added_count > std::size(added) || removed_count > std::size(removed))
-        throw std::runtime_error("a job waits for many descriptors.");
-    SSL_get_changed_async_fds(connection, added, &added_count, removed, &removed_count);
-    for (size_t i = 0; i < added_count; ++i) add(added[i], of_job | id, EPOLLIN | EPOLLET);
+void Poll::wake_when_readable(int descriptor, uint32_t id) {
+    add(descriptor, of_wakeup | id, EPOLLIN | EPOLLET);
 }
 
 void Poll::wake(uint32_t id) {
@@ -74,7 +56,7 @@ void Poll::wait(int milliseconds, std::vector<uint32_t>& ready, std::vector<uint
     if (count < 0 && errno != EINTR) throw std::runtime_error("an event loop cannot wait.");
     for (int i = 0; i < count; ++i) {
         const auto id = static_cast<uint32_t>(events[i].data.u64);
-        if (events[i].data.u64 & of_job) woken.push_back(id);
+        if (events[i].data.u64 & of_wakeup) woken.push_back(id);
         if (events[i].data.u64 <= UINT32_MAX) ready.push_back(id);
     }
     eventfd_t seen = 0;

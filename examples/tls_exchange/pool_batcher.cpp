@@ -17,11 +17,11 @@ warpseal_kem_pool* make_pool(warpseal_engine* engine, const warpseal_kem_info& s
     return pool;
 }
 
-// Returns the request to its owner.
-void give_back(PoolRequest& request, warpseal_status status) {
+// Completes the request. The owner may change it before wake() returns.
+void complete(PoolRequest& request, warpseal_status status) {
     request.status = status;
-    const Poll::Place place = request.place;
-    place.poll->wake(place.id);
+    const Poll::Wakeup done = request.done;
+    done.wake();
 }
 
 }  // namespace
@@ -32,8 +32,8 @@ PoolBatcher::PoolBatcher(warpseal_engine* engine, const warpseal_kem_info& set, 
       max_batch_(max_batch),
       max_delay_(max_delay),
       pool_(make_pool(engine, set, pairs)),
-      filler_([this] { fill(); }),
-      batcher_([this] { gather(); }) {}
+      filler_([this] { run_refills(); }),
+      batcher_([this] { run_batches(); }) {}
 
 PoolBatcher::~PoolBatcher() {
     {
@@ -41,23 +41,23 @@ PoolBatcher::~PoolBatcher() {
         ending_ = true;
     }
     arrived_.notify_all();
-    taken_.notify_all();
+    acquired_.notify_all();
     batcher_.join();
     filler_.join();
 }
 
 void PoolBatcher::submit(PoolRequest& request) {
     std::lock_guard lock(mutex_);
-    if (request.kind == PoolRequest::Kind::take) {
-        takes_.push_back(&request);
+    if (request.kind == PoolRequest::Kind::acquire) {
+        acquisitions_.push_back(&request);
     } else {
-        if (secrets_.empty()) first_secret_ = Clock::now();
-        secrets_.push_back(&request);
+        if (decapsulations_.empty()) first_decapsulation_ = Clock::now();
+        decapsulations_.push_back(&request);
     }
     arrived_.notify_one();
 }
 
-void PoolBatcher::drop(uint64_t handle) {
+void PoolBatcher::release(uint64_t handle) {
     warpseal_kem_pool_release(pool_.get(), 1, &handle);
     std::lock_guard lock(mutex_);
     --handles_out_;
@@ -70,49 +70,49 @@ PoolBatcher::Counts PoolBatcher::counts() const {
 }
 
 bool PoolBatcher::due() const {
-    return secrets_.size() >= max_batch_ ||
-           (!secrets_.empty() &&
-            (secrets_.size() >= handles_out_ || Clock::now() >= first_secret_ + max_delay_));
+    return decapsulations_.size() >= max_batch_ ||
+           (!decapsulations_.empty() && (decapsulations_.size() >= handles_out_ ||
+                                         Clock::now() >= first_decapsulation_ + max_delay_));
 }
 
-void PoolBatcher::gather() {
+void PoolBatcher::run_batches() {
     std::unique_lock lock(mutex_);
-    const auto anything = [this] { return ending_ || !takes_.empty() || due(); };
+    const auto anything = [this] { return ending_ || !acquisitions_.empty() || due(); };
     while (true) {
-        if (secrets_.empty())
+        if (decapsulations_.empty())
             arrived_.wait(lock, anything);
         else
-            arrived_.wait_until(lock, first_secret_ + max_delay_, anything);
+            arrived_.wait_until(lock, first_decapsulation_ + max_delay_, anything);
         if (ending_) return;
-        const std::vector<PoolRequest*> takes = std::exchange(takes_, {});
+        const std::vector<PoolRequest*> acquisitions = std::exchange(acquisitions_, {});
         std::vector<PoolRequest*> batch;
         if (due()) {
-            const auto end = secrets_.begin() +
-                             static_cast<std::ptrdiff_t>(std::min(secrets_.size(), max_batch_));
-            batch.assign(secrets_.begin(), end);
-            secrets_.erase(secrets_.begin(), end);
+            const auto end = decapsulations_.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                                           decapsulations_.size(), max_batch_));
+            batch.assign(decapsulations_.begin(), end);
+            decapsulations_.erase(decapsulations_.begin(), end);
         }
         lock.unlock();
-        if (!takes.empty()) take(takes);
+        if (!acquisitions.empty()) acquire(acquisitions);
         if (!batch.empty()) decapsulate(batch);
         lock.lock();
     }
 }
 
-void PoolBatcher::fill() {
+void PoolBatcher::run_refills() {
     std::unique_lock lock(mutex_);
     while (true) {
-        taken_.wait(lock, [this] { return ending_ || wanting_pairs_; });
+        acquired_.wait(lock, [this] { return ending_ || refill_; });
         if (ending_) return;
-        wanting_pairs_ = false;
+        refill_ = false;
         lock.unlock();
-        warpseal_kem_pool_fill(pool_.get());  // Refills the pairs that requests have taken.
+        warpseal_kem_pool_fill(pool_.get());  // Replaces the pairs that requests have acquired.
         lock.lock();
     }
 }
 
-// Hands out as many keys as there are slots and rejects the remaining requests.
-void PoolBatcher::take(std::vector<PoolRequest*> batch) {
+// Acquires as many keys as there are slots and rejects the remaining requests.
+void PoolBatcher::acquire(std::vector<PoolRequest*> batch) {
     std::vector<uint64_t> handles(batch.size());
     std::vector<uint8_t> keys(batch.size() * set_.public_key_bytes);
     warpseal_status status = WARPSEAL_OK;
@@ -121,7 +121,7 @@ void PoolBatcher::take(std::vector<PoolRequest*> batch) {
                                            set_.public_key_bytes, handles.data());
         if (status == WARPSEAL_OK) break;
         const size_t left = status == WARPSEAL_LIMIT_EXCEEDED ? batch.size() / 2 : 0;
-        for (size_t i = left; i < batch.size(); ++i) give_back(*batch[i], status);
+        for (size_t i = left; i < batch.size(); ++i) complete(*batch[i], status);
         batch.resize(left);
     }
     {
@@ -129,14 +129,14 @@ void PoolBatcher::take(std::vector<PoolRequest*> batch) {
         handles_out_ += batch.size();
         counts_.keys += batch.size();
         counts_.key_batches += !batch.empty();
-        wanting_pairs_ = true;
+        refill_ = true;
     }
-    taken_.notify_one();
+    acquired_.notify_one();
     for (size_t i = 0; i < batch.size(); ++i) {
         const uint8_t* key = keys.data() + i * set_.public_key_bytes;
         batch[i]->handle = handles[i];
         batch[i]->public_key.assign(key, key + set_.public_key_bytes);
-        give_back(*batch[i], WARPSEAL_OK);
+        complete(*batch[i], WARPSEAL_OK);
     }
 }
 
@@ -169,7 +169,7 @@ void PoolBatcher::decapsulate(const std::vector<PoolRequest*>& batch) {
             batch[i]->secret = std::move(secrets[i]);
         else
             warpseal_kem_pool_release(pool_.get(), 1, &batch[i]->handle);
-        give_back(*batch[i], status);
+        complete(*batch[i], status);
     }
     std::lock_guard lock(mutex_);
     handles_out_ -= batch.size();

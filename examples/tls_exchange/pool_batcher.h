@@ -1,4 +1,4 @@
-// Combines event loops' requests to a key pool: hands out keys and decapsulates ciphertexts in
+// Combines event loops' requests to a key pool: acquires keys and decapsulates ciphertexts in
 // batches, on a separate thread.
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace warpseal::tls {
 
-// Request of a connection. It must not be moved or changed until its place is woken, once for each
+// Request of a connection. It must not be moved or changed until `done` is woken, once for each
 // submit.
 struct PoolRequest {
-    enum class Kind { take, decapsulate } kind = Kind::take;
-    Poll::Place place{};
-    uint64_t handle = 0;              // `take` writes it, `decapsulate` consumes it.
-    std::vector<uint8_t> public_key;  // for take
+    enum class Kind { acquire, decapsulate } kind = Kind::acquire;
+    Poll::Wakeup done{};
+    uint64_t handle = 0;              // `acquire` writes it, `decapsulate` consumes it.
+    std::vector<uint8_t> public_key;  // for acquire
     std::vector<uint8_t> ciphertext;  // for decapsulate
     SecretKey secret;
     warpseal_status status = WARPSEAL_OK;
@@ -34,7 +34,7 @@ public:
 
     // Starts a batch of ciphertexts when it has max_batch of them or its first has waited
     // max_delay. Also starts when no other can arrive, because every client with a key is in it.
-    // Keys are handed out at once.
+    // Keys are acquired at once.
     PoolBatcher(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t pairs,
                 size_t max_batch, std::chrono::microseconds max_delay);
     // Requires that no requests are pending.
@@ -44,15 +44,15 @@ public:
 
     void submit(PoolRequest& request);
     // Releases the key of a client that will not answer.
-    void drop(uint64_t handle);
+    void release(uint64_t handle);
     Counts counts() const;
 
 private:
     using Clock = std::chrono::steady_clock;
-    void gather();
-    void fill();
+    void run_batches();
+    void run_refills();
     bool due() const;
-    void take(std::vector<PoolRequest*> batch);
+    void acquire(std::vector<PoolRequest*> batch);
     void decapsulate(const std::vector<PoolRequest*>& batch);
 
     struct Destroy {
@@ -63,11 +63,11 @@ private:
     const std::chrono::microseconds max_delay_;
     std::unique_ptr<warpseal_kem_pool, Destroy> pool_;
     mutable std::mutex mutex_;
-    std::condition_variable arrived_, taken_;
-    std::vector<PoolRequest*> takes_, secrets_;
-    Clock::time_point first_secret_;
-    uint64_t handles_out_ = 0;  // including those of `secrets_`
-    bool wanting_pairs_ = true, ending_ = false;
+    std::condition_variable arrived_, acquired_;
+    std::vector<PoolRequest*> acquisitions_, decapsulations_;
+    Clock::time_point first_decapsulation_;
+    uint64_t handles_out_ = 0;  // including those of `decapsulations_`
+    bool refill_ = true, ending_ = false;
     Counts counts_;
     std::jthread filler_, batcher_;
 };

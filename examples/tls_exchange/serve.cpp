@@ -55,7 +55,7 @@ void ExchangeLoop::accept() {
     const uint32_t id = free_.back();
     free_.pop_back();
     Client& client = clients_[id];
-    client.request.place = {&poll_, id | of_pool};
+    client.request.done = {&poll_, id | of_pool};
     client.deadline = Clock::now() + service_.patience;
     try {
         client.stream = std::make_unique<TlsStream>(service_.tls, std::move(socket), true);
@@ -138,7 +138,7 @@ ExchangeLoop::Progress ExchangeLoop::fail_exchange(Client& client, Refusal why) 
 void ExchangeLoop::attend(Client& client) {
     if (cli::interrupted_by() != 0) return;  // No new work starts after an interrupt.
     if (client.exchange->wants_key())
-        request(client, PoolRequest::Kind::take);
+        request(client, PoolRequest::Kind::acquire);
     else if (client.exchange->wants_secret())
         request(client, PoolRequest::Kind::decapsulate);
     else if (client.exchange->open())
@@ -156,7 +156,7 @@ void ExchangeLoop::request(Client& client, PoolRequest::Kind kind) {
 
 void ExchangeLoop::take_answer(uint32_t id) {
     Client& client = clients_[id];
-    const bool key = client.request.kind == PoolRequest::Kind::take;
+    const bool key = client.request.kind == PoolRequest::Kind::acquire;
     client.requested = false;
     --requested_;
     client.has_handle = key && client.request.status == WARPSEAL_OK;
@@ -202,7 +202,7 @@ void ExchangeLoop::end(uint32_t id) {
         client.stream.reset();
         return;
     }
-    if (client.has_handle) service_.pool.drop(client.request.handle);
+    if (client.has_handle) service_.pool.release(client.request.handle);
     client = {};
     free_.push_back(id);
 }

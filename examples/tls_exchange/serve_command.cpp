@@ -1,4 +1,4 @@
-// `warpseal tls-serve`: TLS with the system's configuration, a pool of key pairs, and one event
+// `tls-exchange serve`: TLS with the system's configuration, a pool of key pairs, and one event
 // loop per core.
 #include <fmt/core.h>
 

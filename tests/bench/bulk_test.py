@@ -259,6 +259,7 @@ def host_to_host_through_a_gpu_is_pinned(p):
     check_equal({(r["place"], r["pinned"], r["device"]) for r in rows}, {("host", True, "cuda")}, "rows")
     check_equal(len(rows), 4, "rows")
     for row in rows:
+        check_equal(row["bound_gigabytes_per_second"], row["link_gigabytes_per_second"], "bound")
         check(abs(row["link_ratio"] - row["gigabytes_per_second"] / row["link_gigabytes_per_second"]) < 0.01 * row["link_ratio"], row)
 
 

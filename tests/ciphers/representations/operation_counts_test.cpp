@@ -1,5 +1,5 @@
-// Inputs of the bounds in `warpseal bench --html`: operation counts of a cipher's code, compared
-// with hand counts.
+// Inputs of the bounds in the reports of `warpseal bench`: operation counts of a cipher's code,
+// compared with hand counts.
 #include <gtest/gtest.h>
 
 #include "bench/work/count.h"
@@ -7,7 +7,7 @@
 
 namespace {
 
-using warpseal::cli::CipherWork;
+using warpseal::bench::CipherWork;
 using warpseal::work::count;
 
 // Two rounds of an addition, an XOR with a key and a rotation by two shifts.

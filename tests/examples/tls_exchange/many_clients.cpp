@@ -1,4 +1,4 @@
-// Many clients of tls-serve at once. Each shakes hands and requests a key; when all have one they
+// Many clients of the server at once. Each shakes hands and requests a key; when all have one they
 // answer together, and each sends data.
 //
 //   warpseal-test-many-clients HOST:PORT CA-FILE CLIENTS

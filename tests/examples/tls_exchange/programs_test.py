@@ -1,4 +1,4 @@
-"""`warpseal tls-serve` and `tls-connect`: data in both directions, and clients that lie, hurry,
+"""`tls-exchange serve` and `connect`: data in both directions, and clients that lie, hurry,
 delay or eavesdrop (docs/tls-exchange.md)."""
 
 import contextlib
@@ -36,7 +36,7 @@ def certificate(p):
 class Server:
     def __init__(self, p, *options):
         certificate(p)
-        self.process = p.start("tls-serve", "--cert", "cert.pem", "--key", "key.pem", "--listen", "127.0.0.1:0",
+        self.process = p.start("serve", "--cert", "cert.pem", "--key", "key.pem", "--listen", "127.0.0.1:0",
                                *(() if "--set" in options else ("--set", SMALL)), *options)
         self.port = int(self.process.stdout.readline().split(b":")[-1])
         self.counts = {}
@@ -65,7 +65,7 @@ def server(p, *options):
 
 
 def connect(p, one, *more, data=b"data", **options):
-    return p.ok("tls-connect", one.address(), "--ca", "cert.pem", "--set", SMALL, *more, input=data, **options).out
+    return p.ok("connect", one.address(), "--ca", "cert.pem", "--set", SMALL, *more, input=data, **options).out
 
 
 def tls(p, one, alpn=PROTOCOL):
@@ -102,15 +102,15 @@ def data_is_echoed_in_every_set(p):
         with server(p, "--set", name) as one:
             for size in (0, 1, 16384, 1_000_000) if name == SMALL else (1000,):
                 data = some_bytes(size)
-                out = p.ok("tls-connect", one.address(), "--ca", "cert.pem", *[o for s in SETS for o in ("--set", s)], input=data).out
+                out = p.ok("connect", one.address(), "--ca", "cert.pem", *[o for s in SETS for o in ("--set", s)], input=data).out
                 check_equal(out == data, True, f"{size} bytes in {name}")
 
 
 @case
 def an_untrusted_server_gets_no_data(p):
     with server(p) as one:
-        check("certificate" in p.run("tls-connect", one.address(), input=b"x").err, "an unknown certificate is reported")
-        result = p.run("tls-connect", one.address(), "--ca", "cert.pem", "--name", "example.org", input=b"x")
+        check("certificate" in p.run("connect", one.address(), input=b"x").err, "an unknown certificate is reported")
+        result = p.run("connect", one.address(), "--ca", "cert.pem", "--name", "example.org", input=b"x")
         check_equal((result.code, result.out), (16, b""), "a certificate of another name")
     check_equal(one.counts["exchanges"], 0, "exchanges")
 
@@ -125,15 +125,11 @@ def invalid_files_have_their_exit_code(p):
                                        ("--key", "absent.pem", 10, "absent.pem: No such file"), ("--key", "folder", 16, "folder: Is a directory"),
                                        ("--listen", "127.0.0.1:99999", 2, "99999"), ("--listen", "127.0.0.1:-1", 2, "-1"),
                                        ("--listen", "127.0.0.1:65536", 2, "65535"), ("--listen", "127.0.0.1: 1", 2, "no port")]:
-        p.fails(code, words, "tls-serve", *[word for pair in {**serve, option: value}.items() for word in pair])
+        p.fails(code, words, "serve", *[word for pair in {**serve, option: value}.items() for word in pair])
     nobody = "127.0.0.1:1"
-    p.fails(15, "ntruhps2048509", "tls-connect", nobody, "--set", "bogus")
-    p.fails(10, "absent.pem: No such file", "tls-connect", nobody, "--ca", "absent.pem")
-    p.fails(2, "65535", "tls-connect", "127.0.0.1:65537")
-    p.fails(2, "65535", "tls-bench", "--group", "X25519", "--connect", "127.0.0.1:65537")
-    p.fails(2, "--seconds", "tls-bench", "exchanges", "--seconds", "nan")
-    p.fails(10, "absent.pem: No such file", "tls-bench", "--group", "X25519", "--connect", nobody, "--ca", "absent.pem")
-    p.fails(15, "ntruhps2048509", "tls-bench", "exchanges", "--set", SMALL, "--set", "bogus", "--json", "report.json")
+    p.fails(15, "ntruhps2048509", "connect", nobody, "--set", "bogus")
+    p.fails(10, "absent.pem: No such file", "connect", nobody, "--ca", "absent.pem")
+    p.fails(2, "65535", "connect", "127.0.0.1:65537")
 
 
 @case
@@ -204,10 +200,10 @@ def a_man_in_the_middle_is_detected_and_learns_nothing(p):
         heard = []
         thread = threading.Thread(target=relay, args=(p, one, listening, heard))
         thread.start()
-        result = p.run("tls-connect", f"127.0.0.1:{listening.getsockname()[1]}", "--ca", "cert.pem", "--set", SMALL, input=b"secret")
+        result = p.run("connect", f"127.0.0.1:{listening.getsockname()[1]}", "--ca", "cert.pem", "--set", SMALL, input=b"secret")
         thread.join()
         check_equal((result.code, result.out), (1, b""), f"through a relay ({result.err})")
-        check("exchange" in result.err, f"tls-connect says why: {result.err}")
+        check("exchange" in result.err, f"the client says why: {result.err}")
         said = b"".join(heard)
         check_equal(said[:9], frame(HELLO, 0, b"\x01"), "data seen by the relay")
         check_equal((said[13], len(said)), (CIPHERTEXT, 9 + 8 + SETS[SMALL] + 32), "the next data seen by the relay")

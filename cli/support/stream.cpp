@@ -1,11 +1,11 @@
-// Input and output of `warpseal raw`, with the text for an interrupt.
+// Reading and writing of whole buffers, with the text for an interrupt.
+#include "cli/support/stream.h"
+
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-
-#include "cli/raw/raw.h"
 
 namespace warpseal::cli {
 
