@@ -12,13 +12,13 @@
 
 #include "engine/engine_impl.h"
 #include "engine/fake_backend.h"
-#include "engine/self_test/reference_output.h"
+#include "engine/pattern.h"
 #include "kem/contiguous_batch.h"
 
 namespace {
 
 using namespace warpseal;
-using reference_output::Text;
+using tests::Text;
 
 const kem::Params& set = kem::ntruhps2048509;
 constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate,

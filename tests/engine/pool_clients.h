@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "engine/kem/key_pool/pool.h"
-#include "engine/self_test/reference_output.h"
+#include "engine/pattern.h"
 #include "kem/contiguous_batch.h"
 
 namespace pooled {
 
 using namespace warpseal;
-using reference_output::Text;
+using tests::Text;
 
 inline const kem::Params& set = kem::ntruhps2048509;
 inline const size_t pk = set.public_key_bytes(), ct = set.ciphertext_bytes();
