@@ -130,7 +130,6 @@ struct Engine::Impl {
 
 private:
     static void* pageable(size_t bytes);
-    const CpuCipher* block_reference(const char* cipher) const;
     MemoryKind memory_kind_of(const Call& call) const;
     // Throughput of all cores together, or of one thread if the call has only that.
     Speed core_speed(const Call& call, const CallClass& call_class, const void* state);

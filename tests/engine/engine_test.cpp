@@ -17,9 +17,9 @@
 namespace {
 
 using namespace warpseal;
-using reference_output::Text;
 using tests::create;
 using tests::key_of;
+using tests::Text;
 
 struct Mask {
     explicit Mask(const char* names) { setenv("WARPSEAL_TARGETS", names, 1); }
@@ -125,9 +125,8 @@ TEST(Split, DoesNotChangeTheOutput) {
         const size_t base = target == Target::portable ? 200000 : 3000000;
         for (const size_t bytes : {base, base / 65536 * 65536, base / 65536 * 65536 + 1,
                                    base / 65536 * 65536 + 15, base + 4097}) {
-            const Text in = reference_output::pattern(bytes, 5),
-                       iv = reference_output::pattern(16, 6),
-                       aad = reference_output::pattern(100, 7);
+            const Text in = tests::pattern(bytes, 5), iv = tests::pattern(16, 6),
+                       aad = tests::pattern(100, 7);
             MachineFacts machine;
             machine.threads = 5;
             machine.usable[static_cast<size_t>(target)] = true;
@@ -185,8 +184,7 @@ TEST(Split, BatchesOnOneOrManyThreadsAreEqual) {
     ASSERT_EQ(create("cpu", engine, 5), WARPSEAL_OK);
     const auto key = key_of(*engine);
     constexpr uint64_t count = 3001, bytes = 1500;
-    const Text in = reference_output::pattern(count * bytes, 8),
-               ivs = reference_output::pattern(count * 12, 9);
+    const Text in = tests::pattern(count * bytes, 8), ivs = tests::pattern(count * 12, 9);
     Text out[2], tags[2];
     std::vector<int32_t> statuses[2];
     for (const int caller_only : {0, 1}) {
@@ -342,8 +340,7 @@ TEST(Open, ZeroizesUnverifiedText) {
     ASSERT_EQ(create("cpu", engine, 3), WARPSEAL_OK);
     const auto key = key_of(*engine);
     for (const size_t bytes : {size_t{1}, size_t{16}, size_t{1000}, size_t{3000000}}) {
-        const Text in = reference_output::pattern(bytes, 10),
-                   iv = reference_output::pattern(12, 11);
+        const Text in = tests::pattern(bytes, 10), iv = tests::pattern(12, 11);
         Text sealed(bytes), out(bytes, 0xa5);
         uint8_t tag[16];
         ASSERT_EQ(engine->seal(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, in.data(), sealed.data(),
@@ -381,7 +378,7 @@ TEST(Threads, FirstUseFromManyAtOnce) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
-    const Text in = reference_output::pattern(400000, 12), iv = reference_output::pattern(16, 13);
+    const Text in = tests::pattern(400000, 12), iv = tests::pattern(16, 13);
     Text expected(in.size());
     std::unique_ptr<Engine> plain;
     ASSERT_EQ(create("portable", plain), WARPSEAL_OK);

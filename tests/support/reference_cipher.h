@@ -76,7 +76,8 @@ inline std::unique_ptr<reference::Cipher> make_reference_cipher(const std::strin
     if (cipher == nullptr) {
         static std::set<std::string> reported;
         if (reported.insert(name).second)
-            std::printf(
+            std::fprintf(
+                stderr,
                 "NOTE %s: no reference implementation; its blocks are compared with the portable "
                 "target and the vectors alone\n",
                 name.c_str());

@@ -4,36 +4,19 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <vector>
 
-#include "kem/keccak.h"
+#include "engine/self_test/shake.h"
 #include "platform/secret_memory.h"
 
 namespace warpseal {
 namespace {
 
-using Text = std::vector<uint8_t>;
+using Text = TestText;
 
-void shake256(Text message, uint8_t* out, size_t bytes) {
-    const size_t length = message.size();
-    message.resize(kem::padded_bytes(length));
-    kem::pad(message.data(), length, kem::keccak::shake_suffix);
-    uint64_t state[25] = {};
-    for (size_t at = 0; at < message.size(); at += kem::keccak::rate) {
-        for (size_t word = 0; word < kem::keccak::rate / 8; ++word) {
-            uint64_t part;
-            std::memcpy(&part, message.data() + at + 8 * word, 8);
-            state[word] ^= part;
-        }
-        kem::keccak_f(state, kem::keccak::constants.of);
-    }
-    while (bytes != 0) {
-        const size_t some = bytes < kem::keccak::rate ? bytes : kem::keccak::rate;
-        std::memcpy(out, state, some);
-        out += some;
-        bytes -= some;
-        if (bytes != 0) kem::keccak_f(state, kem::keccak::constants.of);
-    }
+void shake256(const Text& message, uint8_t* out, size_t bytes) {
+    Shake256 shake;
+    shake.absorb(message.data(), message.size());
+    shake.squeeze(out, bytes);
 }
 
 // Inputs and outputs of all operations of the test in one contiguous block of memory.
@@ -207,7 +190,7 @@ void kem_self_test_input(const kem::Params& set, KemOperation operation, KemTest
     Text label(set.name, set.name + std::strlen(set.name));
     label.push_back(static_cast<uint8_t>(operation));
     label.push_back(static_cast<uint8_t>(what));
-    shake256(std::move(label), out, bytes);
+    shake256(label, out, bytes);
 }
 
 warpseal_status test_kem(const CpuKem& test_case, KemOperation operation) {

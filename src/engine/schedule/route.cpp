@@ -31,22 +31,14 @@ CallClass class_anywhere(const CpuCipher& cipher, const Call& call) {
 void Engine::Impl::say_closed(Target target, const char* cipher, warpseal_mode mode,
                               Direction direction) const {
     if (!notice) return;
-    const std::string text = std::string(target_name(target)) + " failed its self-test in " +
-                             cipher + "-" + warpseal_mode_name(mode) +
-                             (direction == Direction::encrypt ? " encryption" : " decryption") +
-                             " and is closed for it in this process";
+    std::string text = std::string(target_name(target)) + " failed its self-test in " + cipher +
+                       "-" + warpseal_mode_name(mode) +
+                       (direction == Direction::encrypt ? " encryption" : " decryption") +
+                       " and is closed for it in this process";
+    if (!has_digests(cipher))
+        text += std::string(": there are no self-test digests for ") + cipher +
+                "; run scripts/self-test-digests";
     notice(text.c_str());
-}
-
-// Returns the portable implementation, or the first target that passes its known-answer test if
-// portable fails.
-const CpuCipher* Engine::Impl::block_reference(const char* cipher) const {
-    for (size_t i = 0; i < cpu_target_count; ++i) {
-        const Target target = static_cast<Target>(i);
-        const CpuCipher* candidate = cpu_has(target) ? cpu_cipher(target, cipher) : nullptr;
-        if (candidate != nullptr && gives_known_answer(*candidate)) return candidate;
-    }
-    return nullptr;
 }
 
 warpseal_status Engine::Impl::tested_cores(const Key::Descriptors& descriptors, warpseal_mode mode,
@@ -55,11 +47,7 @@ warpseal_status Engine::Impl::tested_cores(const Key::Descriptors& descriptors, 
         const CpuCipher* cipher = descriptors.cores[static_cast<size_t>(candidate)];
         if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) continue;
         bool failed_now = false;
-        const auto test = [&] {
-            const CpuCipher* reference = block_reference(cipher->name);
-            return reference == nullptr ? WARPSEAL_SELF_TEST_FAILED
-                                        : test_cores(*cipher, *reference, mode, direction);
-        };
+        const auto test = [&] { return test_cores(*cipher, mode, direction); };
         const warpseal_status status = self_test_result(
             {cipher, nullptr, -1, Path::cores, mode, direction}, test, &failed_now);
         if (failed_now) say_closed(candidate, cipher->name, mode, direction);
@@ -81,13 +69,11 @@ warpseal_status Engine::Impl::test_gpu_path(const Key::Descriptors& descriptors,
     if (opened != WARPSEAL_OK) return opened;
     bool failed_now = false;
     const auto test = [&] {
-        const CpuCipher* reference = block_reference(cipher->name);
-        if (reference == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+        const KnownAnswer& known = cpu_cipher(Target::portable, cipher->name)->known;
         return path == Path::gpu_device_memory
-                   ? test_device_memory(gpu.backend(), gpu.device(), *cipher, *reference, mode,
+                   ? test_device_memory(gpu.backend(), gpu.device(), *cipher, known, mode,
                                         direction)
-                   : test_through_gpu(gpu.backend(), gpu.device(), *cipher, *reference, mode,
-                                      direction);
+                   : test_through_gpu(gpu.backend(), gpu.device(), *cipher, known, mode, direction);
     };
     const warpseal_status status = self_test_result(
         {cipher, &gpu.backend(), gpu.device(), path, mode, direction}, test, &failed_now);

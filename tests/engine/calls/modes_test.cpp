@@ -9,9 +9,9 @@
 namespace {
 
 using namespace warpseal;
-using reference_output::Text;
 using tests::create;
 using tests::key_of;
+using tests::Text;
 
 // ---- splits
 
@@ -24,14 +24,14 @@ TEST(Split, FeedbackAndUnitsDoNotChangeTheOutput) {
         ASSERT_EQ(create(target_name(target), one, 1), WARPSEAL_OK);
         ASSERT_EQ(create(target_name(target), many, 5), WARPSEAL_OK);
         const auto key_one = key_of(*one), key_many = key_of(*many);
-        const Text secret = reference_output::pattern(64, 1), iv = reference_output::pattern(16, 6);
+        const Text secret = tests::pattern(64, 1), iv = tests::pattern(16, 6);
         std::unique_ptr<Key> xts_one, xts_many;
         ASSERT_EQ(one->key("aes-256", {secret.data(), 64}, xts_one, KeyKind::xts), WARPSEAL_OK);
         ASSERT_EQ(many->key("aes-256", {secret.data(), 64}, xts_many, KeyKind::xts), WARPSEAL_OK);
         const size_t base = target == Target::portable ? 200000 : 3000000;
         for (const size_t bytes :
              {base, base / 65536 * 65536, base / 65536 * 65536 + 16, base + 4097}) {
-            const Text text = reference_output::pattern(bytes, 5);
+            const Text text = tests::pattern(bytes, 5);
             for (const warpseal_mode mode : {WARPSEAL_CBC, WARPSEAL_CFB}) {
                 const size_t n = mode == WARPSEAL_CBC ? bytes / 16 * 16 : bytes;
                 Text sealed(n), apart(n, 0xa5);
@@ -81,9 +81,9 @@ TEST(Padding, IsAddedAndRemoved) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
-    const Text iv = reference_output::pattern(16, 6);
+    const Text iv = tests::pattern(16, 6);
     for (size_t bytes = 0; bytes <= 100; ++bytes) {
-        const Text text = reference_output::pattern(bytes, 5);
+        const Text text = tests::pattern(bytes, 5);
         const size_t whole = (bytes / 16 + 1) * 16;
         Text padded = text, expected(whole), out(whole, 0xa5), in_place(whole);
         padded.resize(whole, static_cast<uint8_t>(whole - bytes));
@@ -135,7 +135,7 @@ TEST(Padding, InvalidPaddingIsRefusedAndZeroized) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(create("cpu", engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
-    const Text iv = reference_output::pattern(16, 6);
+    const Text iv = tests::pattern(16, 6);
     const auto status_of = [&](const Text& plaintext, size_t& written) {
         Text sealed(plaintext.size());
         EXPECT_EQ(engine->message(*key, WARPSEAL_CBC, Direction::encrypt, {iv.data(), 16},
@@ -174,7 +174,7 @@ TEST(WeakKeys, DecryptAndVerifyOnly) {
         options.cores = tests::choosy_cipher;
         std::unique_ptr<Engine> engine;
         ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
-        const Text bad(32, 9), good = reference_output::pattern(32, 1), iv(16);
+        const Text bad(32, 9), good = tests::pattern(32, 1), iv(16);
         std::unique_ptr<Key> bad_key, good_key;
         ASSERT_EQ(engine->key("aes-256", {bad.data(), 32}, bad_key, KeyKind::one, weak),
                   WARPSEAL_OK);
@@ -217,7 +217,7 @@ TEST(WeakKeys, DecryptAndVerifyOnly) {
         keys.insert(keys.end(), bad.begin(), bad.end());
         warpseal_batch batch = {};
         batch.struct_bytes = sizeof batch;
-        const Text ivs = reference_output::pattern(32, 13);
+        const Text ivs = tests::pattern(32, 13);
         batch.iv_bytes = 16, batch.message_count = 2,
         batch.message_bytes = batch.in_stride = batch.out_stride = 32;
         batch.ivs = ivs.data(), batch.iv_stride = 16, batch.in = text, batch.out = text;

@@ -2,13 +2,13 @@
 #include <gtest/gtest.h>
 
 #include "c_api/handles.h"
-#include "engine/self_test/reference_output.h"
+#include "engine/pattern.h"
 #include "support/fake_backend.h"
 
 namespace {
 
 using namespace warpseal;
-using reference_output::Text;
+using tests::Text;
 
 struct World {
     warpseal_engine engine;
@@ -21,7 +21,7 @@ struct World {
         options.device = "cuda";
         options.cuda = tests::fake_backend();
         void* made = nullptr;
-        const Text secret = reference_output::pattern(32, 1);
+        const Text secret = tests::pattern(32, 1);
         EXPECT_EQ(Engine::create(options, engine.engine), WARPSEAL_OK);
         EXPECT_EQ(warpseal_key_create(&engine, "aes-128", secret.data(), 16, &key), WARPSEAL_OK);
         EXPECT_EQ(warpseal_key_create_xts(&engine, "aes-128", secret.data(), 32, &xts),

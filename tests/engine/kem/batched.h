@@ -8,12 +8,12 @@
 
 #include "container/random.h"
 #include "engine/kem/batcher/batcher.h"
-#include "engine/self_test/reference_output.h"
+#include "engine/pattern.h"
 
 namespace batched {
 
 using namespace warpseal;
-using reference_output::Text;
+using tests::Text;
 using namespace std::chrono_literals;
 
 inline const kem::Params& set = kem::ntruhps2048509;

@@ -11,14 +11,14 @@
 #include <thread>
 
 #include "engine/engine_impl.h"
-#include "engine/self_test/reference_output.h"
 #include "support/contiguous_batch.h"
+#include "engine/pattern.h"
 #include "support/fake_backend.h"
 
 namespace {
 
 using namespace warpseal;
-using reference_output::Text;
+using tests::Text;
 
 const kem::Params& set = kem::ntruhps2048509;
 constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate,

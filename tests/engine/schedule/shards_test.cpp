@@ -9,14 +9,14 @@
 #include "engine/engine_impl.h"
 #include "engine/fake_cores.h"
 #include "engine/no_memory.h"
-#include "engine/self_test/reference_output.h"
+#include "engine/pattern.h"
 #include "support/fake_backend.h"
 
 namespace {
 
 using namespace warpseal;
-using reference_output::Text;
 using tests::Outcome;
+using tests::Text;
 using tests::Work;
 
 constexpr size_t message_bytes = (size_t{9} << 20) + 48;
@@ -58,7 +58,7 @@ const Work all_work[] = {{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, fa
 
 std::unique_ptr<Key> key_of(Engines& it, bool xts = false) {
     const Work work{"aes-128", xts ? WARPSEAL_XTS : WARPSEAL_CTR, Direction::encrypt, false, false};
-    return tests::key_for(*it.engine, work, reference_output::pattern(xts ? 32 : 16, 1));
+    return tests::key_for(*it.engine, work, tests::pattern(xts ? 32 : 16, 1));
 }
 
 Outcome result_of(Engines& it, const Work& work) {
@@ -304,10 +304,9 @@ TEST(Gpus, AllGpusWorthASegmentAreOpened) {
 // messages done by a GPU before it fails, while all others verify.
 TEST(Gpus, BatchesHaveTheirOwnKeysAndData) {
     constexpr size_t count = 160, each = 65536;
-    const Text keys = reference_output::pattern(16 * count, 3),
-               aad = reference_output::pattern(24 * count, 4),
-               ivs = reference_output::pattern(12 * count, 5);
-    Text text = reference_output::pattern(count * each, 6), sealed(text.size()), again(text.size()),
+    const Text keys = tests::pattern(16 * count, 3), aad = tests::pattern(24 * count, 4),
+               ivs = tests::pattern(12 * count, 5);
+    Text text = tests::pattern(count * each, 6), sealed(text.size()), again(text.size()),
          tags(16 * count), others(16 * count);
     std::vector<int32_t> statuses(count, -1);
     warpseal_batch batch = {};
@@ -320,7 +319,7 @@ TEST(Gpus, BatchesHaveTheirOwnKeysAndData) {
     batch.in = text.data(), batch.out = sealed.data();
     batch.tags = tags.data(), batch.tag_bytes = 16, batch.tag_stride = 16;
     const Work work{"aes-128", WARPSEAL_GCM, Direction::encrypt, true, false};
-    const auto core_key = tests::key_for(tests::cores(), work, reference_output::pattern(16, 1));
+    const auto core_key = tests::key_for(tests::cores(), work, tests::pattern(16, 1));
     ASSERT_EQ(tests::cores().batch(*core_key, WARPSEAL_GCM, Direction::encrypt, batch),
               WARPSEAL_OK);
 
@@ -375,9 +374,9 @@ TEST(Gpus, DeviceMemoryIsProcessedInPlace) {
     ASSERT_EQ(two.created, WARPSEAL_OK);
     const Work work{"aes-128", WARPSEAL_CTR, Direction::encrypt, false, false};
     const auto key = key_of(two),
-               core_key = tests::key_for(tests::cores(), work, reference_output::pattern(16, 1));
+               core_key = tests::key_for(tests::cores(), work, tests::pattern(16, 1));
     constexpr size_t bytes = 4096, half = bytes / 2;
-    const Text text = reference_output::pattern(bytes, 2);
+    const Text text = tests::pattern(bytes, 2);
     Text iv(16), right(bytes);
     ASSERT_EQ(tests::cores().message(*core_key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
                                      text.data(), right.data(), bytes),
@@ -447,8 +446,7 @@ TEST(Gpus, BuffersOfTwoGpusOrOfTheHostAreRefused) {
 // The GPU's shard may be written when the cores' shard fails: text without a verified tag is
 // zeroized.
 TEST(Unverified, TextIsZeroizedWhenAllocationFails) {
-    const Text iv = reference_output::pattern(12, 3),
-               in = reference_output::pattern(message_bytes, 4);
+    const Text iv = tests::pattern(12, 3), in = tests::pattern(message_bytes, 4);
     Text sealed(in.size()), tag(16);
     const GpuBackend* backend = backend_with(1);
     size_t wiped = 0;

@@ -3,14 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/pattern.h"
 #include "engine/kem/key_pool/pool.h"
-#include "engine/self_test/reference_output.h"
 #include "support/contiguous_batch.h"
 
 namespace pooled {
 
 using namespace warpseal;
-using reference_output::Text;
+using tests::Text;
 
 inline const kem::Params& set = kem::ntruhps2048509;
 inline const size_t pk = set.public_key_bytes(), ct = set.ciphertext_bytes();
