@@ -36,10 +36,38 @@ struct SecretOf {
     __attribute__((always_inline)) ~SecretOf() { wipe(&value, sizeof value); }
 };
 
+// Word of the loop that zeroizes the stack: a vector of the target that the object is built for.
+// nvcc has no vector types.
+#if defined(__CUDACC__)
+using StackWord = uint64_t;
+#elif defined(__AVX512F__)
+using StackWord = uint64_t __attribute__((vector_size(64), aligned(1), may_alias));
+#elif defined(__AVX__)
+using StackWord = uint64_t __attribute__((vector_size(32), aligned(1), may_alias));
+#else
+using StackWord = uint64_t __attribute__((vector_size(16), aligned(1), may_alias));
+#endif
+
+// Zeroizes at least `bytes` bytes of stack below the caller's frame. Static: each object has its
+// own copy, built for its own target.
+[[maybe_unused]] __attribute__((noinline)) static void clear_stack(size_t bytes) {
+    constexpr size_t step = 4 * sizeof(StackWord);
+    bytes = (bytes + step - 1) / step * step;
+    uint8_t* const stack = static_cast<uint8_t*>(__builtin_alloca(bytes));
+    for (size_t at = 0; at < bytes; at += step) {
+        // Volatile, so that the compiler emits neither a byte loop nor a call.
+        volatile StackWord* const word = reinterpret_cast<volatile StackWord*>(stack + at);
+        word[0] = StackWord{};
+        word[1] = StackWord{};
+        word[2] = StackWord{};
+        word[3] = StackWord{};
+    }
+}
+
 // Compilers spill round keys and states to the stack. Functions that handle secrets are called
 // through StackZeroizer, which then zeroizes the stack that their frames used. `stack_bytes` comes
-// from gcc's -fstack-usage. If `function` has internal linkage, each object has its own copy of
-// this code, built for its own target. nvcc needs the unary +: it takes the bare name for a
+// from gcc's -fstack-usage. `function` must have internal linkage, so that each object has its own
+// copy of this code, built for its own target. nvcc needs the unary +: it takes the bare name for a
 // reference.
 template <auto function, size_t stack_bytes, class Type = decltype(+function)>
 struct StackZeroizer;
@@ -60,9 +88,11 @@ struct StackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
     }
 
 private:
-    __attribute__((noinline)) static void clear() {
-        uint8_t stack[stack_bytes];
-        wipe(stack, sizeof stack);
+    __attribute__((always_inline)) static void clear() {
+        size_t bytes = stack_bytes;
+        // Opaque too: the compiler would make a copy of clear_stack for each size.
+        __asm__ __volatile__("" : "+r"(bytes));
+        clear_stack(bytes);
     }
 };
 

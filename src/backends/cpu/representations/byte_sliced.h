@@ -2,7 +2,13 @@
 // Substitution.
 #pragma once
 
+#include <immintrin.h>
+
+#include <type_traits>
+#include <utility>
+
 #include "backends/cipher_backend.h"
+#include "backends/cpu/representations/cipher_traits.h"
 #include "backends/cpu/representations/transpose.h"
 #include "backends/cpu/representations/vector.h"
 #include "core/bitsliced_byte.h"
