@@ -7,7 +7,7 @@
 
 namespace {
 
-using namespace warpseal::cli;
+using namespace warpseal::bench;
 
 TEST(KemBatch, LeavesNoSecret) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

@@ -4,6 +4,7 @@
 
 #include "bench/work/count.h"
 #include "every_cipher.h"
+#include "word_operators.h"
 
 namespace {
 
@@ -50,6 +51,18 @@ struct Tables {
         lookup<3>(sum[0], tables);
     }
 };
+
+TEST(OperationCounts, OfEachOperator) {
+    using warpseal::work::Counted;
+    Counted a, b;
+    tests::every_operator(a, b, warpseal::work::CountedKey{});
+    for (const auto& logic :
+         {+[](Counted&x, Counted y) { x ^= y; }, +[](Counted&x, Counted y) { x &= y; },
+          +[](Counted&x, Counted y) { x |= y; }, +[](Counted&x, Counted y) { x = 5u ^ y; },
+          +[](Counted&x, Counted y) { x = y & 5u; }, +[](Counted&x, Counted y) { x = ~y; }})
+        EXPECT_EQ(count([&] { logic(a, b); }), 1u);
+    EXPECT_EQ(count([&] { a += b, a -= b, a <<= 3, a >>= 3, a = a + 5u, a = 5u - b; }), 0u);
+}
 
 TEST(OperationCounts, OfTheWordRepresentation) {
     const CipherWork work = count<Words>();
