@@ -206,6 +206,7 @@ def noisy_figures_are_marked(p):
 
 @case
 def each_distinct_figure_has_a_bar(p):
+    """In one report and in a report for each."""
     others = [
         {},
         {"cipher": "aes-256"},
@@ -222,9 +223,9 @@ def each_distinct_figure_has_a_bar(p):
         {"buffer_per_thread": True},
     ]
     rows = [{**row("aes-128", "ctr", 1.0), **other} for other in others]
-    check_equal(
-        Markup(draw(p, {"head": HEAD, "rows": rows})).count("svg", "bar"), len(rows), "bars"
-    )
+    together, apart = [{"head": HEAD, "rows": rows}], [{"head": HEAD, "rows": [r]} for r in rows]
+    for reports in (together, apart):
+        check_equal(Markup(draw(p, *reports)).count("svg", "bar"), len(rows), "bars")
 
 
 @case
