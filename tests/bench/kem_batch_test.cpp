@@ -8,6 +8,7 @@
 namespace {
 
 using namespace warpseal::bench;
+using warpseal::cli::kem_set;
 
 TEST(KemBatch, LeavesNoSecret) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
