@@ -64,8 +64,8 @@ struct ModeFunctions {
     }
 
     template <Direction direction>
-    static void gcm_segment(const void* state, GcmState* run, uint64_t first_block, const uint8_t* in,
-                            uint8_t* out, size_t bytes) {
+    static void gcm_segment(const void* state, GcmState* run, uint64_t first_block,
+                            const uint8_t* in, uint8_t* out, size_t bytes) {
         const Key& key = key_of(state);
         const Block<4> j0 = load_block<4>(run->counter0);
         Block<4> sum = load_block<4>(run->sum);
