@@ -48,20 +48,31 @@ using StackWord = uint64_t __attribute__((vector_size(32), aligned(1), may_alias
 using StackWord = uint64_t __attribute__((vector_size(16), aligned(1), may_alias));
 #endif
 
-// Zeroizes at least `bytes` bytes of stack below the caller's frame. Static: each object has its
-// own copy, built for its own target.
-[[maybe_unused]] __attribute__((noinline)) static void clear_stack(size_t bytes) {
-    constexpr size_t step = 4 * sizeof(StackWord);
-    bytes = (bytes + step - 1) / step * step;
-    uint8_t* const stack = static_cast<uint8_t*>(__builtin_alloca(bytes));
-    for (size_t at = 0; at < bytes; at += step) {
-        // Volatile, so that the compiler emits neither a byte loop nor a call.
-        volatile StackWord* const word = reinterpret_cast<volatile StackWord*>(stack + at);
-        word[0] = StackWord{};
-        word[1] = StackWord{};
-        word[2] = StackWord{};
-        word[3] = StackWord{};
+// Zeroizes at least four words. Static, as clear_stack: each object has its own copy, built for its
+// own target.
+[[maybe_unused]] __attribute__((noinline)) static void clear_words(uint8_t* memory, size_t bytes) {
+    constexpr size_t word = sizeof(StackWord);
+    // The C library's stores are wider than those of a target without AVX.
+    if (word < 32 && bytes > 4096) return wipe(memory, bytes);
+    // Volatile, so that the compiler emits neither a byte loop nor a call.
+    const auto clear = [](uint8_t * p) __attribute__((always_inline)) {
+        *reinterpret_cast<volatile StackWord*>(p) = StackWord{};
+    };
+    uint8_t *const last = memory + bytes - 4 * word, *at = memory + word;
+    at -= reinterpret_cast<uintptr_t>(at) % word;  // aligned stores cross no cache line
+    clear(memory);
+    for (; at < last; at += 4 * word) {
+        clear(at), clear(at + word), clear(at + 2 * word), clear(at + 3 * word);
     }
+    clear(last), clear(last + word), clear(last + 2 * word), clear(last + 3 * word);
+}
+
+// Zeroizes `bytes` bytes of stack below the caller's frame.
+template <size_t bytes>
+__attribute__((noinline)) static void clear_stack() {
+    static_assert(bytes >= 4 * sizeof(StackWord));
+    uint8_t stack[bytes];
+    clear_words(stack, sizeof stack);
 }
 
 // Compilers spill round keys and states to the stack. Functions that handle secrets are called
@@ -79,20 +90,12 @@ struct StackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
         __asm__ __volatile__("" : "+r"(work));
         if constexpr (__is_same(Result, void)) {
             work(argument...);
-            clear();
+            clear_stack<stack_bytes>();
         } else {
             const Result result = work(argument...);
-            clear();
+            clear_stack<stack_bytes>();
             return result;
         }
-    }
-
-private:
-    __attribute__((always_inline)) static void clear() {
-        size_t bytes = stack_bytes;
-        // Opaque too: the compiler would make a copy of clear_stack for each size.
-        __asm__ __volatile__("" : "+r"(bytes));
-        clear_stack(bytes);
     }
 };
 
