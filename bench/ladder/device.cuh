@@ -82,10 +82,10 @@ public:
         : shared_bytes_(shared_bytes) {
         const auto limit =
             static_cast<size_t>(attribute_of(device, cudaDevAttrMaxSharedMemoryPerBlockOptin));
+        if (shared_bytes > limit) throw Failure{WARPSEAL_INVALID_ARGUMENT};
         if (resident_blocks != 0)
             shared_bytes_ =
                 std::clamp(bytes_that_leave_room_for(resident_blocks, device), shared_bytes, limit);
-        if (shared_bytes_ > limit) throw Failure{WARPSEAL_INVALID_ARGUMENT};
         check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                    static_cast<int>(shared_bytes_)));
         check(cudaFuncSetAttribute(
