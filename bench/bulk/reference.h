@@ -1,5 +1,4 @@
-// References for measured outputs: OpenSSL's mode, a slow mode of ours over OpenSSL's block cipher,
-// or another of our targets.
+// References for measured outputs: OpenSSL's mode, or another of our targets.
 #pragma once
 
 #include <memory>
@@ -25,12 +24,12 @@ public:
     // false on failure or a wrong tag.
     virtual bool run(const uint8_t* iv, const uint8_t* in, uint8_t* out, size_t bytes,
                      uint8_t* tag) = 0;
-    // Returns e.g. "openssl aria-128-ctr", "openssl aria-128-ecb, block by block" or "portable".
+    // Returns e.g. "openssl aria-128-ctr" or "portable".
     virtual std::string name() const = 0;
 };
 
-// Returns the first reference of the three that is available. `device` is the measured device; the
-// third reference avoids it if it can. Throws BenchWrong.
+// Returns OpenSSL if it has the mode, otherwise a target that is not `device`, the measured one.
+// Each target has passed its self-test. Throws BenchWrong.
 std::unique_ptr<Reference> make_reference(const BenchCase& what, const std::vector<uint8_t>& key,
                                           const std::string& device);
 // Returns the cores' fastest target, for GPU outputs that are too long for OpenSSL. Throws

@@ -189,7 +189,7 @@ private:
     }
     std::string place(const Device& device) const { return on_device(device) ? "device" : "host"; }
     void print(const std::string& text) const { report_file_.print(text); }
-    static void heed_interrupt() {
+    static void throw_if_interrupted() {
         if (cli::interrupted_by() != 0)
             throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()),
                                "interrupted.");
@@ -229,7 +229,7 @@ private:
         std::array<Figures, kem_operations.size()> figures;
         for (int repetition = 0; repetition < bench_repetitions; ++repetition)
             for (size_t i = 0; i < kem_operations.size(); ++i) {
-                heed_interrupt();
+                throw_if_interrupted();
                 figures[i].repeat(batch, kem_operations[i], count,
                                   options_.seconds / bench_repetitions);
             }
@@ -273,7 +273,7 @@ private:
         uint64_t wrong = 0;
         const Clock::time_point start = Clock::now();
         for (uint64_t done = 0; done < total; done += most) {
-            heed_interrupt();
+            throw_if_interrupted();
             const uint64_t count = std::min(most, total - done);
             for (const KemOperation operation : kem_operations) batch.run(operation, count);
             wrong += batch.mismatches(count);

@@ -58,6 +58,18 @@ void set_ours(Row& row, const Figure& figure, const Conversion& convert) {
     set(row.ours, row.ours_what, row.not_run, figure, convert);
 }
 
+void add_kernel(Row& row, const ladder::LaunchedKernel& kernel) {
+    for (const auto& [name, value] : {std::pair<const char*, double>{"registers", kernel.registers},
+                                      {"local_bytes", kernel.local_bytes},
+                                      {"shared_bytes", kernel.shared_bytes},
+                                      {"threads_per_block", kernel.threads_per_block},
+                                      {"resident_blocks", kernel.resident_blocks},
+                                      {"occupancy", kernel.occupancy},
+                                      {"multiprocessors", kernel.multiprocessors},
+                                      {"blocks", kernel.blocks}})
+        row.more.emplace_back(name, value);
+}
+
 Study::Study(const Options& options, cli::Session& session, std::function<void(const Row&)> take)
     : options_(options),
       session_(session),
@@ -101,24 +113,29 @@ void Study::wrong(const std::string& why) {
 
 Study::StepFigure Study::step(const std::string& name, uint64_t bytes, int threads_per_block,
                               int often) {
+    ladder::Options options;
+    options.bytes = bytes;
+    options.threads_per_block = threads_per_block;
+    options.repetitions = often;
+    return this->step(name, options);
+}
+
+Study::StepFigure Study::step(const std::string& name, ladder::Options options) {
     StepFigure figure;
     figure.what = name;
     figure.not_run = no_gpu_;
     if (gpu_.empty()) return figure;
     const ladder::Step* step = find_step(name);
     if (!step) throw cli::Failure(cli::ExitCode::error, "the ladder has no step " + name + ".");
-    ladder::Options options;
-    options.bytes = bytes;
-    options.threads_per_block = threads_per_block;
-    options.repetitions = often;
     options.seconds = options_.seconds;
     options.device = gpu_number();
     const warpseal_status status = ladder::run(*step, options, &figure.measured);
     if (status == WARPSEAL_OK)
         figure.gigabytes_per_second = figure.measured.gigabytes_per_second;
     else
-        figure.not_run = status == WARPSEAL_INVALID_ARGUMENT ? "a block cannot have so many threads"
-                                                             : warpseal_status_text(status);
+        figure.not_run = status == WARPSEAL_INVALID_ARGUMENT
+                             ? "the kernel cannot be launched so on this GPU"
+                             : warpseal_status_text(status);
     if (status != WARPSEAL_OK && status != WARPSEAL_INVALID_ARGUMENT)
         wrong(name + ": no figure: " + warpseal_status_text(status));
     return figure;

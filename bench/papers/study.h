@@ -65,6 +65,8 @@ public:
     };
     StepFigure step(const std::string& name, uint64_t bytes, int threads_per_block = 0,
                     int often = 7);
+    // The same with other options of the ladder; `seconds` and `device` are the study's.
+    StepFigure step(const std::string& name, ladder::Options options);
 
     // Measure our default path by the public API and check its output: within GPU memory, from host
     // to host on all cores, or on one core in its cache. `what` is e.g. "aes-128-ecb". Each is
@@ -99,6 +101,8 @@ private:
 using Conversion = std::function<double(double gigabytes_per_second)>;
 void set_method(Row& row, const Figure& figure, const Conversion& convert);
 void set_ours(Row& row, const Figure& figure, const Conversion& convert);
+// Adds the resources of a kernel and its launch to the further figures of a row.
+void add_kernel(Row& row, const ladder::LaunchedKernel& kernel);
 
 constexpr double as_gigabytes(double gigabytes) { return gigabytes; }
 constexpr double as_gigabits(double gigabytes) { return 8 * gigabytes; }

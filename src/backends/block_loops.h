@@ -1,5 +1,10 @@
-// Optional entry points for short messages. They call the loop of a cipher's representation
-// directly, because the layers in between would cost as much as the work.
+// The short path of streamed messages, for the OpenSSL provider: OpenSSL passes updates of a few
+// blocks, which take no longer than the calls from the provider to the backend would.
+//
+// Callers: StreamingContext (engine/calls/streaming.h), for the whole blocks of CBC, CFB and OFB;
+// and the provider (provider/cipher_context.h, run_directly), to which StreamingContext hands the
+// pointers after their self-test. Nothing else bypasses CpuCipher. The functions are in
+// backends/cpu/block_loops.h.
 #pragma once
 
 #include "backends/cipher_backend.h"

@@ -36,10 +36,49 @@ struct SecretOf {
     __attribute__((always_inline)) ~SecretOf() { wipe(&value, sizeof value); }
 };
 
+// Word of the loop that zeroizes the stack: a vector of the target that the object is built for.
+// nvcc has no vector types.
+#if defined(__CUDACC__)
+using StackWord = uint64_t;
+#elif defined(__AVX512F__)
+using StackWord = uint64_t __attribute__((vector_size(64), aligned(1), may_alias));
+#elif defined(__AVX__)
+using StackWord = uint64_t __attribute__((vector_size(32), aligned(1), may_alias));
+#else
+using StackWord = uint64_t __attribute__((vector_size(16), aligned(1), may_alias));
+#endif
+
+// Zeroizes at least four words. Static, as clear_stack: each object has its own copy, built for its
+// own target.
+[[maybe_unused]] __attribute__((noinline)) static void clear_words(uint8_t* memory, size_t bytes) {
+    constexpr size_t word = sizeof(StackWord);
+    // The C library's stores are wider than those of a target without AVX.
+    if (word < 32 && bytes > 4096) return wipe(memory, bytes);
+    // Volatile, so that the compiler emits neither a byte loop nor a call.
+    const auto clear = [](uint8_t * p) __attribute__((always_inline)) {
+        *reinterpret_cast<volatile StackWord*>(p) = StackWord{};
+    };
+    uint8_t *const last = memory + bytes - 4 * word, *at = memory + word;
+    at -= reinterpret_cast<uintptr_t>(at) % word;  // aligned stores cross no cache line
+    clear(memory);
+    for (; at < last; at += 4 * word) {
+        clear(at), clear(at + word), clear(at + 2 * word), clear(at + 3 * word);
+    }
+    clear(last), clear(last + word), clear(last + 2 * word), clear(last + 3 * word);
+}
+
+// Zeroizes `bytes` bytes of stack below the caller's frame.
+template <size_t bytes>
+__attribute__((noinline)) static void clear_stack() {
+    static_assert(bytes >= 4 * sizeof(StackWord));
+    uint8_t stack[bytes];
+    clear_words(stack, sizeof stack);
+}
+
 // Compilers spill round keys and states to the stack. Functions that handle secrets are called
 // through StackZeroizer, which then zeroizes the stack that their frames used. `stack_bytes` comes
-// from gcc's -fstack-usage. If `function` has internal linkage, each object has its own copy of
-// this code, built for its own target. nvcc needs the unary +: it takes the bare name for a
+// from gcc's -fstack-usage. `function` must have internal linkage, so that each object has its own
+// copy of this code, built for its own target. nvcc needs the unary +: it takes the bare name for a
 // reference.
 template <auto function, size_t stack_bytes, class Type = decltype(+function)>
 struct StackZeroizer;
@@ -51,18 +90,12 @@ struct StackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
         __asm__ __volatile__("" : "+r"(work));
         if constexpr (__is_same(Result, void)) {
             work(argument...);
-            clear();
+            clear_stack<stack_bytes>();
         } else {
             const Result result = work(argument...);
-            clear();
+            clear_stack<stack_bytes>();
             return result;
         }
-    }
-
-private:
-    __attribute__((noinline)) static void clear() {
-        uint8_t stack[stack_bytes];
-        wipe(stack, sizeof stack);
     }
 };
 

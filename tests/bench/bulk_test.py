@@ -68,7 +68,8 @@ def everything(p):
 
 @case
 def the_yardstick_is_named(p):
-    """OpenSSL lacks the mode but has the cipher."""
+    """OpenSSL lacks the mode but has the cipher: another target gives the expected output."""
+    targets = ("portable", "aesni", "avx2", "vaes256", "vaes512")
     found = 0
     for what, yardstick in [("des-ede3-ctr", "des-ede3-ecb"), ("aes-192-xts", "aes-192-ecb"), ("aria-128-xts", "aria-128-ecb"),
                             ("camellia-256-gcm", "camellia-256-ecb"), ("camellia-128-ccm", "camellia-128-ecb")]:
@@ -77,7 +78,7 @@ def the_yardstick_is_named(p):
             continue
         rows, table = bench(p, "--against", "openssl", "--size", "8KiB", what)
         check_equal({r.get("openssl_yardstick") for r in rows}, {yardstick}, what)
-        check_equal({r["checked_against"] for r in rows}, {f"openssl {yardstick}, block by block"}, what)
+        check(all(r["checked_against"] in targets and r["checked_against"] != r["device"] for r in rows), f"{rows}")
         check(all(r["ratio"] for r in rows) and f"of {yardstick}" in table, f"{rows} {table}")
         found += 1
     if not found:

@@ -3,11 +3,12 @@
 
 #include <gtest/gtest.h>
 
-#include "residue.h"
+#include "support/residue.h"
 
 namespace {
 
-using namespace warpseal::cli;
+using namespace warpseal::bench;
+using warpseal::cli::kem_set;
 
 TEST(KemBatch, LeavesNoSecret) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)

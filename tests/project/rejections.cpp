@@ -2,19 +2,17 @@
 // NTRU's portable target, with a set of each family.
 #include <string>
 
-#include "backends/cpu/kem/portable.h"
-
-// Part of the target.
 #include "backends/cpu/kem/batch.h"
+#include "backends/cpu/kem/portable.h"
 
 namespace warpseal {
 
 bool cpu_has_kem(Target target) { return target == Target::portable; }
 
 const CpuKem* cpu_kem(Target, const char* name) {
-    using cpu::Arithmetic, cpu::Operations;
-    for (const CpuKem* kem : {&Operations<Arithmetic, kem::ntruhps2048509>::backend,
-                              &Operations<Arithmetic, kem::ntruhrss701>::backend})
+    using cpu::KemPortable, cpu::Operations;
+    for (const CpuKem* kem : {&Operations<KemPortable, kem::ntruhps2048509>::backend,
+                              &Operations<KemPortable, kem::ntruhrss701>::backend})
         if (std::string(name) == kem->params->name) return kem;
     return nullptr;
 }

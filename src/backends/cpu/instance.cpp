@@ -5,4 +5,5 @@
 
 extern "C" const warpseal::CpuBackend WARPSEAL_EXPORT;
 const warpseal::CpuBackend WARPSEAL_EXPORT =
-    warpseal::cpu::backend<warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>();
+    warpseal::cpu::Exports<warpseal::cpu::WARPSEAL_TARGET,
+                           warpseal::ciphers::WARPSEAL_CIPHER::Ciphers>::backend();

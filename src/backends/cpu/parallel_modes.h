@@ -2,7 +2,7 @@
 // representation.
 #pragma once
 
-#include "backends/cipher_backend.h"
+#include "backends/cpu/block_functions.h"
 #include "backends/cpu/representations/vector.h"
 #include "core/block.h"
 #include "core/secret.h"
@@ -53,41 +53,39 @@ struct NoMasks {
     WARPSEAL_INLINE void fill(uint8_t*, const uint8_t*, size_t, size_t) {}
 };
 
-template <class Representation, size_t word_bytes>
+template <class Family>
 struct TileSweep {
-    using Schedule = typename Representation::Schedule;
-    using Text = typename Representation::Text;
-    static constexpr size_t wide_bytes = Representation::wide_blocks * Text::bytes,
-                            narrow_bytes = Representation::narrow_blocks * Text::bytes;
+    using Key = typename Family::Key;
+    using Text = typename Family::Text;
+    static constexpr size_t wide_bytes = Family::wide_blocks * Text::bytes,
+                            narrow_bytes = Family::narrow_blocks * Text::bytes;
 
     struct Tile {
         alignas(64) uint8_t mask[wide_bytes];
         alignas(64) uint8_t text[wide_bytes];
         alignas(64) uint8_t part[wide_bytes];
-        typename Representation::Counting counting;
+        typename Family::Functions::Counting counting;
     };
 
     // Processes `bytes` bytes. In a keystream mode the last block may be partial.
     template <class Mode, Direction direction, class Masks>
-    static void run(const Schedule& schedule, Masks& masks, const uint8_t* in, uint8_t* out,
-                    size_t bytes) {
-        constexpr Direction cipher_direction = Mode::keystream ? Direction::encrypt : direction;
+    static void run(const Key& key, Masks& masks, const uint8_t* in, uint8_t* out, size_t bytes) {
+        constexpr int d = Mode::keystream ? 0 : static_cast<int>(direction);
         SecretOf<Tile> scratch;
         Tile& tile = scratch.value;
         tile.counting = {};
         for (size_t n = wide_bytes; bytes >= wide_bytes;
              in += n, out += n, bytes -= n, n = wide_bytes) {
-            if constexpr (Representation::facts.has_count &&
+            if constexpr (Family::functions.count != nullptr &&
                           requires { masks.advance(size_t{}); }) {
-                if (const size_t tiles = Representation::count(schedule, tile.counting, masks.next,
-                                                               in, out, bytes / wide_bytes)) {
-                    masks.advance(tiles * Representation::wide_blocks);
+                if (const size_t tiles = key.functions->count(key, tile.counting, masks.next, in,
+                                                              out, bytes / wide_bytes)) {
+                    masks.advance(tiles * Family::wide_blocks);
                     n = tiles * wide_bytes;
                     continue;
                 }
             }
-            whole<Mode, cipher_direction, Representation::wide_blocks>(schedule, tile, masks, in,
-                                                                       out, wide_bytes);
+            whole<Mode, d, Family::wide_blocks>(key, tile, masks, in, out, wide_bytes);
         }
         while (bytes != 0) {
             const bool wide = bytes > narrow_bytes;
@@ -95,38 +93,44 @@ struct TileSweep {
             memcpy(tile.part, in, n);
             memset(tile.part + n, 0, (0 - n) % Text::bytes);
             if (wide)
-                whole<Mode, cipher_direction, Representation::wide_blocks>(schedule, tile, masks,
-                                                                           tile.part, tile.part, n);
+                whole<Mode, d, Family::wide_blocks>(key, tile, masks, tile.part, tile.part, n);
             else
-                whole<Mode, cipher_direction, Representation::narrow_blocks>(
-                    schedule, tile, masks, tile.part, tile.part, n);
+                whole<Mode, d, Family::narrow_blocks>(key, tile, masks, tile.part, tile.part, n);
             memcpy(out, tile.part, n);
             in += n, out += n, bytes -= n;
         }
     }
 
 private:
+    static constexpr size_t word_bytes = sizeof(typename Family::Target::BitslicedWord);
     template <size_t bytes>
     using Vector = VectorOf<uint8_t, (bytes < word_bytes ? bytes : word_bytes)>;  // of whole blocks
 
     // Processes one run of `blocks` blocks, of which only those in the first `bytes` bytes exist.
-    template <class Mode, Direction cipher_direction, size_t blocks, class Masks>
-    WARPSEAL_INLINE static void whole(const Schedule& schedule, Tile& tile, Masks& masks,
-                                      const uint8_t* in, uint8_t* out, size_t bytes) {
+    template <class Mode, int d, size_t blocks, class Masks>
+    WARPSEAL_INLINE static void whole(const Key& key, Tile& tile, Masks& masks, const uint8_t* in,
+                                      uint8_t* out, size_t bytes) {
         constexpr size_t tile_bytes = blocks * Text::bytes;
         using Chunk = Vector<tile_bytes>;
         masks.fill(tile.mask, in, (bytes + Text::bytes - 1) / Text::bytes, bytes);
         if constexpr (!Mode::has_iv) {
-            Representation::template run<cipher_direction, blocks>(schedule, in, out);
+            crypt<d, blocks>(key, in, out);
         } else {
             for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
                 store(tile.text + at,
                       Mode::before(load<Chunk>(in + at), load<Chunk>(tile.mask + at)));
-            Representation::template run<cipher_direction, blocks>(schedule, tile.text, tile.text);
+            crypt<d, blocks>(key, tile.text, tile.text);
             for (size_t at = 0; at < tile_bytes; at += sizeof(Chunk))
                 store(out + at, Mode::after(load<Chunk>(in + at), load<Chunk>(tile.mask + at),
                                             load<Chunk>(tile.text + at)));
         }
+    }
+    template <int d, size_t blocks>
+    WARPSEAL_INLINE static void crypt(const Key& key, const uint8_t* in, uint8_t* out) {
+        if constexpr (blocks == Family::wide_blocks)
+            key.functions->wide[d](key, in, out);
+        else
+            key.functions->narrow[d](key, in, out);
     }
     template <class Chunk>
     WARPSEAL_INLINE static Chunk load(const uint8_t* p) {
@@ -142,24 +146,23 @@ private:
 
 // Runs a sweep from block `first_block` of a message, by the representation's own loop if it has
 // one.
-template <class Representation, size_t word_bytes, class Mode, Direction direction>
-void sweep_of(const typename Representation::Schedule& schedule,
-              const typename Representation::Text& iv, uint64_t first_block, const uint8_t* in,
-              uint8_t* out, size_t bytes) {
-    constexpr int words = Representation::Text::words;
-    if constexpr (Representation::facts.has_sweep) {
-        Representation::template sweep<Mode, direction>(schedule, iv, first_block, in, out, bytes);
+template <class Family, class Mode, Direction direction>
+void sweep_of(const typename Family::Key& key, const typename Family::Text& iv,
+              uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes) {
+    constexpr int words = Family::Text::words;
+    if constexpr (Family::functions.sweeps[0] != nullptr) {
+        key.functions->template sweep<Mode, direction>()(key, iv, first_block, in, out, bytes);
     } else {
-        using Tile = TileSweep<Representation, word_bytes>;
+        using Tile = TileSweep<Family>;
         if constexpr (requires { Mode::mask(iv, first_block); } && Mode::has_iv) {
             CountedMasks<Mode, words> masks{Mode::mask(iv, first_block)};
-            Tile::template run<Mode, direction>(schedule, masks, in, out, bytes);
+            Tile::template run<Mode, direction>(key, masks, in, out, bytes);
         } else if constexpr (Mode::has_iv) {
             PreviousBlocks<words> masks{iv};
-            Tile::template run<Mode, direction>(schedule, masks, in, out, bytes);
+            Tile::template run<Mode, direction>(key, masks, in, out, bytes);
         } else {
             NoMasks masks;
-            Tile::template run<Mode, direction>(schedule, masks, in, out, bytes);
+            Tile::template run<Mode, direction>(key, masks, in, out, bytes);
         }
     }
 }

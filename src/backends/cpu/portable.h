@@ -1,17 +1,18 @@
 // Portable target: constant-time code for any x86-64 CPU.
 #pragma once
 
+#include <type_traits>
+
 #include "backends/cpu/representations/bitsliced.h"
+#include "backends/cpu/representations/vector.h"
 #include "backends/cpu/representations/word_sliced.h"
 #include "macs/ghash.h"
 
 namespace warpseal::cpu {
 namespace {
 
-using BitslicedWord = uint64_t __attribute__((vector_size(16)));
-
-// GHASH under one key, as every target defines it for the mode functions.
-struct Hash {
+// GHASH under one key. Every target has such a type for the mode functions.
+struct ScalarHash {
     using Element = macs::ghash::Element<uint64_t>;
     struct Key {
         Element h;
@@ -41,11 +42,15 @@ struct Hash {
     }
 };
 
-// Selects the representation of a cipher on this target.
-template <class Cipher>
-struct RepresentationOf {
-    using type = std::conditional_t<has_words<Cipher>, WordSliced<Cipher, sizeof(BitslicedWord)>,
-                                    Bitsliced<Cipher, BitslicedWord>>;
+// A target, as a parameter of the mode functions: GHASH, the widest word of the representations,
+// and the representation of each cipher.
+struct Portable {
+    using Hash = ScalarHash;
+    using BitslicedWord = VectorOf<uint64_t, 16>;
+    template <class Cipher>
+    using RepresentationOf =
+        std::conditional_t<has_words<Cipher>, WordSliced<Cipher, sizeof(BitslicedWord)>,
+                           Bitsliced<Cipher, BitslicedWord>>;
 };
 
 }  // namespace

@@ -61,11 +61,11 @@ struct CmacSupply {
 // Supply for CCM. Segment 0 is B0, and the block of the AAD's length and first bytes. Segment 1 is
 // the rest of the AAD, and segment 2 the plaintext. Encryption runs CBC-MAC before CTR, decryption
 // after it.
-template <class Representation, size_t word_bytes>
+template <class Family>
 struct CcmSupply {
     const warpseal_batch& batch;
     const Direction direction;
-    const typename Representation::Schedule& schedule;
+    const typename Family::Key& key;
     uint64_t failed = 0;
     // Encoded AAD length, which is the same for all messages.
     uint8_t length[modes::ccm::longest_length] = {};
@@ -96,15 +96,15 @@ struct CcmSupply {
         const Block<4> counter = modes::ccm::first_counter(m.iv, batch.iv_bytes);
         if (direction == Direction::encrypt) crypt(i);
         SecretOf<Block<4>> tag;
-        tag.value = sum ^ encrypt_one<Representation>(schedule, counter);
+        tag.value = sum ^ encrypt_one<Family>(key, counter);
         failed += settle_tag(direction, batch, i, tag.value, m.out, m.bytes);
     }
 
 private:
     void crypt(uint64_t i) const {
         const Message m = message_of(batch, i);
-        sweep_of<Representation, word_bytes, modes::Ctr, Direction::encrypt>(
-            schedule, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1, m.in, m.out, m.bytes);
+        sweep_of<Family, modes::Ctr, Direction::encrypt>(
+            key, modes::ccm::first_counter(m.iv, batch.iv_bytes), 1, m.in, m.out, m.bytes);
     }
 };
 

@@ -2,7 +2,7 @@
 // lanes of a representation.
 #pragma once
 
-#include "backends/cipher_backend.h"
+#include "backends/cpu/block_functions.h"
 #include "core/block.h"
 #include "core/secret.h"
 
@@ -17,28 +17,6 @@ struct Segment {
     size_t bytes;
 };
 
-// One of several messages in a representation's own loop: its next block, and the chaining state
-// for that block.
-struct Chain {
-    const uint8_t* in;
-    uint8_t* out;
-    uint8_t state[16];
-};
-
-// Encrypts one block.
-template <class Representation>
-WARPSEAL_INLINE typename Representation::Text encrypt_one(
-    const typename Representation::Schedule& schedule, const typename Representation::Text& block) {
-    Secret<Representation::narrow_blocks * sizeof block> tile;
-    store_block(tile.data(), block);
-    if constexpr (Representation::facts.has_one)
-        Representation::encrypt_one(schedule, tile.data(), tile.data());
-    else
-        Representation::template run<Direction::encrypt, Representation::narrow_blocks>(
-            schedule, tile.data(), tile.data());
-    return load_block<Representation::Text::words>(tile.data());
-}
-
 // `Supply` describes the messages:
 //   Text begin(uint64_t message)
 //       Returns the state for the first block.
@@ -46,31 +24,31 @@ WARPSEAL_INLINE typename Representation::Text encrypt_one(
 //       Returns segment k, or false if there is none. `own` is memory of own_bytes bytes, which
 //       stays valid until the segment is done.
 //   void end(uint64_t message, const Text& state)
-template <class Representation, class Mode, class Supply>
+template <class Family, class Mode, class Supply>
 struct SerialModes {
-    using Schedule = typename Representation::Schedule;
-    using Text = typename Representation::Text;
+    using Key = typename Family::Key;
+    using Text = typename Family::Text;
     static constexpr size_t own_bytes = 32;
 
     // Processes messages [first, first + count) under one key.
-    static void run(const Schedule& schedule, Supply& supply, uint64_t first, uint64_t count) {
-        if constexpr (own_block_loop) {
-            if (count == 1) return alone(schedule, supply, first);
+    static void run(const Key& key, Supply& supply, uint64_t first, uint64_t count) {
+        if constexpr (loop_of_one) {
+            if (count == 1) return alone(key, supply, first);
         }
-        if constexpr (own_block_loops) {
-            side_by_side_in<Representation::facts.chains_at_once>(schedule, supply, first, count);
-        } else if (count <= Representation::narrow_blocks) {
-            side_by_side_in<Representation::narrow_blocks>(schedule, supply, first, count);
+        if constexpr (loop_of_many) {
+            side_by_side_in<Family::Representation::chains_at_once>(key, supply, first, count);
+        } else if (count <= Family::narrow_blocks) {
+            side_by_side_in<Family::narrow_blocks>(key, supply, first, count);
         } else {
-            side_by_side_in<Representation::wide_blocks>(schedule, supply, first, count);
+            side_by_side_in<Family::wide_blocks>(key, supply, first, count);
         }
     }
 
 private:
-    // True if the representation has its own loops: `chain` for one message, `chains` for the same
-    // number of blocks of each of several messages.
-    static constexpr bool own_block_loop = Representation::facts.has_chain,
-                          own_block_loops = Representation::facts.chains_at_once != 0;
+    // True if the representation has its own loops: for one message, and for the same number of
+    // blocks of each of several messages.
+    static constexpr bool loop_of_one = Family::functions.chains_of_one[0] != nullptr,
+                          loop_of_many = Family::functions.chains_of_many[0] != nullptr;
 
     WARPSEAL_INLINE static Text load(const uint8_t* in, size_t bytes) {
         if (bytes >= Text::bytes) return load_block<Text::words>(in);
@@ -82,27 +60,26 @@ private:
         memcpy(out, text.word, bytes < Text::bytes ? bytes : Text::bytes);
     }
 
-    __attribute__((noinline)) static void alone(const Schedule& schedule, Supply& supply,
-                                                uint64_t message) {
+    __attribute__((noinline)) static void alone(const Key& key, Supply& supply, uint64_t message) {
         SecretOf<uint8_t[own_bytes]> own;
         SecretOf<Text> state;
         state.value = supply.begin(message);
         Segment s;
         for (int k = 0; supply.segment(message, k, s, own.value); ++k) {
             const size_t blocks = s.bytes / Text::bytes, rest = s.bytes % Text::bytes;
-            Representation::template chain<Mode>(schedule, state.value, s.in, s.out, blocks);
+            key.functions->template chain_of_one<Mode>()(key, state.value, s.in, s.out, blocks);
             if (rest == 0) continue;
-            part(schedule, state.value, s.in + blocks * Text::bytes,
-                 s.out + (s.out ? blocks * Text::bytes : 0), rest);
+            partial_block(key, state.value, s.in + blocks * Text::bytes,
+                          s.out + (s.out ? blocks * Text::bytes : 0), rest);
         }
         supply.end(message, state.value);
     }
 
     // Processes a partial block.
-    static void part(const Schedule& schedule, Text& state, const uint8_t* in, uint8_t* out,
-                     size_t bytes) {
+    static void partial_block(const Key& key, Text& state, const uint8_t* in, uint8_t* out,
+                              size_t bytes) {
         const Text data = load(in, bytes),
-                   enciphered = encrypt_one<Representation>(schedule, Mode::before(data, state));
+                   enciphered = encrypt_one<Family>(key, Mode::before(data, state));
         if constexpr (requires { Mode::after(data, enciphered); })
             store(out, Mode::after(data, enciphered), bytes);
         state = Mode::next(data, enciphered);
@@ -131,15 +108,14 @@ private:
     };
 
     template <size_t lanes>
-    static void side_by_side_in(const Schedule& schedule, Supply& supply, uint64_t first,
-                                uint64_t count) {
+    static void side_by_side_in(const Key& key, Supply& supply, uint64_t first, uint64_t count) {
         static_assert(sizeof(Buffers<lanes>) <= lanes * (2 * Text::bytes + 96) + 64);
-        SecretOf<Buffers<lanes>> capacity;
-        auto& [text, own, state, lane] = capacity.value;
-        side_by_side(schedule, supply, {lanes, text, own, state, lane}, first, count);
+        SecretOf<Buffers<lanes>> buffers;
+        auto& [text, own, state, lane] = buffers.value;
+        side_by_side(key, supply, {lanes, text, own, state, lane}, first, count);
     }
 
-    __attribute__((noinline)) static void side_by_side(const Schedule& schedule, Supply& supply,
+    __attribute__((noinline)) static void side_by_side(const Key& key, Supply& supply,
                                                        const Lanes& lanes, uint64_t first,
                                                        uint64_t count) {
         const auto [lane_count, text, own, state, lane] = lanes;
@@ -161,10 +137,10 @@ private:
             if (!begin(open)) break;
         }
         while (open != 0) {
-            if constexpr (own_block_loops)
-                blocks_of_each(schedule, lanes, open);
+            if constexpr (loop_of_many)
+                blocks_of_each(key, lanes, open);
             else
-                block_of_each(schedule, lanes, open);
+                block_of_each(key, lanes, open);
             for (size_t i = 0; i < open;) {
                 if (lane[i].now.bytes != 0 || segment(supply, lane[i])) {
                     ++i;
@@ -182,14 +158,13 @@ private:
         }
     }
 
-    WARPSEAL_INLINE static void block_of_each(const Schedule& schedule, const Lanes& side,
-                                              size_t open) {
+    WARPSEAL_INLINE static void block_of_each(const Key& key, const Lanes& side, size_t open) {
         for (size_t i = 0; i < open; ++i) {
             const Segment& now = side.lane[i].now;
             store_block(side.text + i * Text::bytes,
                         Mode::before(load(now.in, now.bytes), side.state[i]));
         }
-        encrypt(schedule, side.text, open);
+        encrypt(key, side.text, open);
         for (size_t i = 0; i < open; ++i) {
             Segment& now = side.lane[i].now;
             const Text data = load(now.in, now.bytes),
@@ -203,7 +178,7 @@ private:
 
     // Processes the largest number of whole blocks that all messages have. If that is 0, processes
     // the partial blocks one by one.
-    static void blocks_of_each(const Schedule& schedule, const Lanes& side, size_t open) {
+    static void blocks_of_each(const Key& key, const Lanes& side, size_t open) {
         size_t blocks = ~size_t{0};
         for (size_t i = 0; i < open; ++i) {
             const size_t has = side.lane[i].now.bytes / Text::bytes;
@@ -213,12 +188,12 @@ private:
             for (size_t i = 0; i < open; ++i) {
                 Segment& now = side.lane[i].now;
                 if (now.bytes >= Text::bytes) continue;
-                part(schedule, side.state[i], now.in, now.out, now.bytes);
+                partial_block(key, side.state[i], now.in, now.out, now.bytes);
                 pass(now, now.bytes);
             }
             return;
         }
-        SecretOf<Chain[Representation::facts.chains_at_once]> chains;
+        SecretOf<Chain[Family::Representation::chains_at_once]> chains;
         size_t filled = 0;  // at least one lane is open
         do {
             Chain& chain = chains.value[filled];
@@ -226,8 +201,8 @@ private:
             chain.out = side.lane[filled].now.out;
             store_block(chain.state, side.state[filled]);
         } while (++filled < open);
-        Representation::template chains<Mode>(schedule, chains.value, static_cast<int>(open),
-                                              blocks);
+        key.functions->template chain_of_many<Mode>()(key, chains.value, static_cast<int>(open),
+                                                      blocks);
         for (size_t i = 0; i < open; ++i) {
             side.state[i] = load_block<Text::words>(chains.value[i].state);
             pass(side.lane[i].now, blocks * Text::bytes);
@@ -247,21 +222,18 @@ private:
         return true;
     }
 
-    WARPSEAL_INLINE static void encrypt(const Schedule& schedule, uint8_t* text, size_t open) {
-        if constexpr (Representation::facts.has_one) {
-            if (open == 1) return Representation::encrypt_one(schedule, text, text);
+    WARPSEAL_INLINE static void encrypt(const Key& key, uint8_t* text, size_t open) {
+        const typename Family::Functions& f = *key.functions;
+        if constexpr (Family::functions.encrypt_one != nullptr) {
+            if (open == 1) return f.encrypt_one(key, text, text);
         }
-        if (open <= Representation::narrow_blocks)
-            return Representation::template run<Direction::encrypt, Representation::narrow_blocks>(
-                schedule, text, text);
-        if constexpr (constexpr size_t state = Representation::facts.state_blocks; state != 0) {
+        if (open <= Family::narrow_blocks) return f.narrow[0](key, text, text);
+        if constexpr (Family::functions.encrypt_state != nullptr) {
             // One state is enough, where a wide run has two.
-            if (open <= state)
-                return Representation::template run<Direction::encrypt, state>(schedule, text,
-                                                                               text);
+            if (open <= Family::Representation::state_blocks)
+                return f.encrypt_state(key, text, text);
         }
-        Representation::template run<Direction::encrypt, Representation::wide_blocks>(schedule,
-                                                                                      text, text);
+        f.wide[0](key, text, text);
     }
 };
 

@@ -2,6 +2,8 @@
 // ciphertext stealing.
 #pragma once
 
+#include <utility>
+
 #include "backends/cpu/parallel_modes.h"
 #include "modes/xts.h"
 
@@ -9,16 +11,15 @@ namespace warpseal::cpu {
 namespace {
 
 // Tweaks of consecutive blocks of consecutive data units.
-template <class Representation, size_t word_bytes>
+template <class Family>
 struct Tweaks {
-    using Schedule = typename Representation::Schedule;
-    static constexpr size_t run_blocks = Representation::narrow_blocks < 16
-                                             ? Representation::wide_blocks
-                                             : Representation::narrow_blocks;
+    using Key = typename Family::Key;
+    static constexpr bool runs_wide = Family::narrow_blocks < 16;
+    static constexpr size_t run_blocks = runs_wide ? Family::wide_blocks : Family::narrow_blocks;
     // Number of data units whose numbers are encrypted at once.
     static constexpr size_t ahead = run_blocks < 64 ? run_blocks : 64;
 
-    const Schedule& schedule;
+    const Key& key;
     Block<4> number;  // of the first unit not yet encrypted
     uint64_t unit_blocks, left = 0;
     size_t ready = 0;
@@ -26,8 +27,8 @@ struct Tweaks {
     // First tweaks of the encrypted units, in order; the last `ready` are unused.
     Secret<16 * run_blocks> first;
 
-    Tweaks(const Schedule& tweak_schedule, const XtsUnits& units)
-        : schedule(tweak_schedule),
+    Tweaks(const Key& tweak_key, const XtsUnits& units)
+        : key(tweak_key),
           number(load_block<4>(units.first)),
           unit_blocks(units.unit_bytes / 16 + (units.unit_bytes % 16 != 0)) {}
 
@@ -39,8 +40,8 @@ struct Tweaks {
             for (size_t i = 0; i < ahead; ++i)
                 store_block(first.data() + 16 * i, modes::unit_number(number, i));
             number = modes::unit_number(number, ahead);
-            Representation::template run<Direction::encrypt, run_blocks>(schedule, first.data(),
-                                                                         first.data());
+            const typename Family::Functions& f = *key.functions;
+            (runs_wide ? f.wide : f.narrow)[0](key, first.data(), first.data());
             ready = ahead;
         }
         next.value = load_block<4>(first.data() + 16 * (ahead - ready--));
@@ -66,6 +67,7 @@ struct Tweaks {
     }
 
 private:
+    static constexpr size_t word_bytes = sizeof(typename Family::Target::BitslicedWord);
     using Vector = VectorOf<uint64_t, word_bytes>;
     static constexpr int lanes = word_bytes / 16, vectors = 4, step = vectors * lanes;
 
@@ -116,34 +118,35 @@ struct UnitTweaks {
     WARPSEAL_INLINE void end_unit() {}
 };
 
-template <class Representation, size_t word_bytes>
+template <class Family>
 struct XtsMode {
-    using Schedule = typename Representation::Schedule;
+    using Key = typename Family::Key;
 
     template <Direction direction>
-    static void run(const Schedule& schedule, const Schedule& tweak_schedule, const XtsUnits& units,
-                    const uint8_t* in, uint8_t* out, size_t bytes) {
-        Tweaks<Representation, word_bytes> tweaks(tweak_schedule, units);
+    static void run(const Key& key, const Key& tweak_key, const XtsUnits& units, const uint8_t* in,
+                    uint8_t* out, size_t bytes) {
+        Tweaks<Family> tweaks(tweak_key, units);
         while (bytes != 0) {
             // Takes all of the text if data units are whole blocks, otherwise one unit.
             const size_t n =
                 units.unit_bytes % 16 == 0 || bytes < units.unit_bytes ? bytes : units.unit_bytes;
             const size_t rest = n % 16, plain = n - rest - set_aside<direction>(rest);
-            blocks<direction>(schedule, tweaks, in, out, plain);
-            if (rest != 0) steal<direction>(schedule, tweaks, in + plain, out + plain, rest);
+            blocks<direction>(key, tweaks, in, out, plain);
+            if (rest != 0) steal<direction>(key, tweaks, in + plain, out + plain, rest);
             in += n, out += n, bytes -= n;
         }
     }
 
     // Processes one data unit, or its beginning, by the representation's own loop.
     template <Direction direction>
-    static void unit(const Schedule& schedule, const Schedule& tweak_schedule,
-                     const XtsUnits& units, const uint8_t* in, uint8_t* out, size_t bytes) {
+    static void unit(const Key& key, const Key& tweak_key, const XtsUnits& units, const uint8_t* in,
+                     uint8_t* out, size_t bytes) {
         UnitTweaks tweaks;
-        tweaks.next.value = encrypt_one<Representation>(tweak_schedule, load_block<4>(units.first));
+        tweaks.next.value = encrypt_one<Family>(tweak_key, load_block<4>(units.first));
         const size_t rest = bytes % 16, plain = bytes - rest - set_aside<direction>(rest);
-        Representation::template xts_blocks<direction>(schedule, tweaks.next.value, in, out, plain);
-        if (rest != 0) steal<direction>(schedule, tweaks, in + plain, out + plain, rest);
+        key.functions->xts_blocks[static_cast<int>(direction)](key, tweaks.next.value, in, out,
+                                                               plain);
+        if (rest != 0) steal<direction>(key, tweaks, in + plain, out + plain, rest);
     }
 
 private:
@@ -154,21 +157,19 @@ private:
     }
 
     template <Direction direction>
-    WARPSEAL_INLINE static void blocks(const Schedule& schedule,
-                                       Tweaks<Representation, word_bytes>& tweaks,
-                                       const uint8_t* in, uint8_t* out, size_t bytes) {
-        if constexpr (Representation::facts.has_xts) {
+    WARPSEAL_INLINE static void blocks(const Key& key, Tweaks<Family>& tweaks, const uint8_t* in,
+                                       uint8_t* out, size_t bytes) {
+        if constexpr (Family::functions.xts_blocks[0] != nullptr) {
             while (bytes != 0) {
                 tweaks.enter();
                 const size_t n = bytes / 16 < tweaks.left ? bytes : 16 * tweaks.left;
-                Representation::template xts_blocks<direction>(schedule, tweaks.next.value, in, out,
-                                                               n);
+                key.functions->xts_blocks[static_cast<int>(direction)](key, tweaks.next.value, in,
+                                                                       out, n);
                 tweaks.left -= n / 16;
                 in += n, out += n, bytes -= n;
             }
         } else {
-            TileSweep<Representation, word_bytes>::template run<modes::Xts, direction>(
-                schedule, tweaks, in, out, bytes);
+            TileSweep<Family>::template run<modes::Xts, direction>(key, tweaks, in, out, bytes);
         }
     }
 
@@ -176,8 +177,8 @@ private:
     // before the output position is complete, and its last bytes pad the `rest` bytes. Decryption:
     // the last whole block is not yet decrypted, and takes the second of the two tweaks.
     template <Direction direction, class Supply>
-    __attribute__((noinline)) static void steal(const Schedule& schedule, Supply& tweaks,
-                                                const uint8_t* in, uint8_t* out, size_t rest) {
+    __attribute__((noinline)) static void steal(const Key& key, Supply& tweaks, const uint8_t* in,
+                                                uint8_t* out, size_t rest) {
         SecretOf<uint8_t[3][16]> secret;
         auto& [part, block, filled] = secret.value;
         if constexpr (direction == Direction::encrypt) {
@@ -185,28 +186,27 @@ private:
             memcpy(block, out - 16, 16);
             memcpy(filled, part, rest);
             memcpy(filled + rest, block + rest, 16 - rest);
-            one<direction>(schedule, tweaks.take(), filled);
+            one<direction>(key, tweaks.take(), filled);
             memcpy(out - 16, filled, 16);
             memcpy(out, block, rest);
         } else {
             const Block<4> before = tweaks.take(), last = tweaks.take();
             memcpy(part, in + 16, rest);
             memcpy(block, in, 16);
-            one<direction>(schedule, last, block);
+            one<direction>(key, last, block);
             memcpy(filled, part, rest);
             memcpy(filled + rest, block + rest, 16 - rest);
-            one<direction>(schedule, before, filled);
+            one<direction>(key, before, filled);
             memcpy(out, filled, 16);
             memcpy(out + 16, block, rest);
         }
         tweaks.end_unit();
     }
     template <Direction direction>
-    static void one(const Schedule& schedule, const Block<4>& tweak, uint8_t* block) {
-        Secret<16 * Representation::narrow_blocks> tile;
+    static void one(const Key& key, const Block<4>& tweak, uint8_t* block) {
+        Secret<16 * Family::narrow_blocks> tile;
         store_block(tile.data(), load_block<4>(block) ^ tweak);
-        Representation::template run<direction, Representation::narrow_blocks>(
-            schedule, tile.data(), tile.data());
+        key.functions->narrow[static_cast<int>(direction)](key, tile.data(), tile.data());
         store_block(block, load_block<4>(tile.data()) ^ tweak);
     }
 };

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "backends/kem_backend.h"
+#include "bench/ladder/keccak_lanes.h"
 #include "bench/ladder/ntru.h"
-#include "random.h"
+#include "support/random.h"
 
 namespace {
 
@@ -69,28 +70,30 @@ std::vector<uint8_t> coins_of(uint64_t item, size_t bytes) {
     return coins;
 }
 
-template <const Params& set, Sorts sorts>
+template <const Params& set, Sorts sorts, Factor factor, Copying copying = Copying::together>
 void expect_encapsulations() {
     tests::Random random(900 + set.n);
     Items<set> items;
-    const auto memory = std::make_unique<EncapsulationMemory<set>>();
+    const auto memory = std::make_unique<EncapsulationMemory<set, factor>>();
     for (uint64_t item = 0; item < 4; ++item) {
         items.make_keys(random);
         items.on_cores(KemOperation::encapsulate, coins_of(item, set.encapsulation_coins()));
         std::vector<uint8_t> ciphertext(items.ciphertext.size()), secret(items.secret.size());
-        encapsulate<set, sorts>(one, item, items.public_key.data(), ciphertext.data(), *memory);
+        encapsulate<set, sorts, copying>(one, item, items.public_key.data(), ciphertext.data(),
+                                         *memory);
         sha3_256(secret.data(), memory->message, sizeof memory->message, kem::keccak::constants.of);
         EXPECT_EQ(ciphertext, items.ciphertext) << set.name << ", " << item;
         EXPECT_EQ(secret, items.secret) << set.name << ", " << item;
     }
 }
 
-template <const Params& set>
-void expect_decapsulation(Items<set>& items, DecapsulationMemory<set>& memory, bool accepted) {
+template <Copying copying = Copying::together, const Params& set, Factor factor>
+void expect_decapsulation(Items<set>& items, DecapsulationMemory<set, factor>& memory,
+                          bool accepted) {
     items.on_cores(KemOperation::decapsulate, {});
     uint8_t digest[32], rejected[32];
     std::vector<uint8_t> secret(items.secret.size());
-    decapsulate<set>(one, items.ciphertext.data(), items.secret_key.data(), memory);
+    decapsulate<set, copying>(one, items.ciphertext.data(), items.secret_key.data(), memory);
     sha3_256(digest, memory.message, sizeof memory.message, kem::keccak::constants.of);
     sha3_256(rejected, memory.rejected, sizeof memory.rejected, kem::keccak::constants.of);
     select(secret.data(), digest, rejected, memory.wrong);
@@ -99,21 +102,21 @@ void expect_decapsulation(Items<set>& items, DecapsulationMemory<set>& memory, b
 }
 
 // Valid ciphertexts, one wrong bit in any part, and invalid ciphertexts.
-template <const Params& set>
+template <const Params& set, Factor factor, Copying copying = Copying::together>
 void expect_decapsulations() {
     tests::Random random(950 + set.n);
     Items<set> items;
-    const auto memory = std::make_unique<DecapsulationMemory<set>>();
+    const auto memory = std::make_unique<DecapsulationMemory<set, factor>>();
     items.make_keys(random);
     for (uint64_t item = 0; item < 8; ++item) {
         items.on_cores(KemOperation::encapsulate, coins_of(item, set.encapsulation_coins()));
-        expect_decapsulation(items, *memory, true);
+        expect_decapsulation<copying>(items, *memory, true);
         items.ciphertext[item * (items.ciphertext.size() - 1) / 16] ^=
             static_cast<uint8_t>(1 << item);
-        expect_decapsulation(items, *memory, false);
+        expect_decapsulation<copying>(items, *memory, false);
     }
     random.fill(items.ciphertext.data(), items.ciphertext.size());
-    expect_decapsulation(items, *memory, false);
+    expect_decapsulation<copying>(items, *memory, false);
 }
 
 // Ciphertexts that only one check rejects: a spare bit; in HPS a coefficient of each sign too many
@@ -171,17 +174,21 @@ TEST(LadderNtru, EachCheckRejects) {
 }
 
 TEST(LadderNtru, EncapsulatesAsThePortableTarget) {
-    expect_encapsulations<kem::ntruhps2048509, Sorts::one>();
-    expect_encapsulations<kem::ntruhps2048677, Sorts::all>();
-    expect_encapsulations<kem::ntruhps4096821, Sorts::one>();
-    expect_encapsulations<kem::ntruhrss701, Sorts::one>();
+    expect_encapsulations<kem::ntruhps2048509, Sorts::one, Factor::by_index>();
+    expect_encapsulations<kem::ntruhps2048677, Sorts::all, Factor::doubled>();
+    expect_encapsulations<kem::ntruhps4096821, Sorts::one, Factor::by_index>();
+    expect_encapsulations<kem::ntruhps4096821, Sorts::one, Factor::by_index, Copying::runs>();
+    expect_encapsulations<kem::ntruhps4096821, Sorts::all, Factor::doubled, Copying::alone>();
+    expect_encapsulations<kem::ntruhrss701, Sorts::one, Factor::by_index>();
 }
 
 TEST(LadderNtru, DecapsulatesAsThePortableTarget) {
-    expect_decapsulations<kem::ntruhps2048509>();
-    expect_decapsulations<kem::ntruhps2048677>();
-    expect_decapsulations<kem::ntruhps4096821>();
-    expect_decapsulations<kem::ntruhrss701>();
+    expect_decapsulations<kem::ntruhps2048509, Factor::by_index>();
+    expect_decapsulations<kem::ntruhps2048677, Factor::doubled>();
+    expect_decapsulations<kem::ntruhps4096821, Factor::by_index>();
+    expect_decapsulations<kem::ntruhps4096821, Factor::by_index, Copying::runs>();
+    expect_decapsulations<kem::ntruhps4096821, Factor::doubled, Copying::alone>();
+    expect_decapsulations<kem::ntruhrss701, Factor::by_index>();
 }
 
 TEST(LadderNtru, SortsAnyCount) {
@@ -203,12 +210,12 @@ struct Third {
     void add(uint32_t& sum, uint32_t value) const { sum += value; }
 };
 
-TEST(LadderNtru, ThreadsShareAProduct) {
-    constexpr const Params& set = kem::ntruhps4096821;
+template <const Params& set, Factor factor>
+void expect_shared_product() {
     tests::Random random(991);
     const auto a = std::make_unique<Poly<set>>(), b = std::make_unique<Poly<set>>(),
                c = std::make_unique<Poly<set>>();
-    const auto turned = std::make_unique<Turned<set>>();
+    const auto turned = std::make_unique<Turned<set, factor>>();
     random.fill(reinterpret_cast<uint8_t*>(a.get()), sizeof *a);
     random.fill(reinterpret_cast<uint8_t*>(b.get()), sizeof *b);
     for (int round = 0; round < 2;
@@ -219,6 +226,90 @@ TEST(LadderNtru, ThreadsShareAProduct) {
         uint32_t sum = 0;
         for (int i = 0; i < set.n; ++i) sum += uint32_t{a->at[i]} * b->at[(set.n + k - i) % set.n];
         EXPECT_EQ(c->at[k], low16(sum)) << k;
+    }
+}
+
+TEST(LadderNtru, ThreadsShareAProduct) {
+    expect_shared_product<kem::ntruhps4096821, Factor::by_index>();
+    expect_shared_product<kem::ntruhps4096821, Factor::doubled>();
+}
+
+template <Copying copying>
+void expect_shared_copy() {
+    tests::Random random(992);
+    for (const size_t bytes : {size_t{1}, size_t{2}, size_t{3}, size_t{1230}}) {
+        const auto from = random.text(bytes);
+        std::vector<uint8_t> to(bytes + 1, 0xa5);
+        for (int thread = 0; thread < 3; ++thread)
+            ladder::ntru::copy<copying>(Third{thread}, to.data(), from.data(), bytes);
+        EXPECT_EQ(std::vector<uint8_t>(to.begin(), to.end() - 1), from) << bytes;
+        EXPECT_EQ(to.back(), 0xa5) << bytes;
+    }
+}
+
+TEST(LadderNtru, ThreadsShareACopy) {
+    expect_shared_copy<Copying::together>();
+    expect_shared_copy<Copying::runs>();
+    expect_shared_copy<Copying::alone>();
+}
+
+// A warp on the host: a value for each lane.
+struct HostWarp {
+    struct Word {
+        uint64_t of[ladder::warp_lanes];
+    };
+    struct Number {
+        int of[ladder::warp_lanes];
+    };
+    template <class F>
+    Number numbers(const F& f) const {
+        Number made;
+        for (int lane = 0; lane < ladder::warp_lanes; ++lane) made.of[lane] = f(lane);
+        return made;
+    }
+    template <class F>
+    Word words(const F& f) const {
+        Word made;
+        for (int lane = 0; lane < ladder::warp_lanes; ++lane) made.of[lane] = f(lane);
+        return made;
+    }
+    Word from(const Word& word, const Number& source) const {
+        return words([&](int lane) { return word.of[source.of[lane]]; });
+    }
+    Word rotate(const Word& word, const Number& count) const {
+        return words([&](int lane) { return kem::keccak::rotate(word.of[lane], count.of[lane]); });
+    }
+    template <class F>
+    void each(const Word& word, const F& f) const {
+        for (int lane = 0; lane < ladder::warp_lanes; ++lane) f(lane, word.of[lane]);
+    }
+};
+HostWarp::Word operator^(const HostWarp::Word& a, const HostWarp::Word& b) {
+    return HostWarp{}.words([&](int lane) { return a.of[lane] ^ b.of[lane]; });
+}
+HostWarp::Word operator&(const HostWarp::Word& a, const HostWarp::Word& b) {
+    return HostWarp{}.words([&](int lane) { return a.of[lane] & b.of[lane]; });
+}
+HostWarp::Word operator~(const HostWarp::Word& a) {
+    return HostWarp{}.words([&](int lane) { return ~a.of[lane]; });
+}
+
+TEST(LadderNtru, LanesHashAsOneThread) {
+    static constexpr ladder::LaneRotations rotations = ladder::lane_rotations();
+    tests::Random random(993);
+    alignas(8) uint8_t message[12 * kem::keccak::rate];
+    for (const size_t blocks : {1, 3, 12}) {
+        const size_t bytes = blocks * kem::keccak::rate;
+        random.fill(message, bytes);
+        uint8_t expected[32], digest[33] = {};
+        digest[32] = 0xa5;
+        sha3_256(expected, message, bytes, kem::keccak::constants.of);
+        ladder::sha3_256_by_lanes(HostWarp{}, digest, message, bytes, rotations.of,
+                                  kem::keccak::constants.of);
+        EXPECT_EQ(std::vector<uint8_t>(digest, digest + 32),
+                  std::vector<uint8_t>(expected, expected + 32))
+            << blocks;
+        EXPECT_EQ(digest[32], 0xa5);
     }
 }
 

@@ -1,6 +1,6 @@
 // Parts of the ladder's kernels compiled for the host: table layouts entry by entry, and the
 // papers' own ciphers by known answers.
-#include "device_on_host.h"
+#include "support/device_on_host.h"
 
 #define __constant__
 #include <gtest/gtest.h>
@@ -14,11 +14,13 @@
 #pragma GCC diagnostic pop
 
 #include "bench/ladder/byte_threads.h"
+#include "bench/ladder/five_tables.h"
 #include "bench/ladder/gkrypt.h"
+#include "bench/papers/bank_conflicts.h"
 #include "ciphers/camellia.h"
 #include "ciphers/des.h"
 #include "core/bitsliced_byte.h"
-#include "random.h"
+#include "support/random.h"
 
 namespace {
 
@@ -86,12 +88,64 @@ TEST(LadderLayouts, ContainEveryEntryOfEveryTable) {
     expect_all_tables_layouts<ciphers::aria::EncryptTables>(200);
     expect_all_tables_layouts<ciphers::camellia::EncryptTables>(300);
     expect_all_tables_layouts<ciphers::des::EncryptTables>(400);
+    expect_layout<FiveTables, InShared<FiveTables>>(410);
 }
 
 TEST(LadderLayouts, RebuildTablesFromAMergedOne) {
     expect_merged_layouts<ciphers::aes::EncryptTables>(500);
     expect_merged_layouts<ciphers::aria::EncryptTables>(600);
     expect_merged_layouts<ciphers::camellia::EncryptTables>(700);
+    expect_layout<ciphers::camellia::EncryptTables,
+                  BytesInShared<ciphers::camellia::EncryptTables>>(710);
+}
+
+// Memory in which each word of 32 bits holds its own index, so that an entry that is looked up
+// tells where it lies. BytesInShared has 256 words, whose index is in each of their bytes.
+template <class Layout, bool in_bytes>
+std::vector<uint4> words_with_their_index() {
+    std::vector<uint4> memory(Layout::bytes / 16);
+    auto* const words = reinterpret_cast<uint32_t*>(memory.data());
+    for (uint32_t i = 0; i < Layout::bytes / 4; ++i) words[i] = in_bytes ? 0x01010101u * i : i;
+    return memory;
+}
+
+template <int table>
+uint32_t bytes_word(const BytesInShared<ciphers::camellia::EncryptTables>& layout, uint32_t x) {
+    const uint32_t entry = layout.lookup<table, 1>(x << 8);
+    for (int b = 0; b < 4; ++b)  // The S-box is in three bytes of an entry; the fourth is zero.
+        if (entry >> (8 * b) & 0xff) return entry >> (8 * b) & 0xff;
+    return 0;
+}
+
+// The simulated bank conflicts are those of the words that the device code reads.
+TEST(LadderLayouts, ReadTheWordsThatBankConflictsAreComputedOf) {
+    using namespace warpseal::papers;
+    using Tables = ciphers::camellia::EncryptTables;
+    using Bytes = BytesInShared<Tables>;
+    using Words = InShared<Tables>;
+    auto bytes = words_with_their_index<Bytes, true>(),
+         words = words_with_their_index<Words, false>(),
+         once = words_with_their_index<OnceInShared<Tables>, false>(),
+         copies = words_with_their_index<CopiesInShared<Tables>, false>();
+    const auto shared = [](std::vector<uint4>& memory) {
+        return reinterpret_cast<unsigned char*>(memory.data());
+    };
+    blockDim.x = 1024;
+    for (const uint32_t thread : {0u, 5u, 31u, 1000u}) {
+        threadIdx.x = (1 << 16) + thread;  // past the end: fills nothing
+        const Bytes in_bytes(shared(bytes));
+        const Words in_words(shared(words));
+        const OnceInShared<Tables> in_once(shared(once));
+        const CopiesInShared<Tables> in_copies(shared(copies));
+        for (uint32_t x = 0; x < 256; ++x) {
+            EXPECT_EQ(bytes_word<0>(in_bytes, x), ByteTablesPlacement::word(0, x, thread % 32));
+            EXPECT_EQ(bytes_word<2>(in_bytes, x), ByteTablesPlacement::word(2, x, thread % 32));
+            EXPECT_EQ((in_words.lookup<3, 2>(x << 16)),
+                      WordTablesPlacement::word(3, x, thread % 32));
+            EXPECT_EQ(in_once.entry(x), MergedPlacement::word(3, x, thread % 32));
+            EXPECT_EQ(in_copies.entry(x), MergedCopiesPlacement::word(3, x, thread % 32));
+        }
+    }
 }
 
 TEST(LadderLayouts, ListTablesThatDoNotMerge) {
@@ -100,6 +154,16 @@ TEST(LadderLayouts, ListTablesThatDoNotMerge) {
     EXPECT_EQ(Merging<ciphers::camellia::EncryptTables>{}.functions, 4);
     EXPECT_GT(Merging<ciphers::aes::DecryptTables>{}.functions,
               4);  // four products and the bare S-box
+}
+
+TEST(LadderFiveTables, KnownAnswer) {
+    static constexpr TableData<FiveTables> data;
+    const KnownAnswer known = AesByFiveTables::known();
+    uint32_t schedule[AesByFiveTables::schedule_words], state[4];
+    AesByFiveTables::expand(schedule, known.key, WordSubstitution{});
+    std::memcpy(state, known.plaintext, 16);
+    AesByFiveTables::encrypt(state, schedule, ArrayLayout<FiveTables>{data});
+    EXPECT_EQ(std::memcmp(state, known.ciphertext, 16), 0);
 }
 
 // 16 threads in lockstep, as the kernel runs them.

@@ -27,15 +27,26 @@ constexpr const char* names[] = {"aes-128.bytes",
                                  "gkrypt.global",
                                  "gkrypt.constant",
                                  "gkrypt.shared-state",
-                                 "gkrypt.shared-tables",
-                                 "gkrypt.unrolled",
                                  "gkrypt.device-keys",
+                                 "gkrypt.unrolled",
+                                 "gkrypt.shared-tables",
                                  "gkrypt.decrypt.global",
                                  "gkrypt.decrypt.constant",
                                  "gkrypt.decrypt.shared-state",
                                  "gkrypt.decrypt.unrolled",
                                  "gkrypt.decrypt.device-keys",
-                                 "gkrypt.decrypt.shared-tables"};
+                                 "gkrypt.decrypt.shared-tables",
+                                 "aes-128.bytes-persistent",
+                                 "aria-128.bytes-persistent",
+                                 "aes-128.words-persistent",
+                                 "aria-128.words-persistent",
+                                 "des.words-persistent",
+                                 "camellia-128.byte-tables",
+                                 "camellia-192.byte-tables",
+                                 "camellia-256.byte-tables",
+                                 "camellia-128.word-tables",
+                                 "camellia-192.word-tables",
+                                 "camellia-256.word-tables"};
 
 // WARPSEAL_TEST_FAULT names a step whose output is wrong.
 warpseal_status status_of(const char* name) {
@@ -65,6 +76,18 @@ KemStep ntru(const char* name, KemOperation operation, bool product = false) {
             .taught = ""};
 }
 
+// 5 blocks on each of 100 multiprocessors, with half of the warps, unless limited; 1000 in all.
+void set_launch(LaunchedKernel& kernel, int i, const Options& options) {
+    kernel.registers = 100 + i;
+    kernel.local_bytes = 200 + i;
+    kernel.shared_bytes = 300 + i;
+    kernel.threads_per_block = options.threads_per_block == 0 ? 256 : options.threads_per_block;
+    kernel.resident_blocks = options.resident_blocks == 0 ? 5 : options.resident_blocks;
+    kernel.occupancy = 0.5;
+    kernel.multiprocessors = options.multiprocessors == 0 ? 100 : options.multiprocessors;
+    kernel.blocks = 1000;
+}
+
 }  // namespace
 
 std::span<const KemStep> kem_steps() {
@@ -75,17 +98,28 @@ std::span<const KemStep> kem_steps() {
         ntru("ntruhps4096821.encapsulate.product", KemOperation::encapsulate, true),
         ntru("ntruhps4096821.decapsulate.block", KemOperation::decapsulate),
         ntru("ntruhps4096821.decapsulate.split-hash", KemOperation::decapsulate),
-        ntru("ntruhps4096821.decapsulate.product", KemOperation::decapsulate, true)};
+        ntru("ntruhps4096821.decapsulate.product", KemOperation::decapsulate, true),
+        ntru("ntruhps4096821.encapsulate.block-768", KemOperation::encapsulate),
+        ntru("ntruhps4096821.decapsulate.block-768", KemOperation::decapsulate),
+        ntru("ntruhps4096821.encapsulate.copy-runs", KemOperation::encapsulate),
+        ntru("ntruhps4096821.encapsulate.copy-alone", KemOperation::encapsulate),
+        ntru("ntruhps4096821.encapsulate.lane-hash", KemOperation::encapsulate),
+        ntru("ntruhps4096821.encapsulate.doubled", KemOperation::encapsulate),
+        ntru("ntruhps4096821.decapsulate.copy-runs", KemOperation::decapsulate),
+        ntru("ntruhps4096821.decapsulate.copy-alone", KemOperation::decapsulate),
+        ntru("ntruhps4096821.decapsulate.lane-hash", KemOperation::decapsulate),
+        ntru("ntruhps4096821.decapsulate.doubled", KemOperation::decapsulate)};
     return all;
 }
 
 std::span<const Component> components() {
     static constexpr const char* set = "ntruhps4096821";
     static constexpr Component all[] = {
-        {"randombytes", set, nullptr},    {"sample-iid", set, nullptr},
-        {"sample-fixed", set, nullptr},   {"Rq-mul", set, nullptr},
-        {"mod(3, x^n-1)", set, nullptr},  {"Lift", set, nullptr},
-        {"+mod(q, x^n-1)", set, nullptr}, {"-mod(q, x^n-1)", set, nullptr}};
+        {"randombytes", set, nullptr},           {"sample-iid", set, nullptr},
+        {"sample-fixed", set, nullptr},          {"Rq-mul", set, nullptr},
+        {"mod(3, x^n-1)", set, nullptr},         {"Lift", set, nullptr},
+        {"+mod(q, x^n-1)", set, nullptr},        {"-mod(q, x^n-1)", set, nullptr},
+        {"Rq-mul, doubled factor", set, nullptr}};
     return all;
 }
 
@@ -96,17 +130,19 @@ warpseal_status run(const KemStep& step, const KemOptions& options, KemMeasured*
     int i = 0;
     while (std::string_view(step.name) != kem_steps()[static_cast<size_t>(i)].name) ++i;
     const double sharers = options.threads_per_block == 0 ? 1 : options.threads_per_block;
-    *measured = {static_cast<double>(options.count) * (i + 1) / 1000 / sharers,
-                 options.count,
-                 100 + i,
-                 0,
-                 0,
-                 192};
+    set_launch(*measured, i, {});
+    measured->local_bytes = measured->shared_bytes = 0;
+    measured->threads_per_block = 192;
+    measured->milliseconds = static_cast<double>(options.count) * (i + 1) / 1000 / sharers;
+    measured->count = options.count;
     return status_of(step.name);
 }
 warpseal_status run(const Component& component, const KemOptions& options, KemMeasured* measured) {
     const int i = static_cast<int>(&component - components().data());
-    *measured = {500.0 / options.threads_per_block, 500, 200 + i, 0, 0, options.threads_per_block};
+    measured->milliseconds = 500.0 / options.threads_per_block;
+    measured->count = 500;
+    measured->registers = 200 + i;
+    measured->threads_per_block = options.threads_per_block;
     return WARPSEAL_OK;
 }
 
@@ -116,17 +152,17 @@ std::span<const Step> steps() {
 }
 
 // The step at index i: 10 (i + 1) GB/s, 100 + i registers, 200 + i local bytes, 300 + i shared
-// ones.
+// ones. The rate is proportional to a limited number of multiprocessors, of 100, or of resident
+// blocks, of 10.
 warpseal_status run(const Step& step, const Options& options, Measured* measured) {
     const int i = static_cast<int>(&step - steps().data());
-    const double rate = 10.0 * (i + 1);
-    *measured = {rate,
-                 static_cast<double>(options.bytes) / rate / 1e6,
-                 options.bytes,
-                 100 + i,
-                 200 + i,
-                 300 + i,
-                 256};
+    double rate = 10.0 * (i + 1);
+    if (options.multiprocessors != 0) rate *= options.multiprocessors / 100.0;
+    if (options.resident_blocks != 0) rate *= options.resident_blocks / 10.0;
+    set_launch(*measured, i, options);
+    measured->gigabytes_per_second = rate;
+    measured->milliseconds = static_cast<double>(options.bytes) / rate / 1e6;
+    measured->bytes = options.bytes;
     return status_of(step.name);
 }
 

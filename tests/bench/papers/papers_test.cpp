@@ -31,11 +31,11 @@ std::vector<uint8_t> key_of(size_t bytes) {
 }
 
 TEST(Methods, MatchKnownBlocks) {  // FIPS 197 C.1 and C.3
-    for (const auto& [key_bytes, ciphertext] :
-         {std::pair<size_t, const char*>{16, "69c4e0d86a7b0430d8cdb78070b4c55a"},
-          {32, "8ea2b7ca516745bfeafc49904b496089"}}) {
-        const KnownAnswer known =
-            known_answer("", 0, "00112233445566778899aabbccddeeff", ciphertext);
+    constexpr const char* plaintext = "00112233445566778899aabbccddeeff";
+    const std::pair<size_t, KnownAnswer> rows[] = {
+        {16, known_answer("", 0, plaintext, "69c4e0d86a7b0430d8cdb78070b4c55a")},
+        {32, known_answer("", 0, plaintext, "8ea2b7ca516745bfeafc49904b496089")}};
+    for (const auto& [key_bytes, known] : rows) {
         const std::vector<uint8_t> in(known.plaintext, known.plaintext + 16),
             out(known.ciphertext, known.ciphertext + 16);
         EXPECT_EQ(run(serially(key_of(key_bytes)), true, in), out);

@@ -3,15 +3,14 @@
 
 #include <immintrin.h>
 
+#include "backends/cpu/kem/native.h"
 #include "backends/cpu/representations/vector.h"
 #include "core/word.h"
 
 namespace warpseal::cpu {
 namespace {
 
-constexpr size_t vector_bytes = 32;
-
-struct Vectors {
+struct Avx2Vectors {
     static constexpr int bytes = 32;
     WARPSEAL_INLINE static VectorOf<int8_t, 32> load(const uint8_t* in, int stride) {
         return (VectorOf<int8_t, 32>)_mm256_loadu2_m128i(
@@ -35,7 +34,7 @@ struct Vectors {
     }
 };
 
-struct Wide {
+struct Avx2Wide {
     using Element = uint16_t;
     using Word = uint32_t;
     using Vector = VectorOf<uint32_t, 32>;
@@ -70,7 +69,7 @@ struct Wide {
 
 // Multiplies residues below 3 by ternary factors. The instruction adds two products with
 // saturation, which the assertion below excludes.
-struct Small {
+struct Avx2Small {
     using Element = uint8_t;
     using Word = uint16_t;
     using Vector = VectorOf<uint16_t, 32>;
@@ -99,7 +98,7 @@ struct Small {
     }
 };
 
+using KemAvx2 = VectorKemTarget<Avx2Vectors, Avx2Wide, Avx2Small>;
+
 }  // namespace
 }  // namespace warpseal::cpu
-
-#include "backends/cpu/kem/native.h"

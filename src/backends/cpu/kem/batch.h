@@ -4,6 +4,7 @@
 
 #include "backends/cpu/kem/hash.h"
 #include "backends/kem_backend.h"
+#include "core/secret.h"
 #include "kem/ntru.h"
 
 namespace warpseal::cpu {
@@ -19,9 +20,11 @@ WARPSEAL_INLINE void clear_if(uint32_t clear, uint8_t* memory, size_t bytes) {
     for (size_t i = 0; i < bytes; ++i) memory[i] = static_cast<uint8_t>(memory[i] & (clear - 1));
 }
 
-template <template <const kem::Params&> class Target, const kem::Params& set>
+template <class Target, const kem::Params& set>
 struct Operations {
-    using Arithmetic = Target<set>;
+    using Arithmetic = typename Target::template Arithmetic<set>;
+    using KeccakWord = typename Target::KeccakWord;
+    static constexpr int keypair_group = Target::keypair_group;
     static constexpr int lanes = hash_lanes<KeccakWord>;
     static constexpr size_t message = kem::message_bytes<set>, rejected = kem::rejected_bytes<set>;
     static constexpr size_t padded_message_bytes = (kem::padded_bytes(message) + 63) / 64 * 64,

@@ -6,7 +6,7 @@
 namespace {
 template <const warpseal::kem::Params& set>
 constexpr warpseal::CpuKem backend =
-    warpseal::cpu::Operations<warpseal::cpu::Arithmetic, set>::backend;
+    warpseal::cpu::Operations<warpseal::cpu::WARPSEAL_TARGET, set>::backend;
 }
 
 extern "C" const warpseal::CpuKem WARPSEAL_EXPORT[warpseal::kem::set_count];

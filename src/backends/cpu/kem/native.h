@@ -5,16 +5,16 @@
 #include "backends/cpu/kem/sort_columns.h"
 #include "backends/cpu/kem/strings.h"
 #include "backends/cpu/kem/toeplitz.h"
+#include "backends/cpu/representations/vector.h"
 #include "kem/ntru.h"
 
 namespace warpseal::cpu {
 namespace {
 
-using KeccakWord = VectorOf<uint64_t, vector_bytes>;
-constexpr int keypair_group = 32;  // keys inverted together
-
-template <const kem::Params& set>
-struct Arithmetic : Strings<set, Vectors> {
+// Vectors: see Strings. Wide and Small: units of Toeplitz, for coefficients of 16 bits and for
+// ternary ones.
+template <const kem::Params& set, class Vectors, class Wide, class Small>
+struct VectorArithmetic : Strings<set, Vectors> {
     using Poly = kem::Poly<set>;
     using Products = Toeplitz<set, Wide>;
     using SmallProducts = Toeplitz<set, Small>;
@@ -22,7 +22,7 @@ struct Arithmetic : Strings<set, Vectors> {
         typename SmallProducts::Work work;
         alignas(64) uint8_t a[Poly::size], b[Poly::size];
     };
-    using Sort = ColumnSort<VectorOf<int32_t, vector_bytes>, kem::sort_capacity<set>>;
+    using Sort = ColumnSort<VectorOf<int32_t, Vectors::bytes>, kem::sort_capacity<set>>;
     union Work {
         typename Sort::Work sort;
         typename Products::Work products;
@@ -57,6 +57,15 @@ struct Arithmetic : Strings<set, Vectors> {
         for (int i = 0; i < set.n; ++i) c.at[i] &= 1;
     }
     static void sort(int32_t* keys, Work& work) { Sort::sort(keys, set.n - 1, work.sort); }
+};
+
+// A target, as a parameter of Operations: see KemPortable.
+template <class Vectors, class Wide, class Small>
+struct VectorKemTarget {
+    using KeccakWord = VectorOf<uint64_t, Vectors::bytes>;
+    static constexpr int keypair_group = 32;
+    template <const kem::Params& set>
+    using Arithmetic = VectorArithmetic<set, Vectors, Wide, Small>;
 };
 
 }  // namespace

@@ -9,11 +9,8 @@
 namespace warpseal::cpu {
 namespace {
 
-using KeccakWord = uint64_t;
-constexpr int keypair_group = 32;  // keys inverted together
-
 template <const kem::Params& set>
-struct Arithmetic {
+struct PortableArithmetic {
     using Poly = kem::Poly<set>;
     using Products = Product<set, 16>;
     using Work = typename Products::Work;
@@ -38,6 +35,15 @@ struct Arithmetic {
     static void pack_rq(uint8_t* out, const Poly& a) { kem::pack_rq<set>(out, a); }
     static void unpack_ternary(Poly& a, const uint8_t* in) { kem::unpack_ternary<set>(a, in); }
     static void sort_keys(int32_t* keys, const uint8_t* coins) { kem::sort_keys<set>(keys, coins); }
+};
+
+// A target, as a parameter of Operations: the word of Keccak, the number of keys inverted together,
+// and the arithmetic of a parameter set.
+struct KemPortable {
+    using KeccakWord = uint64_t;
+    static constexpr int keypair_group = 32;
+    template <const kem::Params& set>
+    using Arithmetic = PortableArithmetic<set>;
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 // Accesses that would run past the caller's memory use a copy of its last bytes.
 #pragma once
 
+#include <utility>
+
 #include "backends/cpu/representations/vector.h"
 #include "kem/pack.h"
 #include "kem/sample.h"

@@ -138,8 +138,8 @@ private:
     // Number of accumulators of each row, because an addition waits for the one before: as many as
     // the unit keeps in flight, if the registers hold them.
     static constexpr int wanted = (Unit::in_flight + sum_vectors - 1) / sum_vectors,
-                         capacity = (Unit::registers - 2 - held) / sum_vectors;
-    static constexpr int chains = wanted < capacity ? wanted : capacity > 1 ? capacity : 1;
+                         most_chains = (Unit::registers - 2 - held) / sum_vectors;
+    static constexpr int chains = wanted < most_chains ? wanted : most_chains > 1 ? most_chains : 1;
 
     // Computes out = sign * other + matrix * factors. Factor words step, step + steps, ... use the
     // same vectors of the matrix, each shifted by whole vectors. If registers hold these factors,

@@ -13,15 +13,14 @@
 #pragma GCC diagnostic pop
 #endif
 
+#include "backends/cpu/kem/native.h"
 #include "backends/cpu/representations/vector.h"
 #include "core/word.h"
 
 namespace warpseal::cpu {
 namespace {
 
-constexpr size_t vector_bytes = 64;
-
-struct Vectors {
+struct Vaes512Vectors {
     static constexpr int bytes = 64;
     WARPSEAL_INLINE static VectorOf<int8_t, 64> load(const uint8_t* in, int stride) {
         const auto two = [&](int i) {
@@ -66,7 +65,7 @@ struct Unit512 {
         return (VectorOf<uint16_t, 32>)_mm512_cvtepi32_epi16((__m512i)sums);
     }
 };
-struct Wide : Unit512 {
+struct Vaes512Wide : Unit512 {
     using Element = uint16_t;
     static constexpr int group = 2, most_levels = 16;
     WARPSEAL_INLINE static Vector join(const uint16_t* b) {
@@ -83,7 +82,7 @@ struct Wide : Unit512 {
 };
 // Multiplies residues below 3, which the instruction takes as unsigned, by ternary factors, which
 // it takes as signed.
-struct Small : Unit512 {
+struct Vaes512Small : Unit512 {
     using Element = uint8_t;
     static constexpr int group = 4, most_levels = 6;
     static_assert(2 << most_levels <= 255 && 1 << most_levels <= 127);
@@ -100,7 +99,7 @@ struct Small : Unit512 {
     }
 };
 
+using KemVaes512 = VectorKemTarget<Vaes512Vectors, Vaes512Wide, Vaes512Small>;
+
 }  // namespace
 }  // namespace warpseal::cpu
-
-#include "backends/cpu/kem/native.h"

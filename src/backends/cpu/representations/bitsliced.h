@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backends/cipher_backend.h"
+#include "backends/cpu/representations/cipher_traits.h"
 #include "core/bit_planes.h"
 #include "core/bitsliced_byte.h"
 #include "core/block.h"
@@ -11,29 +12,13 @@
 namespace warpseal::cpu {
 namespace {
 
-template <class Cipher>
-inline constexpr bool has_bytes = requires(BitslicedByte<uint64_t> (&s)[Cipher::block_bytes],
-                                           BitslicedByte<uint64_t> (*key)(int)) {
-    Cipher::encrypt_bytes(s, key);
-};
-
-// True if decryption has code of its own, rather than encryption under another schedule.
-template <class Cipher>
-inline constexpr bool decrypts_otherwise = requires(
-    BitslicedByte<uint64_t> (&s)[Cipher::block_bytes], BitslicedByte<uint64_t> (*key)(int)) {
-    Cipher::decrypt_bytes(s, key);
-}
-|| requires(uint64_t (&plane)[8 * Cipher::block_bytes], uint64_t (*key)(int)) {
-    Cipher::decrypt_bitsliced(plane, key);
-};
-
 struct BitslicedCounting {};
 
 template <class Cipher, class Word>
 struct Bitsliced {
     using Text = Block<Cipher::block_bytes / 4>;
 
-    static constexpr const char* name = "planes";
+    static constexpr const char* name = "bitsliced";
     static constexpr size_t wide_blocks = BitPlanes<Word>::blocks, narrow_blocks = wide_blocks;
     static constexpr size_t tile_bytes = sizeof(Word[8 * Cipher::block_bytes]);
     // Stack that a run leaves behind: planes, text and spilled words. The small limit is for calls

@@ -2,7 +2,13 @@
 // Substitution.
 #pragma once
 
+#include <immintrin.h>
+
+#include <type_traits>
+#include <utility>
+
 #include "backends/cipher_backend.h"
+#include "backends/cpu/representations/cipher_traits.h"
 #include "backends/cpu/representations/transpose.h"
 #include "backends/cpu/representations/vector.h"
 #include "core/bitsliced_byte.h"
@@ -89,7 +95,7 @@ struct ByteSliced {
     using Wide = Bytes<vector_bytes, Substitution>;
     using Narrow = Bytes<16, Substitution>;
 
-    static constexpr const char* name = "bytes";
+    static constexpr const char* name = "byte-sliced";
     // Runs two states side by side if the cipher supports it. One is in the S-boxes while the other
     // is in the linear layer.
     static constexpr bool pairs = requires(Wide(&s)[block_bytes], Wide (*key)(int)) {

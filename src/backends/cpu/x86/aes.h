@@ -28,6 +28,8 @@ struct AesInstructions {
     static constexpr size_t wide_blocks = Aes::group_blocks;
     // Stack that these functions, and the mode functions over them, leave behind.
     static constexpr size_t stack_bytes = 8192, small_stack_bytes = 1024;
+    // Stack that a sweep without a counter leaves behind.
+    static constexpr size_t sweep_stack_bytes = 512;
     static constexpr size_t small_message_limit_bytes = 64;  // fits in registers
     static constexpr size_t small_stack_limit_bytes = Keystream::early_rounds_pay_bytes;
 

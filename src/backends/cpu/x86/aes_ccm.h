@@ -139,13 +139,13 @@ private:
                 mask = _mm_aesenc_si128(mask, key_at(schedule.forward, r));
             mask = _mm_aesenclast_si128(mask, key_at(schedule.forward, rounds));
             counter = _mm_add_epi64(counter, _mm_set_epi64x(0, 1));
-            if (bytes < 16) return part(mask);
+            if (bytes < 16) return partial_block(mask);
             const __m128i data = load_one(in), result = data ^ mask;
             store_one(out, result);
             in += 16, out += 16, bytes -= 16;
             return direction == Direction::encrypt ? data : result;
         }
-        __m128i part(__m128i mask) {
+        __m128i partial_block(__m128i mask) {
             Secret<16> data, result;
             memcpy(data.data(), in, bytes);
             store_one(result.data(), load_one(data.data()) ^ mask);

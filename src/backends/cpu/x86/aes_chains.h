@@ -2,7 +2,7 @@
 // idle.
 #pragma once
 
-#include "backends/cpu/serial_modes.h"
+#include "backends/cpu/block_functions.h"
 #include "backends/cpu/x86/aes_chain.h"
 #include "backends/cpu/x86/aes_rounds.h"
 

@@ -21,7 +21,7 @@ struct AesSweep {
         while (bytes >= Aes::group_bytes) some<Aes::at_once>(schedule, previous, in, out, bytes);
         if (bytes >= 4 * W::bytes) some<4>(schedule, previous, in, out, bytes);
         while (bytes >= W::bytes) some<1>(schedule, previous, in, out, bytes);
-        if (bytes != 0) part(schedule, previous, in, out, bytes);
+        if (bytes != 0) partial_vector(schedule, previous, in, out, bytes);
     }
 
     // Processes at most small_message_limit_bytes of whole blocks, in registers only. `feedback`
@@ -78,8 +78,8 @@ private:
     }
 
     // Processes less than a vector.
-    WARPSEAL_INLINE static void part(const Schedule& schedule, __m128i previous, const uint8_t* in,
-                                     uint8_t* out, size_t bytes) {
+    WARPSEAL_INLINE static void partial_vector(const Schedule& schedule, __m128i previous,
+                                               const uint8_t* in, uint8_t* out, size_t bytes) {
         const V text = W::load_partial(in, bytes),
                 mask = Mode::has_iv ? W::one_lane_up(previous, text) : W::zero();
         V s[1] = {Mode::before(text, mask) ^ Aes::template key<cipher_direction>(schedule, 0)};

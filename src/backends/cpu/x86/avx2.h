@@ -2,20 +2,14 @@
 // ciphers.
 #pragma once
 
-#include <immintrin.h>
-
-#include "backends/cpu/representations/bitsliced.h"
-#include "backends/cpu/x86/aes.h"
 #include "backends/cpu/x86/bytes_aesni.h"
-#include "backends/cpu/x86/ghash.h"
+#include "backends/cpu/x86/target.h"
 #include "backends/cpu/x86/width128.h"
 
 namespace warpseal::cpu {
 namespace {
 
-constexpr size_t vector_bytes = 32;  // for the sliced representations
+using Avx2 = X86Target<Width128, 32, ByteSlicedByAes>;
 
 }  // namespace
 }  // namespace warpseal::cpu
-
-#include "backends/cpu/x86/target.h"

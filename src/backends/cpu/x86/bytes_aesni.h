@@ -4,6 +4,7 @@
 
 #include <immintrin.h>
 
+#include "backends/cpu/representations/byte_sliced.h"
 #include "backends/cpu/x86/bytes_lookup.h"
 #include "core/feistel.h"
 #include "core/sbox.h"
@@ -44,7 +45,7 @@ constexpr HalfTables tables_before{Detour<S>::before[cipher_direction]};
 template <class S, int cipher_direction>
 constexpr HalfTables tables_after{Detour<S>::after[cipher_direction]};
 
-struct Substitution {
+struct SubstitutionByAes {
     static constexpr bool moves_lanes = true;
 
     // Applies the ShiftRows of the opposite direction first, so that the round's own ShiftRows
@@ -128,6 +129,9 @@ private:
     }
 #endif
 };
+
+template <class Cipher, size_t vector_bytes>
+using ByteSlicedByAes = ByteSliced<Cipher, vector_bytes, SubstitutionByAes>;
 
 }  // namespace
 }  // namespace warpseal::cpu

@@ -25,7 +25,7 @@ constexpr Affine shifted_right(int n) {
     return map;
 }
 
-struct Substitution {
+struct SubstitutionByGfni {
     static constexpr bool moves_lanes = false;
 
     template <class S, class V>

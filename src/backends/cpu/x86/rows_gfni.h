@@ -4,6 +4,8 @@
 
 #include <immintrin.h>
 
+#include <type_traits>
+
 #include "backends/cpu/representations/byte_sliced.h"
 #include "backends/cpu/x86/bytes_gfni.h"
 #include "core/block.h"
@@ -72,9 +74,9 @@ concept has_rows = requires {
     typename Cipher::template Rows<Row>::State;
 };
 
-template <class Cipher, size_t vector_bytes, class Substitution>
-struct ByteSlicedRows : ByteSliced<Cipher, vector_bytes, Substitution> {
-    using Wide = ByteSliced<Cipher, vector_bytes, Substitution>;
+template <class Cipher, size_t vector_bytes>
+struct ByteSlicedRows : ByteSliced<Cipher, vector_bytes, SubstitutionByGfni> {
+    using Wide = ByteSliced<Cipher, vector_bytes, SubstitutionByGfni>;
     using Rows = typename Cipher::template Rows<Row>;
     using State = typename Rows::State;
 
@@ -109,6 +111,10 @@ struct ByteSlicedRows : ByteSliced<Cipher, vector_bytes, Substitution> {
         Rows::store(reinterpret_cast<uint8_t*>(state.word), s);
     }
 };
+
+template <class Cipher, size_t vector_bytes>
+using ByteSlicedByGfni = std::conditional_t<has_rows<Cipher>, ByteSlicedRows<Cipher, vector_bytes>,
+                                            ByteSliced<Cipher, vector_bytes, SubstitutionByGfni>>;
 
 }  // namespace
 }  // namespace warpseal::cpu

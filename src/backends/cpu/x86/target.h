@@ -1,40 +1,43 @@
-// Definitions of the x86 targets for the mode functions: AES and GHASH by instructions, and vectors
-// of the target's width for all other ciphers.
+// The x86 targets, as parameters of the mode functions: AES and GHASH by instructions, and vectors
+// for all other ciphers.
 #pragma once
 
-#include "backends/cpu/representations/byte_sliced.h"
-#if defined(__GFNI__)
-#include "backends/cpu/x86/rows_gfni.h"
-#endif
+#include <type_traits>
+
 #include "backends/cpu/representations/bitsliced.h"
+#include "backends/cpu/representations/vector.h"
 #include "backends/cpu/representations/word_sliced.h"
+#include "backends/cpu/x86/aes.h"
+#include "backends/cpu/x86/ghash.h"
 
 namespace warpseal::cpu {
 namespace {
 
-using Hash = CarrylessHash<Width>;
-using BitslicedWord = uint64_t __attribute__((vector_size(vector_bytes)));
-
-#if defined(__GFNI__)
-template <class Cipher>
-using BytesOrRows =
-    std::conditional_t<has_rows<Cipher>, ByteSlicedRows<Cipher, vector_bytes, Substitution>,
-                       ByteSliced<Cipher, vector_bytes, Substitution>>;
-#else
-template <class Cipher>
-using BytesOrRows = ByteSliced<Cipher, vector_bytes, Substitution>;
-#endif
-
-// Selects the representation of a cipher on this target.
-template <class Cipher>
-struct RepresentationOf {
-    using type = std::conditional_t<has_words<Cipher>, WordSliced<Cipher, vector_bytes>,
-                                    std::conditional_t<has_bytes<Cipher>, BytesOrRows<Cipher>,
-                                                       Bitsliced<Cipher, BitslicedWord>>>;
+// Selects the representation of a cipher on a target.
+template <class Target, class Cipher>
+struct X86Representation {
+    using type = std::conditional_t<
+        has_words<Cipher>, WordSliced<Cipher, Target::vector_bytes>,
+        std::conditional_t<has_bytes<Cipher>, typename Target::template ByteSliced<Cipher>,
+                           Bitsliced<Cipher, typename Target::BitslicedWord>>>;
 };
-template <int key_bits>
-struct RepresentationOf<ciphers::aes::Aes<key_bits>> {
-    using type = AesInstructions<key_bits, Width>;
+template <class Target, int key_bits>
+struct X86Representation<Target, ciphers::aes::Aes<key_bits>> {
+    using type = AesInstructions<key_bits, typename Target::Width>;
+};
+
+// AesWidth is the vector of the AES and GHASH instructions. The sliced representations have vectors
+// of `bytes` bytes.
+template <class AesWidth, size_t bytes, template <class Cipher, size_t vector_bytes> class Bytes>
+struct X86Target {
+    using Width = AesWidth;
+    using Hash = CarrylessHash<Width>;
+    static constexpr size_t vector_bytes = bytes;
+    using BitslicedWord = VectorOf<uint64_t, bytes>;
+    template <class Cipher>
+    using ByteSliced = Bytes<Cipher, bytes>;
+    template <class Cipher>
+    using RepresentationOf = typename X86Representation<X86Target, Cipher>::type;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 // transposes 8 x 8 bits, and exchanges between registers move bytes.
 #pragma once
 
+#include <immintrin.h>
+
 #include "core/bit_planes.h"
 
 namespace warpseal {

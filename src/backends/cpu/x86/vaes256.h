@@ -3,18 +3,14 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/representations/bitsliced.h"
-#include "backends/cpu/x86/aes.h"
-#include "backends/cpu/x86/bytes_gfni.h"
-#include "backends/cpu/x86/ghash.h"
-#include "backends/cpu/x86/part.h"
+#include "backends/cpu/x86/partial_block.h"
+#include "backends/cpu/x86/rows_gfni.h"
+#include "backends/cpu/x86/target.h"
 
 namespace warpseal::cpu {
 namespace {
 
-constexpr size_t vector_bytes = 32;  // for the sliced representations
-
-struct Width {
+struct Width256 {
     using V = __m256i;
     static constexpr int lanes = 2;
     static constexpr size_t bytes = 32;
@@ -29,10 +25,10 @@ struct Width {
         _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), v);
     }
     WARPSEAL_INLINE static V load_partial(const uint8_t* p, size_t count) {
-        return cpu::load_partial<Width>(p, count);
+        return cpu::load_partial<Width256>(p, count);
     }
     WARPSEAL_INLINE static void store_partial(uint8_t* p, V v, size_t count) {
-        cpu::store_partial<Width>(p, v, count);
+        cpu::store_partial<Width256>(p, v, count);
     }
     WARPSEAL_INLINE static V broadcast(__m128i x) { return _mm256_broadcastsi128_si256(x); }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return _mm256_zextsi128_si256(x); }
@@ -73,7 +69,7 @@ struct Width {
     }
 };
 
+using Vaes256 = X86Target<Width256, 32, ByteSlicedByGfni>;
+
 }  // namespace
 }  // namespace warpseal::cpu
-
-#include "backends/cpu/x86/target.h"

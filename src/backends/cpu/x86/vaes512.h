@@ -13,10 +13,8 @@
 #pragma GCC diagnostic pop
 #endif
 
-#include "backends/cpu/representations/bitsliced.h"
-#include "backends/cpu/x86/aes.h"
-#include "backends/cpu/x86/bytes_gfni.h"
-#include "backends/cpu/x86/ghash.h"
+#include "backends/cpu/x86/rows_gfni.h"
+#include "backends/cpu/x86/target.h"
 #include "backends/cpu/x86/transpose512.h"
 #include "backends/cpu/x86/transpose_bytes512.h"
 
@@ -35,9 +33,7 @@ struct Ternary<uint64_t __attribute__((vector_size(64)))> {
 namespace cpu {
 namespace {
 
-constexpr size_t vector_bytes = 64;  // for the sliced representations
-
-struct Width {
+struct Width512 {
     using V = __m512i;
     static constexpr int lanes = 4;
     static constexpr size_t bytes = 64;
@@ -108,8 +104,8 @@ struct Width {
     }
 };
 
+using Vaes512 = X86Target<Width512, 64, ByteSlicedByGfni>;
+
 }  // namespace
 }  // namespace cpu
 }  // namespace warpseal
-
-#include "backends/cpu/x86/target.h"

@@ -3,12 +3,12 @@
 
 #include <immintrin.h>
 
-#include "backends/cpu/x86/part.h"
+#include "backends/cpu/x86/partial_block.h"
 
 namespace warpseal::cpu {
 namespace {
 
-struct Width {
+struct Width128 {
     using V = __m128i;
     static constexpr int lanes = 1;
     static constexpr size_t bytes = 16;
@@ -23,10 +23,10 @@ struct Width {
         _mm_storeu_si128(reinterpret_cast<__m128i*>(p), v);
     }
     WARPSEAL_INLINE static V load_partial(const uint8_t* p, size_t count) {
-        return cpu::load_partial<Width>(p, count);
+        return cpu::load_partial<Width128>(p, count);
     }
     WARPSEAL_INLINE static void store_partial(uint8_t* p, V v, size_t count) {
-        cpu::store_partial<Width>(p, v, count);
+        cpu::store_partial<Width128>(p, v, count);
     }
     WARPSEAL_INLINE static V broadcast(__m128i x) { return x; }
     WARPSEAL_INLINE static V lowest_lane(__m128i x) { return x; }
