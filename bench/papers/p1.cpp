@@ -30,8 +30,9 @@ constexpr Table on_cpu{"P1", "section 4.1", "the same ciphers on a CPU", paper::
 constexpr Table forms{
     "P1", "section 3.2", "the two forms on a GPU over the 32-bit code on a core", paper::gtx,
     "both sides of a quotient are of this machine: its GPU over one of its cores; the 8-bit form "
-    "has blocks of 16 threads with a copy of the tables each, as in the paper; AES doubles bytes "
-    "by arithmetic, which the paper does not print; our variant has 256 threads that share a copy "
+    "has blocks of 16 threads with a copy of the tables each, as in the paper; the paper "
+    "does not print how AES doubles bytes, and here it is arithmetic; our variant has 256 threads "
+    "that share a copy "
     "and stay for the next texts"};
 constexpr Table resources{
     "P1", "table 4",

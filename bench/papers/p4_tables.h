@@ -48,8 +48,8 @@ inline constexpr Table whole_table{
     "ciphertexts is invalid"};
 inline constexpr Table improvement_table{
     "P4", "table 8, improvement", "the GPU over one core", paper::both,
-    "both of this machine: the method over the same code on one "
-    "core, our default over our default on one core"};
+    "both of this machine: the method over its code on one core, whose products have a doubled "
+    "factor; our default over our default on one core"};
 inline constexpr Table kernels_table{
     "P4", "section 5.3", "decapsulation with its hashes in a kernel of their own over one kernel",
     paper::gpu, "the rate of two kernels over that of one, both of this GPU"};
@@ -65,8 +65,9 @@ inline constexpr Table block_table{
     "to decapsulate"};
 inline constexpr Table clients_table{
     "P4", "figures 12 and 13", "improvement over one core by number of clients", paper::both,
-    "the figures are drawings without numbers; both of this machine: the method over the same code "
-    "on one core, our default over our default on one core; within the GPU's memory; "
+    "the figures are drawings without numbers; both of this machine: the method over its code on "
+    "one core, whose products have a doubled factor; our default over our default on one core; "
+    "within the GPU's memory; "
     "decapsulation by the method takes two kernels"};
 inline constexpr Table client_times_table{
     "P4", "figures 12 and 13, times", "milliseconds by number of clients", paper::gpu,

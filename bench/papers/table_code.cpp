@@ -4,9 +4,9 @@
 
 #include <cstring>
 
-#include "ciphers/aes.h"
 #include "ciphers/aria.h"
 #include "core/bitsliced_byte.h"
+#include "ladder/five_tables.h"
 
 namespace warpseal::papers {
 namespace {
@@ -50,7 +50,7 @@ double rate(Study& study) {
 }  // namespace
 
 double table_code_rate(const std::string& cipher, Study& study) {
-    return cipher == "AES" ? rate<ciphers::aes::Aes<128>>(study)
+    return cipher == "AES" ? rate<ladder::AesByFiveTables>(study)
                            : rate<ciphers::aria::Aria<128>>(study);
 }
 
