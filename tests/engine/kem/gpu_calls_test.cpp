@@ -11,8 +11,8 @@
 #include <thread>
 
 #include "engine/engine_impl.h"
-#include "support/contiguous_batch.h"
 #include "engine/pattern.h"
+#include "support/contiguous_batch.h"
 #include "support/fake_backend.h"
 
 namespace {

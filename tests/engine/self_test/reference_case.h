@@ -30,7 +30,7 @@ public:
                           bool in_place, warpseal::TestText& memory) override;
 
     warpseal::GcmState begin(const warpseal::TestText& iv,
-                           const warpseal::TestText& aad) const override;
+                             const warpseal::TestText& aad) const override;
     void combine(uint8_t sum[16], const uint8_t part[16], uint64_t block_count) const override;
     void finish(const warpseal::GcmState& run, uint64_t aad_bytes, uint64_t text_bytes,
                 uint8_t tag[16]) const override;

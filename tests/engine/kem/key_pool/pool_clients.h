@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/pattern.h"
 #include "engine/kem/key_pool/pool.h"
+#include "engine/pattern.h"
 #include "support/contiguous_batch.h"
 
 namespace pooled {
