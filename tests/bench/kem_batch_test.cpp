@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "cli/support/kem_sets.h"
 #include "support/residue.h"
 
 namespace {
