@@ -145,6 +145,8 @@ def planted(report_, path, bad):
 @case
 def any_value_may_be_wrong(p):
     """Each value of each kind of report is replaced: there is a page or a named error."""
+    keys = {path[-1] for report_ in samples.all_reports() for path in leaves(report_)}
+    check_equal((checked.NUMBERS | checked.TEXTS) - keys, set(), "attributes without a sample")
     drawn = failed = 0
     small = samples.measurements()
     small["sizes"] = []

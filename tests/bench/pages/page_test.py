@@ -301,7 +301,7 @@ def other_tables(p):
     )
     check_equal(
         of("server encapsulates: one call", 7)[0][1:],
-        ["100", "356 k", "–", "–", "2.80", "–"],
+        ["100", "356 k", "1.20", "1.40", "2.80", "100"],
         "exchanges",
     )
     check_equal(
