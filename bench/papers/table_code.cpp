@@ -4,9 +4,9 @@
 
 #include <cstring>
 
+#include "bench/ladder/five_tables.h"
 #include "ciphers/aria.h"
 #include "core/bitsliced_byte.h"
-#include "ladder/five_tables.h"
 
 namespace warpseal::papers {
 namespace {
