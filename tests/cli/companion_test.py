@@ -25,7 +25,7 @@ def arguments_and_exit_code_are_passed_on(p):
     alone(p)
     p.write("bin/warpseal-bench", COMPANION.encode(), 0o755)
     for command, first in ((["bench"], []), (["kem", "bench"], ["kem"]), (["tls-bench"], ["tls"])):
-        for arguments in ([], ["--help"], ["-q"], ["aes-128-ctr", "--json", "a file"], ["papers", "P4"], ["--size=1MiB", "--", "-x"]):
+        for arguments in ([], ["--help"], ["-q"], ["aes-128-ctr", "--json", "a file"], ["papers", "P4"], ["--size=1MiB", "x"]):
             result = p.run(*command, *arguments)
             check_equal((result.code, result.out.decode().split("\n")[:-1]), (42, [f"<{a}>" for a in first + arguments]), f"{command} {arguments}")
         result = p.run("--quiet", *command, "x")
