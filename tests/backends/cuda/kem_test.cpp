@@ -301,7 +301,7 @@ TEST_F(KemFailure, DISABLED_EncapsulationInFlight) { context_dies(KemOperation::
 TEST_F(KemFailure, DISABLED_DecapsulationInFlight) { context_dies(KemOperation::decapsulate); }
 
 TEST_F(KemFailure, StickyErrorInAChildProcess) {
-    for (const char* test : {"KeysUnderWay", "EncapsulationUnderWay", "DecapsulationUnderWay"})
+    for (const char* test : {"KeysInFlight", "EncapsulationInFlight", "DecapsulationInFlight"})
         passes_alone(std::string("KemFailure.DISABLED_") + test, "finished on the cores");
 }
 
