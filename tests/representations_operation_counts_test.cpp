@@ -4,7 +4,7 @@
 
 #include "../bench/work/count.h"
 #include "every_cipher.h"
-#include "word_operators.h"
+#include "support/word_operators.h"
 
 namespace {
 

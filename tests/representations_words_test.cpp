@@ -12,7 +12,7 @@
 #include "backends/cpu/representations/word_sliced.h"
 #include "core/sbox4.h"
 #include "random.h"
-#include "word_operators.h"
+#include "support/word_operators.h"
 
 namespace {
 
