@@ -1,5 +1,5 @@
-// The slow reference of a cipher: that of tests/reference or, if there is none, the block function
-// of the portable target, which the vectors check. Modes are always those of tests/reference.
+// The slow reference of a cipher: that of tests/reference or, if there is none, its own header on
+// single blocks, which the vectors check. Modes are always those of tests/reference.
 // Computed blocks are cached, as tests request the same ones again.
 #pragma once
 
@@ -11,33 +11,10 @@
 #include <string>
 #include <unordered_map>
 
-#include "backends/cipher_backend.h"
 #include "reference/cipher.h"
+#include "support/scalar_cipher.h"
 
 namespace tests {
-
-class PortableBlocks : public reference::Cipher {
-public:
-    PortableBlocks(const warpseal::CpuCipher& cpu, const reference::Text& key)
-        : cpu_(cpu), memory_(cpu.state_bytes + 64) {
-        state_ =
-            reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory_.data()) + 63) / 64 * 64);
-        cpu.expand(state_, key.data());
-    }
-    size_t block_bytes() const override { return cpu_.block_bytes; }
-    void encrypt(uint8_t* block) const override {
-        cpu_.sweep[WARPSEAL_ECB][0](state_, nullptr, 0, block, block, cpu_.block_bytes);
-    }
-    void decrypt(uint8_t* block) const override {
-        cpu_.sweep[WARPSEAL_ECB][1](state_, nullptr, 0, block, block, cpu_.block_bytes);
-    }
-    std::vector<reference::Text> secrets() const override { return {}; }
-
-private:
-    const warpseal::CpuCipher& cpu_;
-    std::vector<uint8_t> memory_;
-    void* state_;
-};
 
 class Caching : public reference::Cipher {
 public:
@@ -78,13 +55,11 @@ inline std::unique_ptr<reference::Cipher> make_reference_cipher(const std::strin
         if (reported.insert(name).second)
             std::fprintf(
                 stderr,
-                "NOTE %s: no reference implementation; its blocks are compared with the portable "
-                "target and the vectors alone\n",
+                "NOTE %s: no reference implementation; its blocks are compared with its own header "
+                "on single blocks and with the vectors\n",
                 name.c_str());
-        const warpseal::CpuCipher* portable =
-            warpseal::cpu_cipher(warpseal::Target::portable, name.c_str());
-        if (portable == nullptr) return nullptr;
-        cipher = std::make_unique<PortableBlocks>(*portable, key);
+        cipher = scalar_cipher(name, key);
+        if (cipher == nullptr) return nullptr;
     }
     return std::make_unique<Caching>(std::move(cipher));
 }
