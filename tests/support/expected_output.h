@@ -9,6 +9,7 @@
 #include "reference/modes.h"
 #include "reference/xts.h"
 #include "reference_cipher.h"
+#include "warpseal/warpseal.h"
 
 namespace tests {
 
