@@ -29,6 +29,10 @@ uint32_t iv_bytes_of(warpseal_mode mode, uint32_t block_bytes) {
                                    : block_bytes;
 }
 
+void copy(TestText& to, size_t to_at, const TestText& from, size_t from_at, uint64_t bytes) {
+    std::copy_n(from.data() + from_at, bytes, to.data() + to_at);
+}
+
 }  // namespace
 
 size_t TestBatch::reserve(const TestText& bytes) {
@@ -73,11 +77,6 @@ TestBatch::TestBatch(const CipherFacts& facts, warpseal_mode mode, BatchKind kin
     out_at_ = reserve(TestText(text_bytes_, untouched));
     tags_at_ = reserve(TestText(count * tag_bytes_, untouched));
     statuses_at_ = reserve(TestText(count * sizeof(int32_t), untouched));
-}
-
-void TestBatch::copy(TestText& to, size_t to_at, const TestText& from, size_t from_at,
-                     uint64_t bytes) const {
-    std::copy_n(from.data() + from_at, bytes, to.data() + to_at);
 }
 
 uint64_t TestBatch::forgeries(Direction direction) const {

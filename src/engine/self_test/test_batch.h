@@ -37,8 +37,6 @@ public:
 private:
     size_t reserve(const TestText& bytes);
     size_t reserve_array(const std::vector<uint64_t>& numbers);
-    void copy(TestText& to, size_t to_at, const TestText& from, size_t from_at,
-              uint64_t bytes) const;
 
     const warpseal_mode mode_;
     const BatchKind kind_;

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -313,14 +312,9 @@ TEST_P(EachGpuBreak, IsRefused) {
     warpseal_status status = WARPSEAL_OK;
     EXPECT_TRUE(use(*named, mode, direction, status).empty());
     EXPECT_EQ(status, WARPSEAL_SELF_TEST_FAILED);
-    // Once through host memory and once on device memory. The other direction of GCM and CCM may be
-    // refused too, because its inputs come from this one.
-    const char* name = direction == Direction::encrypt ? " encryption " : " decryption ";
-    EXPECT_LE(std::count_if(
-                  notices.texts.begin(), notices.texts.end(),
-                  [&](const std::string& text) { return text.find(name) != std::string::npos; }),
-              2)
-        << testing::PrintToString(notices.texts);
+    // Through host memory, and on device memory. There a path that seals wrongly cannot open
+    // either, and both directions are tested when the key is created.
+    EXPECT_LE(notices.texts.size(), tagged(mode) && direction == Direction::encrypt ? 3u : 2u);
     EXPECT_EQ(notices.texts.at(0).rfind("cuda failed its self-test in aes-256-", 0), 0u)
         << notices.texts[0];
 
