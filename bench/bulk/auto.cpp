@@ -48,7 +48,7 @@ struct Point {
     double ratio() const { return rate / best_rate; }
     bool good() const { return ratio() >= good_ratio; }
     // Takes the rates of a race whose last candidate is `auto`.
-    void take(const std::vector<Candidate>& candidates) {
+    void set_rates(const std::vector<Candidate>& candidates) {
         rates.clear();
         for (const Candidate& candidate : candidates)
             rates.emplace_back(candidate.name, candidate.gigabytes_per_second(bytes));
@@ -147,7 +147,7 @@ private:
         while (point.attempt < attempts && (point.attempt == 0 || !point.good())) {
             ++point.attempt;
             race(candidates, what, ground);
-            point.take(candidates);
+            point.set_rates(candidates);
         }
         check_outputs(candidates, what, ground);
         const Candidate& ours = candidates.back();
@@ -157,7 +157,7 @@ private:
                                                     ground.in(), ground.out(), ground.bytes());
         ++points_;
         bad_ += point.good() ? 0 : 1;
-        tell(point);
+        add_row(point);
     }
 
     Candidate candidate(const std::string& name, const BenchCase& what) {
@@ -177,7 +177,7 @@ private:
         return name == "cuda" || name == "auto";
     }
 
-    void tell(const Point& point) {
+    void add_row(const Point& point) {
         std::string each;
         for (const auto& [name, rate] : point.rates) each += fmt::format(" {} {:.2f}", name, rate);
         print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9.2f}  {:<10}{:>9.2f}{:>8.2f}{}  {}\n",

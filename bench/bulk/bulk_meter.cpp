@@ -10,33 +10,34 @@
 namespace warpseal::bench {
 namespace {
 
-// Calls on the first `bytes` bytes of the answers' input.
+// Calls on the first `bytes` bytes of the reference output's input.
 class BulkSide {
 public:
-    BulkSide(const BenchCase& what, warpseal_engine* engine, bool on_device, const Answers& answers,
-             uint64_t bytes, BulkMemory& device_in, BulkMemory& out)
+    BulkSide(const BenchCase& what, warpseal_engine* engine, bool on_device,
+             const ReferenceOutput& reference, uint64_t bytes, BulkMemory& device_in,
+             BulkMemory& out)
         : what_(what),
           engine_(engine),
           on_device_(on_device),
-          answers_(answers),
+          reference_(reference),
           bytes_(bytes),
-          messages_(answers.count()),
+          messages_(reference.count()),
           key_(make_bench_key(engine, what)),
           out_(out),
           ivs_(engine, on_device),
           keys_(engine, on_device),
           tags_(engine, on_device),
           statuses_(engine, on_device) {
-        if (on_device) device_in.put(answers.in, bytes);
-        in_ = on_device ? device_in.data() : answers.in;
+        if (on_device) device_in.put(reference.in, bytes);
+        in_ = on_device ? device_in.data() : reference.in;
         // Checked output must come from the measured calls, so no buffer holds it beforehand. The
         // exception is the tags for opening.
-        out_.put(answers.in, answers.out ? bytes : 0);
-        ivs_.put(answers.ivs.data(), answers.ivs.size());
-        keys_.put(answers.keys.data(), answers.keys.size());
-        tags_.put(
-            what.encrypt ? std::vector<uint8_t>(answers.tags.size()).data() : answers.tags.data(),
-            answers.tags.size());
+        out_.put(reference.in, reference.out ? bytes : 0);
+        ivs_.put(reference.ivs.data(), reference.ivs.size());
+        keys_.put(reference.keys.data(), reference.keys.size());
+        tags_.put(what.encrypt ? std::vector<uint8_t>(reference.tags.size()).data()
+                               : reference.tags.data(),
+                  reference.tags.size());
         statuses_.put(std::vector<int32_t>(messages_, -1).data(), messages_ * sizeof(int32_t));
     }
 
@@ -46,7 +47,7 @@ public:
     }
 
     // Copies the same bytes in and out without encrypting them.
-    bool has_link() const { return !on_device_ && answers_.out != nullptr; }
+    bool has_link() const { return !on_device_ && reference_.out != nullptr; }
     double link_seconds() {
         float milliseconds = 0;
         require_ok(warpseal_internal_time_link(engine_, in_, out_.data(), bytes_, &milliseconds),
@@ -55,9 +56,10 @@ public:
     }
 
     void check() const {
-        if (answers_.out) out_.compare(answers_.out, bytes_, "the output is not what it must be");
+        if (reference_.out)
+            out_.compare(reference_.out, bytes_, "the output is not what it must be");
         if (what_.tagged() && what_.encrypt)
-            tags_.compare(answers_.tags.data(), answers_.tags.size(),
+            tags_.compare(reference_.tags.data(), reference_.tags.size(),
                           "the tags are not what they must be");
         if (is_batch())
             statuses_.compare(std::vector<int32_t>(messages_).data(), messages_ * sizeof(int32_t),
@@ -72,7 +74,7 @@ private:
 
     warpseal_status queue(void* stream) {
         if (is_batch()) return bench_call_batch_device(what_, key_.get(), batch(), stream);
-        return bench_call_device(what_, key_.get(), answers_.ivs.data(), in_, out_.data(), bytes_,
+        return bench_call_device(what_, key_.get(), reference_.ivs.data(), in_, out_.data(), bytes_,
                                  stream);
     }
 
@@ -91,7 +93,7 @@ private:
 
     warpseal_status call() {
         if (is_batch()) return bench_call_batch(what_, key_.get(), batch());
-        return bench_call_one(what_, key_.get(), answers_.ivs.data(), in_, out_.data(), bytes_,
+        return bench_call_one(what_, key_.get(), reference_.ivs.data(), in_, out_.data(), bytes_,
                               tags_.data());
     }
 
@@ -108,13 +110,13 @@ private:
         const uint8_t* keys = what_.key_per_message ? keys_.data() : nullptr;
         const BatchMemory memory{in_,  out_.data(),  ivs_.data(),
                                  keys, tags_.data(), reinterpret_cast<int32_t*>(statuses_.data())};
-        return bench_batch(what_, memory, bytes_, answers_.message_bytes);
+        return bench_batch(what_, memory, bytes_, reference_.message_bytes);
     }
 
     const BenchCase what_;
     warpseal_engine* engine_;
     const bool on_device_;
-    const Answers& answers_;
+    const ReferenceOutput& reference_;
     const uint64_t bytes_, messages_;
     BenchKey key_;
     const uint8_t* in_ = nullptr;
@@ -141,13 +143,14 @@ void BulkMeter::reserve(const std::string& place, uint64_t bytes) {
     (place == "device" ? device_out_ : out_).at_least(bytes);
 }
 
-Answers BulkMeter::answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes) {
-    return Answers(what, text_.at_least(bytes), other_.at_least(bytes), bytes, message_bytes,
-                   device_, oracle_);
+ReferenceOutput BulkMeter::reference_output(const BenchCase& what, uint64_t bytes,
+                                            uint64_t message_bytes) {
+    return ReferenceOutput(what, text_.at_least(bytes), other_.at_least(bytes), bytes,
+                           message_bytes, device_, oracle_);
 }
 
 BenchRow BulkMeter::row(const BenchCase& what, const std::string& place, uint64_t bytes,
-                        const Answers& answers) const {
+                        const ReferenceOutput& reference) const {
     BenchRow row;
     row.what = what;
     row.device = has_gpu()
@@ -156,8 +159,8 @@ BenchRow BulkMeter::row(const BenchCase& what, const std::string& place, uint64_
     row.place = place;
     row.threads = options_.threads;
     row.bytes = bytes;
-    row.message_bytes = std::min(answers.message_bytes, bytes);
-    row.checked_against = answers.checked_against;
+    row.message_bytes = std::min(reference.message_bytes, bytes);
+    row.checked_against = reference.checked_against;
     if (place == "host") row.pinned = has_gpu();
     return row;
 }
@@ -168,7 +171,7 @@ BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uin
     if (bytes % message_bytes != 0)
         throw cli::Failure(cli::ExitCode::usage,
                            "--size must be a multiple of --message-size here.");
-    const Answers right = answers(what, bytes, message_bytes);
+    const ReferenceOutput right = reference_output(what, bytes, message_bytes);
     const bool on_device = place == "device";
     BulkSide side(what, engine_.get(), on_device, right, bytes, device_in_,
                   on_device ? device_out_ : out_);
@@ -202,11 +205,11 @@ BenchRow measure_bulk(const BenchOptions& options, const BenchCase& what, const 
 }
 
 BenchRow BulkMeter::measure_prefix(const BenchCase& what, const std::string& place, uint64_t bytes,
-                                   const Answers& answers, double seconds) {
+                                   const ReferenceOutput& reference, double seconds) {
     const bool on_device = place == "device";
-    BulkSide side(what, engine_.get(), on_device, answers, bytes, device_in_,
+    BulkSide side(what, engine_.get(), on_device, reference, bytes, device_in_,
                   on_device ? device_out_ : out_);
-    BenchRow measured = row(what, place, bytes, answers);
+    BenchRow measured = row(what, place, bytes, reference);
     side.seconds();
     // Wall clock timing needs about a millisecond; GPU events are exact for one call.
     const double one = side.seconds();

@@ -21,16 +21,16 @@ public:
     // measurements.
     void reserve(const std::string& place, uint64_t bytes);
     // Computes the expected output for `bytes` bytes in this meter's memory. It stays valid until
-    // the next call of measure or answers.
-    Answers answers(const BenchCase& what, uint64_t bytes, uint64_t message_bytes);
-    // Measures the first `bytes` bytes of the single message of `answers`, in a mode without a tag
-    // and without OpenSSL. Repetitions stop after `seconds`, but not before the third.
+    // the next call of measure or reference_output.
+    ReferenceOutput reference_output(const BenchCase& what, uint64_t bytes, uint64_t message_bytes);
+    // Measures the first `bytes` bytes of the single message of `reference`, in a mode without a
+    // tag and without OpenSSL. Repetitions stop after `seconds`, but not before the third.
     BenchRow measure_prefix(const BenchCase& what, const std::string& place, uint64_t bytes,
-                            const Answers& answers, double seconds);
+                            const ReferenceOutput& reference, double seconds);
 
 private:
     BenchRow row(const BenchCase& what, const std::string& place, uint64_t bytes,
-                 const Answers& answers) const;
+                 const ReferenceOutput& reference) const;
     bool has_gpu() const { return device_.rfind("cuda", 0) == 0; }
     bool one_gpu() const { return has_gpu() && device_.find(',') == std::string::npos; }
 

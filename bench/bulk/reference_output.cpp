@@ -71,8 +71,9 @@ std::vector<uint8_t> message_ivs(size_t iv_bytes, uint64_t count) {
     return ivs;
 }
 
-Answers::Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t byte_count,
-                 uint64_t message_size, const std::string& device, Oracle oracle)
+ReferenceOutput::ReferenceOutput(const BenchCase& what, uint8_t* text, uint8_t* other,
+                                 uint64_t byte_count, uint64_t message_size,
+                                 const std::string& device, Oracle oracle)
     : in(text), out(what.mac() ? nullptr : other), bytes(byte_count), message_bytes(message_size) {
     const uint64_t messages = (bytes + message_bytes - 1) / message_bytes;
     ivs = message_ivs(bench_iv_bytes(what), messages);
@@ -85,8 +86,8 @@ Answers::Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t 
     if (what.aead() && !what.encrypt) std::swap(in, out);
 }
 
-void Answers::compute(const BenchCase& what, const uint8_t* from, uint8_t* to,
-                      const std::string& device, Oracle oracle) {
+void ReferenceOutput::compute(const BenchCase& what, const uint8_t* from, uint8_t* to,
+                              const std::string& device, Oracle oracle) {
     std::atomic<bool> good{true};
     std::mutex naming;
     const auto reference = [&] {

@@ -64,15 +64,15 @@ enum class Oracle {
 
 // Input of a large buffer with its expected output and tags, computed on all cores if the mode
 // allows it.
-struct Answers {
+struct ReferenceOutput {
     const uint8_t *in, *out;  // In the caller's memory; `out` is null for a MAC.
     uint64_t bytes, message_bytes;
     std::vector<uint8_t> ivs, keys, tags;
     std::string checked_against;
     // `text` and `other` each have `bytes` bytes. `in` and `out` tell which of the two holds the
     // input.
-    Answers(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t bytes,
-            uint64_t message_bytes, const std::string& device, Oracle oracle);
+    ReferenceOutput(const BenchCase& what, uint8_t* text, uint8_t* other, uint64_t bytes,
+                    uint64_t message_bytes, const std::string& device, Oracle oracle);
     uint64_t count() const { return tags.size() / bench_tag_stride; }
 
 private:

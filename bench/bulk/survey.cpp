@@ -191,7 +191,8 @@ private:
         if (!gpu_.empty()) gpu.emplace(options_, gpu_, session_);
         for (const BenchCase& what : cases) try {
                 cores.reserve("host", largest);
-                const Answers right = (gpu ? *gpu : cores).answers(what, largest, largest);
+                const ReferenceOutput right =
+                    (gpu ? *gpu : cores).reference_output(what, largest, largest);
                 measure_curve(what, cores, "host", right);
                 for (const char* place : {"host", "device"}) {
                     if (!gpu) break;
@@ -205,7 +206,7 @@ private:
     }
 
     void measure_curve(const BenchCase& what, BulkMeter& meter, const char* place,
-                       const Answers& right) {
+                       const ReferenceOutput& right) {
         double seconds_a_byte = 0;
         for (uint64_t bytes = smallest_size;; bytes = std::min(4 * bytes, right.bytes)) {
             if (seconds_a_byte * static_cast<double>(bytes) > longest_call) return;

@@ -42,12 +42,12 @@ struct Figures {
         rates.push_back(static_cast<double>(count * (calls.size() - before)) /
                         seconds_since(start));
     }
-    // Returns the time that the fraction `part` of all calls did not exceed.
-    double percentile(double part) const {
+    // Returns the time that the given fraction of all calls did not exceed.
+    double percentile(double fraction) const {
         std::vector<double> sorted = calls;
         std::sort(sorted.begin(), sorted.end());
         return sorted[static_cast<size_t>(
-            std::lround(part * static_cast<double>(sorted.size() - 1)))];
+            std::lround(fraction * static_cast<double>(sorted.size() - 1)))];
     }
 };
 
@@ -67,7 +67,7 @@ public:
     Seen(const Seen&) = delete;
     Seen& operator=(const Seen&) = delete;
 
-    void take(const KemBatch& batch, uint64_t count) {
+    void add(const KemBatch& batch, uint64_t count) {
         for (uint64_t item = 0; item < count; ++item) {
             const KemSecret secret = batch.secret(item);
             uint64_t start = 0;
@@ -216,7 +216,7 @@ private:
         if (const uint64_t wrong = batch.mismatches(count))
             throw BenchWrong(fmt::format("{} of {} secrets did not arrive", wrong, count));
         Seen seen(count);
-        seen.take(batch, count);
+        seen.add(batch, count);
         if (seen.distinct() != count) throw BenchWrong("two secrets are the same");
         device.require_no_notice();
     }
@@ -277,7 +277,7 @@ private:
             const uint64_t count = std::min(most, total - done);
             for (const KemOperation operation : kem_operations) batch.run(operation, count);
             wrong += batch.mismatches(count);
-            seen.take(batch, count);
+            seen.add(batch, count);
             batch.spoil_results();
         }
         const double seconds = seconds_since(start);

@@ -59,8 +59,8 @@ public:
     }
 
 private:
-    void take(const warpseal_kem_info& set, const char* scenario, const std::string& how,
-              const KemFigure& figure, uint64_t clients) {
+    void add_row(const warpseal_kem_info& set, const char* scenario, const std::string& how,
+                 const KemFigure& figure, uint64_t clients) {
         wrong_ = wrong_ || figure.wrong != 0;
         if (figure.wrong)
             cli::complain(
@@ -94,21 +94,21 @@ private:
         const double seconds = options_.seconds;
         KemClients clients(cores_.get(), set, options_.outstanding),
             lone(cores_.get(), set, std::min<uint64_t>(options_.outstanding, most_lone));
-        take(set, encapsulates, "single calls, one core",
-             lone.encapsulate(one_core_.get(), 1, seconds), 0);
-        take(set, encapsulates, "batched calls, all cores",
-             clients.encapsulate(cores_.get(), options_.outstanding, seconds), 0);
+        add_row(set, encapsulates, "single calls, one core",
+                lone.encapsulate(one_core_.get(), 1, seconds), 0);
+        add_row(set, encapsulates, "batched calls, all cores",
+                clients.encapsulate(cores_.get(), options_.outstanding, seconds), 0);
         if (options_.device != "cpu")
-            take(set, encapsulates, "batched calls, " + options_.device,
-                 clients.encapsulate(engine_.get(), options_.outstanding, seconds), 0);
-        take(set, encapsulates, "through the batcher",
-             clients.encapsulate(engine_.get(), batching_, options_.threads, seconds), 0);
-        take(set, encapsulates, "through the batcher, one at a time",
-             lone.encapsulate_lone(engine_.get(), batching_, seconds), 0);
+            add_row(set, encapsulates, "batched calls, " + options_.device,
+                    clients.encapsulate(engine_.get(), options_.outstanding, seconds), 0);
+        add_row(set, encapsulates, "through the batcher",
+                clients.encapsulate(engine_.get(), batching_, options_.threads, seconds), 0);
+        add_row(set, encapsulates, "through the batcher, one at a time",
+                lone.encapsulate_lone(engine_.get(), batching_, seconds), 0);
         const KemClients::Decapsulated pool =
             clients.decapsulate(engine_.get(), options_.outstanding, seconds);
-        take(set, decapsulates, "key pairs, for a pool", pool.pairs, 0);
-        take(set, decapsulates, "ciphertexts of a pool's pairs", pool.secrets, 0);
+        add_row(set, decapsulates, "key pairs, for a pool", pool.pairs, 0);
+        add_row(set, decapsulates, "ciphertexts of a pool's pairs", pool.secrets, 0);
     }
 
     // Measures `count` clients that arrive at once: the time until the last one has its answer.
@@ -117,13 +117,13 @@ private:
             KemClients clients(cores_.get(), set, count);
             // Warm-up: an engine self-tests its paths and measures their speed at first use.
             clients.encapsulate(engine_.get(), count, 0);
-            take(set, encapsulates, "one call", clients.encapsulate(engine_.get(), count, 0),
-                 count);
-            take(set, encapsulates, "through the batcher",
-                 clients.encapsulate(engine_.get(), batching_, options_.threads, 0), count);
+            add_row(set, encapsulates, "one call", clients.encapsulate(engine_.get(), count, 0),
+                    count);
+            add_row(set, encapsulates, "through the batcher",
+                    clients.encapsulate(engine_.get(), batching_, options_.threads, 0), count);
             const KemClients::Decapsulated pool = clients.decapsulate(engine_.get(), count, 0);
-            take(set, decapsulates, "key pairs", pool.pairs, count);
-            take(set, decapsulates, "one call", pool.secrets, count);
+            add_row(set, decapsulates, "key pairs", pool.pairs, count);
+            add_row(set, decapsulates, "one call", pool.secrets, count);
         }
     }
 

@@ -64,12 +64,12 @@ public:
         introduce();
         std::vector<Row> rows = options_.mixed ? std::vector<Row>{mixed_row()} : single_rows();
         for (unsigned round = 0; round < options_.rounds; ++round) {
-            for (Row& row : rows) take(row, round);
+            for (Row& row : rows) run_round(row, round);
             if (round == 0) resident_after_first_round_ = resident_bytes();
         }
         uint64_t failed = 0;
         for (const Row& row : rows) {
-            tell(row, rows.front());
+            add_row(row, rows.front());
             failed += row.failed;
         }
         conclude();
@@ -128,8 +128,8 @@ private:
         return row;
     }
 
-    void take(Row& row, unsigned round) {
-        load_.handshakes = share_of(options_.handshakes, round, options_.rounds);
+    void run_round(Row& row, unsigned round) {
+        load_.handshakes = quota_of(options_.handshakes, round, options_.rounds);
         const BatchCounts before = BatchCounts::of(servers_.metrics());
         const Measured measured = run_once(row.ends);
         if (cli::interrupted_by() != 0)
@@ -179,7 +179,7 @@ private:
                                   "exchange", "batch", "wait us", "failed"));
     }
 
-    void tell(const Row& row, const Row& first) {
+    void add_row(const Row& row, const Row& first) {
         if (!row.first_failure.empty())
             cli::complain(fmt::format("{}: {}", row.name, row.first_failure));
         nlohmann::ordered_json json{

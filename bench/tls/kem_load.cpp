@@ -73,7 +73,7 @@ void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
         seconds[static_cast<size_t>(std::lround(0.99 * static_cast<double>(seconds.size() - 1)))];
 }
 
-// Thread that keeps its requests pending: each answered request is submitted again.
+// Thread that keeps its requests pending: each completed request is submitted again.
 class Submitter {
 public:
     Submitter(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests)
@@ -84,7 +84,7 @@ public:
             slots_[i].request.user = &slots_[i];
             slots_[i].request.done = [](void* user, warpseal_status status) {
                 auto* slot = static_cast<Slot*>(user);
-                slot->submitter->answer(*slot, status);
+                slot->submitter->complete(*slot, status);
             };
         }
     }
@@ -94,14 +94,14 @@ public:
         const Clock::time_point start = Clock::now();
         for (Slot& slot : slots_) submit(slot);
         for (size_t waiting = slots_.size(); waiting > 0;) {
-            last_answered_.wait(nullptr, std::memory_order_acquire);
+            last_completed_.wait(nullptr, std::memory_order_acquire);
             const bool again = seconds_since(start) < seconds && status == WARPSEAL_OK;
-            for (Slot *next, *slot = last_answered_.exchange(nullptr, std::memory_order_acquire);
+            for (Slot *next, *slot = last_completed_.exchange(nullptr, std::memory_order_acquire);
                  slot != nullptr; slot = next) {
-                next = slot->answered_before;
+                next = slot->completed_before;
                 __builtin_prefetch(next, 1);  // Another core has written it.
                 latencies.push_back(
-                    std::chrono::duration<double>(slot->answered - slot->submitted).count());
+                    std::chrono::duration<double>(slot->completed - slot->submitted).count());
                 if (again)
                     submit(*slot);
                 else
@@ -117,8 +117,8 @@ private:
     // Two cache lines; the answering thread touches only the first.
     struct alignas(128) Slot {
         Submitter* submitter;
-        Slot* answered_before;  // previous answered slot, not processed yet
-        Clock::time_point submitted, answered;
+        Slot* completed_before;  // previous completed slot, not processed yet
+        Clock::time_point submitted, completed;
         warpseal_kem_request request;
     };
 
@@ -126,25 +126,25 @@ private:
         slot.submitted = Clock::now();
         const warpseal_status status_now = warpseal_kem_batcher_submit(batcher_, &slot.request);
         if (status_now == WARPSEAL_OK) return;
-        answer(slot, status_now == WARPSEAL_LIMIT_EXCEEDED
-                         ? warpseal_kem_batcher_run(batcher_, &slot.request)
-                         : status_now);
+        complete(slot, status_now == WARPSEAL_LIMIT_EXCEEDED
+                           ? warpseal_kem_batcher_run(batcher_, &slot.request)
+                           : status_now);
     }
 
-    void answer(Slot& slot, warpseal_status result) {
-        slot.answered = Clock::now();
+    void complete(Slot& slot, warpseal_status result) {
+        slot.completed = Clock::now();
         if (result != WARPSEAL_OK) status = result;
-        Slot* before = last_answered_.load(std::memory_order_relaxed);
-        do slot.answered_before = before;
-        while (!last_answered_.compare_exchange_weak(before, &slot, std::memory_order_acq_rel,
-                                                     std::memory_order_relaxed));
-        if (before == nullptr) last_answered_.notify_one();
+        Slot* before = last_completed_.load(std::memory_order_relaxed);
+        do slot.completed_before = before;
+        while (!last_completed_.compare_exchange_weak(before, &slot, std::memory_order_acq_rel,
+                                                      std::memory_order_relaxed));
+        if (before == nullptr) last_completed_.notify_one();
     }
 
     warpseal_kem_batcher* const batcher_;
     std::vector<Slot> slots_;
     // In its own cache line, because other threads write it.
-    alignas(128) std::atomic<Slot*> last_answered_{nullptr};
+    alignas(128) std::atomic<Slot*> last_completed_{nullptr};
 };
 
 }  // namespace
@@ -234,7 +234,7 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
                                   const warpseal_kem_batcher_options& options, unsigned threads,
                                   double seconds) {
     zeroize_results();
-    // Must outlive the batcher, whose threads answer them.
+    // Must outlive the batcher, whose threads complete them.
     std::vector<std::unique_ptr<Submitter>> submitters;
     const Batcher batcher = make_batcher(engine, options);
     for (unsigned i = 0; i < threads; ++i) {

@@ -47,9 +47,9 @@ void Tally::add(Tally&& other) {
     thread_seconds += other.thread_seconds;
 }
 
-double Measured::percentile(double part) const {
+double Measured::percentile(double fraction) const {
     if (tally.milliseconds.empty()) return 0;
-    const long at = std::lround(part * static_cast<double>(tally.milliseconds.size() - 1));
+    const long at = std::lround(fraction * static_cast<double>(tally.milliseconds.size() - 1));
     return static_cast<double>(tally.milliseconds[static_cast<size_t>(at)]);
 }
 
@@ -99,7 +99,7 @@ Measured run_loops(const std::vector<std::function<Tally()>>& loops) {
     return all;
 }
 
-uint64_t share_of(uint64_t all, unsigned index, unsigned count) {
+uint64_t quota_of(uint64_t all, unsigned index, unsigned count) {
     return all * (index + 1) / count - all * index / count;
 }
 

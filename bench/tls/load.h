@@ -50,7 +50,7 @@ struct Measured {
     // Returns the fraction of the loops' time spent computing; the rest is waiting.
     double busy() const { return tally.thread_seconds / (seconds * static_cast<double>(loops)); }
     double rate() const { return static_cast<double>(tally.done) / seconds; }
-    double percentile(double part) const;
+    double percentile(double fraction) const;
 };
 
 // Joins the two ends of each connection in memory.
@@ -69,7 +69,7 @@ Step step(SSL* end, Tally& tally, bool server);
 // Runs each loop on its own thread and combines their results.
 Measured run_loops(const std::vector<std::function<Tally()>>& loops);
 // Returns the quota of loop `index`; the quotas of all `count` loops add up to `all`.
-uint64_t share_of(uint64_t all, unsigned index, unsigned count);
+uint64_t quota_of(uint64_t all, unsigned index, unsigned count);
 
 // Returns the resident memory of the process.
 uint64_t resident_bytes();

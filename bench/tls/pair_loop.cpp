@@ -31,8 +31,8 @@ public:
     PairLoop(const Load& load, const Ends& ends, unsigned index)
         : load_(load),
           ends_(ends),
-          quota_(share_of(load.handshakes, index, load.server_threads)),
-          pairs_(std::min<uint64_t>(quota_, share_of(load.in_flight, index, load.server_threads))) {
+          quota_(quota_of(load.handshakes, index, load.server_threads)),
+          pairs_(std::min<uint64_t>(quota_, quota_of(load.in_flight, index, load.server_threads))) {
     }
 
     Tally run() {

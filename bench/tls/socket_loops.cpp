@@ -118,9 +118,9 @@ public:
           address_(address),
           host_(host),
           until_closed_(until_closed),
-          quota_(share_of(load.handshakes, index, load.client_threads)),
+          quota_(quota_of(load.handshakes, index, load.client_threads)),
           connections_(
-              std::min<uint64_t>(quota_, share_of(load.in_flight, index, load.client_threads))) {}
+              std::min<uint64_t>(quota_, quota_of(load.in_flight, index, load.client_threads))) {}
 
     Tally run() {
         tally_.milliseconds.reserve(quota_);

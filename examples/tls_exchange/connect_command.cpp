@@ -80,7 +80,7 @@ private:
         std::vector<uint8_t> in;
         if (step(stream_.read(in, record_text_bytes))) return true;
         try {
-            exchange.take(in);
+            exchange.receive(in);
         } catch (const ExchangeError& error) {
             if (!dynamic_cast<const Refused*>(&error)) exchange.refuse(Refusal::failed);
             stream_.write(exchange.output);

@@ -73,10 +73,10 @@ void append_frame(std::vector<uint8_t>& out, FrameType type, uint8_t set, Bytes 
     out.insert(out.end(), body.begin(), body.end());
 }
 
-void FrameReader::take(Bytes piece) {
+void FrameReader::append(Bytes received) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(at_));
     at_ = 0;
-    buffer_.insert(buffer_.end(), piece.begin(), piece.end());
+    buffer_.insert(buffer_.end(), received.begin(), received.end());
 }
 
 bool FrameReader::next(Frame& frame) {

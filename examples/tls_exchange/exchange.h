@@ -51,11 +51,10 @@ struct ExchangeError : std::runtime_error {
 Header frame_header(FrameType type, uint8_t set, size_t body_bytes);
 void append_frame(std::vector<uint8_t>& out, FrameType type, uint8_t set, Bytes body);
 
-// Splits a byte stream into frames. Holds at most one frame and one piece of input.
+// Splits a byte stream into frames. Holds at most one frame and one segment of input.
 class FrameReader {
 public:
-    // Appends received bytes.
-    void take(Bytes piece);
+    void append(Bytes received);
     // Returns false if more bytes are needed. Throws ExchangeError as soon as a header is invalid,
     // regardless of its length field.
     bool next(Frame& frame);

@@ -64,8 +64,8 @@ void Records::open(const Frame& frame, std::vector<uint8_t>& text) {
     throw ExchangeError("a record is not authentic");
 }
 
-void ExchangeEnd::take(Bytes piece) {
-    reader_.take(piece);
+void ExchangeEnd::receive(Bytes received) {
+    reader_.append(received);
     go_on();
 }
 

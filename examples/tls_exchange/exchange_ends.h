@@ -45,7 +45,7 @@ public:
 
     // Processes received bytes. Throws ExchangeError for wrong input; afterwards only refuse() may
     // be called.
-    void take(Bytes piece);
+    void receive(Bytes received);
     // Returns true if the other side has ended its data; later data is an error.
     bool finished() const { return finished_; }
     bool open() const { return sending_ != nullptr; }

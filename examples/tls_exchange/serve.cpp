@@ -27,7 +27,7 @@ void ExchangeLoop::run() {
         poll_.wait(sweep_milliseconds, ready, woken);
         for (const uint32_t id : woken) {
             if (id & of_pool)
-                take_answer(id & ~of_pool);
+                complete_request(id & ~of_pool);
             else if (clients_[id].stream)
                 go_on(id);
         }
@@ -95,7 +95,7 @@ ExchangeLoop::Progress ExchangeLoop::advance(Client& client) {
                                                            client.stream->exporter(), service_.set);
     }
     // Sends before reading, so that a client that does not read cannot make the server hold more
-    // than one piece for it.
+    // than one segment for it.
     const TlsStream::State sent = client.stream->write(client.exchange->output);
     if (sent == TlsStream::State::blocked) return Progress::waits;
     if (sent != TlsStream::State::open) return Progress::ended;
@@ -115,7 +115,7 @@ ExchangeLoop::Progress ExchangeLoop::read_some(Client& client) {
         return Progress::ended;
     }
     try {
-        client.exchange->take(in);
+        client.exchange->receive(in);
         attend(client);
     } catch (const Refused&) {
         ++service_.refused;
@@ -154,7 +154,7 @@ void ExchangeLoop::request(Client& client, PoolRequest::Kind kind) {
     service_.pool.submit(client.request);
 }
 
-void ExchangeLoop::take_answer(uint32_t id) {
+void ExchangeLoop::complete_request(uint32_t id) {
     Client& client = clients_[id];
     const bool key = client.request.kind == PoolRequest::Kind::acquire;
     client.requested = false;
@@ -162,13 +162,13 @@ void ExchangeLoop::take_answer(uint32_t id) {
     client.has_handle = key && client.request.status == WARPSEAL_OK;
     if (!client.stream) return end(id);  // The client has disconnected in the meantime.
     if (client.request.status == WARPSEAL_OK)
-        use_answer(client);
+        use_result(client);
     else
         fail_exchange(client, key ? Refusal::busy : Refusal::failed);
     go_on(id);
 }
 
-void ExchangeLoop::use_answer(Client& client) {
+void ExchangeLoop::use_result(Client& client) {
     try {
         if (client.has_handle) {
             client.exchange->give_key(client.request.public_key);

@@ -54,8 +54,8 @@ private:
     Progress fail_exchange(Client& client, Refusal why);
     void attend(Client& client);  // Handles what the client's exchange is waiting for.
     void request(Client& client, PoolRequest::Kind kind);
-    void take_answer(uint32_t id);
-    void use_answer(Client& client);
+    void complete_request(uint32_t id);
+    void use_result(Client& client);
     void answer_data(Client& client);
     void end(uint32_t id);
     void sweep();

@@ -33,7 +33,7 @@ void serve(ExchangeService& service, int listening, unsigned threads) {
     for (ExchangeLoop& loop : loops) running.emplace_back([&loop] { loop.run(); });
 }
 
-void tell(const ExchangeService& service, const PoolBatcher::Counts& pool) {
+void print_counts(const ExchangeService& service, const PoolBatcher::Counts& pool) {
     cli::print_output(
         fmt::format("accepted {}, turned away {}, exchanges {}, refused {}, failed {}, timed out "
                     "{}, bytes {}, keys {}, key batches {}, secrets {}, "
@@ -66,7 +66,7 @@ cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session) {
         listen_on(resolve(split_address(options.listen), true).front());
     cli::print_output(fmt::format("listening on {}\n", address_of(listening.get()).text()));
     serve(service, listening.get(), threads);
-    tell(service, pool.counts());
+    print_counts(service, pool.counts());
     return cli::ExitCode::ok;  // Only a stop request ends the server.
 }
 

@@ -90,20 +90,20 @@ struct Talk {
 
     Text hello() { return next_output(client); }
     Text key_for(const Text& hello) {
-        server.take(hello);
+        server.receive(hello);
         server.give_key(pair.public_key);
         return next_output(server);
     }
     Text answer_to(const Text& key) {
-        client.take(key);
+        client.receive(key);
         return next_output(client);
     }
     Text confirmation_of(const Text& ciphertext) {
-        server.take(ciphertext);
+        server.receive(ciphertext);
         if (server.wants_secret()) server.give_secret(pair.decapsulate(server.ciphertext()));
         return next_output(server);
     }
-    void run() { client.take(confirmation_of(answer_to(key_for(hello())))); }
+    void run() { client.receive(confirmation_of(answer_to(key_for(hello())))); }
 
     std::unique_ptr<Pair> made;
     Pair& pair;
@@ -128,14 +128,14 @@ TEST(Exchange, AgreesInEverySetAndCarriesData) {
         for (const size_t bytes : {0U, 1U, 16384U, 16385U, 100000U}) {
             const Text data = some_bytes(bytes, set);
             talk.client.send(data);
-            talk.server.take(next_output(talk.client));
+            talk.server.receive(next_output(talk.client));
             EXPECT_EQ(std::exchange(talk.server.text, {}), data);
             talk.server.send(data);
-            talk.client.take(next_output(talk.server));
+            talk.client.receive(next_output(talk.server));
             EXPECT_EQ(std::exchange(talk.client.text, {}), data);
         }
         talk.client.send_last();
-        talk.server.take(next_output(talk.client));
+        talk.server.receive(next_output(talk.client));
         EXPECT_TRUE(talk.server.finished());
         EXPECT_FALSE(talk.client.finished());
     }
@@ -144,7 +144,7 @@ TEST(Exchange, AgreesInEverySetAndCarriesData) {
 TEST(Exchange, IsTheSameInSegmentsOfOneByte) {
     Talk talk;
     const auto drip = [](ExchangeEnd& end, const Text& bytes) {
-        for (const uint8_t byte : bytes) end.take({&byte, 1});
+        for (const uint8_t byte : bytes) end.receive({&byte, 1});
     };
     drip(talk.server, talk.hello());
     ASSERT_TRUE(talk.server.wants_key());
@@ -195,12 +195,12 @@ TEST(Exchange, FailsAfterAChangeOfAnyOtherByte) {
                 return bytes;
             };
             refused([&] {
-                talk.server.take(passed_on(0, talk.hello()));
+                talk.server.receive(passed_on(0, talk.hello()));
                 if (!talk.server.wants_key()) return;
                 talk.server.give_key(pair.public_key);
                 const Text confirmation =
                     talk.confirmation_of(talk.answer_to(passed_on(1, next_output(talk.server))));
-                talk.client.take(passed_on(2, confirmation));
+                talk.client.receive(passed_on(2, confirmation));
             });
             EXPECT_FALSE(talk.client.open()) << frame << " " << at;
             EXPECT_EQ(talk.server.open(), frame == 2) << frame << " " << at;
@@ -214,7 +214,7 @@ TEST(Exchange, WaitsForTheRestOfATruncatedFrame) {
     for (size_t bytes = 0; bytes < ciphertext.size(); ++bytes) {
         Talk talk(small_set, exporter(1), exporter(1), &pair);
         talk.key_for(hello);
-        EXPECT_EQ(refused([&] { talk.server.take({ciphertext.data(), bytes}); }), "");
+        EXPECT_EQ(refused([&] { talk.server.receive({ciphertext.data(), bytes}); }), "");
         EXPECT_FALSE(talk.server.wants_secret() || talk.server.open());
     }
 }
@@ -249,16 +249,19 @@ TEST(Exchange, AcceptsFramesOnlyInOrder) {
                     frame(static_cast<FrameType>(type), static_cast<uint8_t>(set), bytes);
                 const bool good_hello = type == 1 && bytes > 0 && bytes < 256 && set == 0;
                 Talk before_hello(small_set, exporter(1), exporter(1), &pair);
-                const bool hello_refused = !refused([&] { before_hello.server.take(one); }).empty();
+                const bool hello_refused =
+                    !refused([&] { before_hello.server.receive(one); }).empty();
                 EXPECT_EQ(hello_refused, !good_hello) << type << " " << bytes << " " << set;
                 Talk after_hello(small_set, exporter(1), exporter(1), &pair);
                 (void)after_hello.key_for(after_hello.hello());
                 const bool good_ciphertext = type == 3 && bytes == 731 && set == small_set;
-                EXPECT_EQ(refused([&] { after_hello.server.take(one); }).empty(), good_ciphertext)
+                EXPECT_EQ(refused([&] { after_hello.server.receive(one); }).empty(),
+                          good_ciphertext)
                     << type << " " << bytes << " " << set;
                 Talk client_alone(small_set, exporter(1), exporter(1), &pair);
                 const bool may_be_key = type == 2 && bytes == 699 && set == small_set;
-                EXPECT_TRUE(may_be_key || !refused([&] { client_alone.client.take(one); }).empty())
+                EXPECT_TRUE(may_be_key ||
+                            !refused([&] { client_alone.client.receive(one); }).empty())
                     << type << " " << bytes << " " << set;
             }
 }
@@ -275,7 +278,7 @@ TEST(Exchange, DetectsAWrongFrameByItsFirstBytes) {
                        0,
                        static_cast<uint8_t>(length >> 8),
                        static_cast<uint8_t>(length)};
-        const bool refusal = !refused([&] { talk.server.take(header); }).empty();
+        const bool refusal = !refused([&] { talk.server.receive(header); }).empty();
         EXPECT_EQ(refusal, length == 0 || length > 16400) << length;
     }
     for (size_t at = 0; at < 4; ++at) {
@@ -283,22 +286,22 @@ TEST(Exchange, DetectsAWrongFrameByItsFirstBytes) {
         Text start = {'W', 'S', 'X', 1};
         start[at] ^= 0x20;
         start.resize(at + 1);
-        EXPECT_NE(refused([&] { talk.server.take(start); }), "");
+        EXPECT_NE(refused([&] { talk.server.receive(start); }), "");
     }
     for (unsigned seed = 0; seed < 2000; ++seed) {
         Talk talk(small_set, exporter(1), exporter(1), &pair);
-        EXPECT_NE(refused([&] { talk.server.take(some_bytes(64, seed)); }), "");
+        EXPECT_NE(refused([&] { talk.server.receive(some_bytes(64, seed)); }), "");
     }
 }
 
 TEST(Exchange, RefusesForeignSets) {
     ServerExchange server(engine(), exporter(1), 3);
     ClientExchange client(engine(), exporter(1), {1, 2, 4, 200});
-    EXPECT_THROW(server.take(next_output(client)), NoCommonSet);
+    EXPECT_THROW(server.receive(next_output(client)), NoCommonSet);
     Talk talk;
     Text key;
     append_frame(key, FrameType::key, 2, Text(930));  // of a set that the client did not request
-    EXPECT_NE(refused([&] { talk.client.take(key); }), "");
+    EXPECT_NE(refused([&] { talk.client.receive(key); }), "");
 }
 
 TEST(Records, AreRefusedWhenChangedSwappedDroppedOrRepeated) {
@@ -315,7 +318,7 @@ TEST(Records, AreRefusedWhenChangedSwappedDroppedOrRepeated) {
         records.push_back(next_output(talk.client));
         meddle(records);
         const std::string why = refused([&] {
-            for (const Text& record : records) talk.server.take(record);
+            for (const Text& record : records) talk.server.receive(record);
         });
         return std::pair{why, talk.server.finished()};
     };

@@ -79,7 +79,7 @@ private:
             }
             std::vector<uint8_t> in;
             if (blocked(client, client.stream->read(in, record_text_bytes))) return;
-            exchange.take(in);
+            exchange.receive(in);
             if (!exchange.open() && !client.has_answer && !exchange.output.empty()) {
                 client.has_answer = true;
                 ++answers_;
