@@ -54,7 +54,8 @@ protected:
     void check(const Text& h, const Text& image, uint64_t count, uint64_t blocks, uint64_t gap) {
         const Memory text(image), sums(16 * count);
         const warpseal::cuda::HashedTexts texts{text.data(), 16 * blocks + gap, count, blocks};
-        const warpseal::cuda::Segments segments = warpseal::cuda::cut(texts, limits);
+        const warpseal::cuda::Segments segments =
+            warpseal::cuda::split_into_segments(texts, limits);
         const Memory scratch(segments.scratch_bytes());
         ASSERT_EQ(warpseal::cuda::ghash(hash_key(h), texts, segments, scratch.data(),
                                         reinterpret_cast<Block<4>*>(sums.data()), limits, nullptr),

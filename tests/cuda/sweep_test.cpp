@@ -215,7 +215,7 @@ TEST_P(Sweep, ExactAllocations) {
 
 class SweepInParts : public OnGpuOnce {};
 
-// More than edges_at_once tiles, of 8 KiB here: in place it is processed in chunks, elsewhere at
+// More than tiles_per_round tiles, of 8 KiB here: in place it is processed in chunks, elsewhere at
 // once, with equal output.
 TEST_F(SweepInParts, InPlace) {
     tests::Random random(508);
@@ -227,8 +227,8 @@ TEST_F(SweepInParts, InPlace) {
     for (const auto& c : cases) {
         Key key(c.name, random);
         const Text iv = random.text(key.cipher.block_bytes);
-        const size_t bytes =
-                         warpseal::cuda::tuning::edges_at_once * 8192 + (size_t{5} << 20) + c.tail,
+        const size_t bytes = warpseal::cuda::tuning::tiles_per_round * 8192 + (size_t{5} << 20) +
+                             c.tail,
                      step = size_t{64} << 20;
         const Memory text(bytes), right(bytes);
         const auto sweep = [&](warpseal_mode mode, uint8_t* out) {
