@@ -126,7 +126,7 @@ protected:
                 three_runs(*path, forward ? pt : sealed.ciphertext,
                            forward ? sealed.ciphertext : pt, direction,
                            [&](const uint8_t* in, uint8_t* out) {
-                               warpseal::GcmRun run;
+                               warpseal::GcmState run;
                                path->gcm_begin(iv_at, iv.size(), aad_at, aad.size(), &run);
                                path->gcm_segment(direction, &run, 0, in, out, pt.size());
                                Text tag(16, 0xa5);

@@ -13,7 +13,7 @@ using reference::Text;
 using tests::Output;
 using tests::Path;
 using warpseal::Direction;
-using warpseal::GcmRun;
+using warpseal::GcmState;
 
 constexpr size_t longest = size_t{1} << 18;
 constexpr size_t longest_for_reference = size_t{1}
@@ -184,10 +184,10 @@ class GcmSegments : public testing::Test {
 protected:
     // Processes the message in segments. in_order: all in one run; otherwise one run each, combined
     // afterwards.
-    static Text tag_of_segments(const Path& path, Direction direction, const GcmRun& begun,
+    static Text tag_of_segments(const Path& path, Direction direction, const GcmState& begun,
                                 const std::vector<size_t>& cut, bool in_order, const uint8_t* in,
                                 uint8_t* out, size_t aad_bytes) {
-        GcmRun run = begun;
+        GcmState run = begun;
         const size_t n = cut.back();
         for (size_t c = 0; c + 1 < cut.size(); ++c) {
             const size_t bytes = cut[c + 1] - cut[c];
@@ -195,7 +195,7 @@ protected:
                 path.gcm_segment(direction, &run, cut[c] / 16, in + cut[c], out + cut[c], bytes);
                 continue;
             }
-            GcmRun part = begun;
+            GcmState part = begun;
             std::memset(part.sum, 0, sizeof part.sum);
             path.gcm_segment(direction, &part, cut[c] / 16, in + cut[c], out + cut[c], bytes);
             path.gcm_combine(run.sum, part.sum, (bytes + 15) / 16);
@@ -240,7 +240,7 @@ TEST_F(GcmSegments, InOrderAndCombined) {
                 SCOPED_TRACE(path->target() + " " + name + " case " + std::to_string(i));
                 const Text& source = direction == Direction::encrypt ? pt : ct;
                 const Text& expected = direction == Direction::encrypt ? ct : pt;
-                GcmRun run;
+                GcmState run;
                 path->gcm_begin(iv.data(), iv.size(), aad.data(), aad.size(), &run);
                 for (const bool in_order : {true, false}) {
                     if (n != 0) std::memcpy(memory.in.begin() + in_shift, source.data(), n);
@@ -317,7 +317,7 @@ TEST(GcmFinish, AnyLengths) {
                 Text expected = reference::gcm_ghash(*reference_cipher, lengths, sum);
                 for (size_t b = 0; b < 16; ++b)
                     expected[b] = static_cast<uint8_t>(expected[b] ^ mask[b]);
-                GcmRun run;
+                GcmState run;
                 std::copy(counter0.begin(), counter0.end(), run.counter0);
                 std::copy(sum.begin(), sum.end(), run.sum);
                 path->gcm_finish(&run, aad_bytes, text_bytes, tag.data());

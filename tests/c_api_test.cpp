@@ -106,7 +106,7 @@ TEST_F(Abi, NamesAndLists) {
     EXPECT_EQ(warpseal_internal_side_channels("aes-256", "vaes1024"), nullptr);
     const char* representation =
         warpseal_internal_representation("aes-256", "cuda");  // null: built without CUDA
-    if (representation != nullptr && std::strcmp(representation, "tables") == 0) {
+    if (representation != nullptr && std::strcmp(representation, "table-based") == 0) {
         EXPECT_NE(std::strstr(warpseal_internal_side_channels("aes-256", "cuda"), "bank"), nullptr);
     }
     EXPECT_GE(count, 3u);

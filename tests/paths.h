@@ -17,7 +17,7 @@ namespace tests {
 
 using reference::Text;
 using warpseal::Direction;
-using warpseal::GcmRun;
+using warpseal::GcmState;
 
 // An expanded key that touches a guard page and is then read-only: calls must not access bytes
 // around the state, nor change it.
@@ -56,7 +56,7 @@ public:
                      uint8_t* out, size_t bytes) const {
         cpu_.xts[static_cast<int>(direction)](state_.get(), tweak_->get(), units, in, out, bytes);
     }
-    virtual void gcm_segment(Direction direction, GcmRun* run, uint64_t first_block,
+    virtual void gcm_segment(Direction direction, GcmState* run, uint64_t first_block,
                              const uint8_t* in, uint8_t* out, size_t bytes) const {
         cpu_.gcm_segment[static_cast<int>(direction)](state_.get(), run, first_block, in, out,
                                                       bytes);
@@ -77,13 +77,13 @@ public:
     }
 
     void gcm_begin(const uint8_t* iv, size_t iv_bytes, const uint8_t* aad, size_t aad_bytes,
-                   GcmRun* run) const {
+                   GcmState* run) const {
         cpu_.gcm_begin(state_.get(), iv, iv_bytes, aad, aad_bytes, run);
     }
     void gcm_combine(uint8_t sum[16], const uint8_t part[16], uint64_t blocks) const {
         cpu_.gcm_combine(state_.get(), sum, part, blocks);
     }
-    void gcm_finish(const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes,
+    void gcm_finish(const GcmState* run, uint64_t aad_bytes, uint64_t text_bytes,
                     uint8_t tag[16]) const {
         cpu_.gcm_finish(state_.get(), run, aad_bytes, text_bytes, tag);
     }
@@ -126,7 +126,7 @@ public:
                   WARPSEAL_OK);
         EXPECT_EQ(done, bytes);
     }
-    void gcm_segment(Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
+    void gcm_segment(Direction direction, GcmState* run, uint64_t first_block, const uint8_t* in,
                      uint8_t* out, size_t bytes) const override {
         size_t done = 0;
         EXPECT_EQ(warpseal::gpu_backend()->gcm_host(0, cuda_, state_.get(), direction, run,

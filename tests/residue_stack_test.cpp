@@ -29,7 +29,7 @@ struct Memory {
                                 out[messages * most_bytes], tags[16 * messages];
     int32_t statuses[messages];
     uint8_t feedback[16];
-    GcmRun run;
+    GcmState run;
 
     void fill(const CpuCipher& cipher, size_t bytes, tests::Random& random) {
         random.fill(key, sizeof key), random.fill(aad, sizeof aad);

@@ -72,7 +72,7 @@ private:
 Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
     if (job.source.positional()) total_in_ = job.source.bytes() - job.source_offset;
     const uint64_t bytes = total_in_ == none ? unknown_bytes_as : total_in_;
-    cuda_ = job.engine.gpus_for_chunks(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
+    cuda_ = job.engine.gpus_for_segments(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
     if (cuda_)
         chunks_ =
             std::clamp(all_segments_bytes / (job.engine.threads() * chunk_memory_bytes(layout())),

@@ -108,7 +108,7 @@ const char* Segment::transform(const PipelineJob& job) {
         memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);
     const char* target = nullptr;
     const warpseal_status status = job.engine.batch(*job.payload.key, WARPSEAL_GCM, job.direction,
-                                                    batch(job), Engine::Where::here, &target);
+                                                    batch(job), Engine::Threads::caller, &target);
     if (status != WARPSEAL_OK)
         find_failed_chunk(job, status);
     else if (short_chunk != nullptr && sealing(job))

@@ -54,9 +54,9 @@ struct Route : CorePath {
     const CudaCipher* cuda = nullptr;
     const void* cuda_state = nullptr;
     const void* cuda_tweak_state = nullptr;
-    Plan plan;           // for the complete work on the CPU
-    Plan shard_plan;     // assigns the shards
-    bool rated = false;  // measure this call for the throughput model
+    Plan plan;              // for the complete work on the CPU
+    Plan shard_plan;        // assigns the shards
+    bool measured = false;  // the call's time enters the throughput model
     CallClass call_class = {};
     const char* target = "";
 };
@@ -87,12 +87,12 @@ struct Engine::Impl {
                             const Call& call) const;
     // True if the CPU, at its measured throughput, finishes before a GPU would have started, for
     // any memory kind.
-    bool quick(const CpuCipher& cipher, Target core, const Call& call, const CallClass& call_class,
-               const void* state);
+    bool cpu_is_faster(const CpuCipher& cipher, Target core, const Call& call,
+                       const CallClass& call_class, const void* state);
 
-    // Computes where a call would run; opens and tests the GPUs that would have a shard. Returns
+    // Plans a call that will come later; opens and tests the GPUs that would have a shard. Returns
     // false if nothing can run it.
-    bool foresee(const char* cipher, const Call& call, Target& core, Plan& shard_plan);
+    bool plan_ahead(const char* cipher, const Call& call, Target& core, Plan& shard_plan);
 
     warpseal_status route(const Key& key, const Call& call, Route& out);
     warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // without GPUs
@@ -160,9 +160,9 @@ private:
     MemoryKind memory_kind_of(const Call& call) const;
     // Throughput of all cores together, or of one thread if the call has only that.
     Speed core_speed(const Call& call, const CallClass& call_class, const void* state);
-    // Self-tests the GPUs that have a shard in the plan. Returns the bit mask of those that failed
-    // and the last status in `why`.
-    uint32_t untested(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
+    // Self-tests the GPUs that have a shard in the plan. Returns the bit mask of those that cannot
+    // be used, and the last status in `why`.
+    uint32_t failed_gpus(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
     void say_closed(Target target, const char* cipher, warpseal_mode mode,
                     Direction direction) const;
     void say_closed(Target target, const char* set, KemOperation operation) const;

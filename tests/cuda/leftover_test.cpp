@@ -80,7 +80,7 @@ TEST_F(Leftover, OfThePipeline) {
     ASSERT_EQ(backend().xts_host(device, key.cipher, key.state(), tweak.state(), Direction::encrypt,
                                  units, text.data(), text.data(), bytes - 5, &done),
               WARPSEAL_OK);
-    warpseal::GcmRun run{};
+    warpseal::GcmState run{};
     ASSERT_EQ(backend().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
                                  text.data(), text.data(), bytes, &done),
               WARPSEAL_OK);

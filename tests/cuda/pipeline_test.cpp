@@ -139,7 +139,7 @@ TEST_F(Pipeline, GcmInSegments) {
             const Text& in = seal ? text : right;
             const Host from(bytes, pinned), to(bytes, pinned);
             std::memcpy(from.data(), in.data(), bytes);
-            warpseal::GcmRun run{};
+            warpseal::GcmState run{};
             cpu.gcm_begin(cpu_state, iv.data(), iv.size(), aad.data(), aad.size(), &run);
             const size_t first = bytes / 3 / 16 * 16;
             const bool as_long = i == 1 || i == 2;
@@ -304,7 +304,7 @@ TEST_F(Pipeline, DeviceMemoryIsBounded) {
     ASSERT_EQ(backend().xts_host(device, key.cipher, key.state(), key.state(), Direction::encrypt,
                                  units, from.data(), rest.data(), bytes, &done),
               WARPSEAL_OK);
-    warpseal::GcmRun run{};
+    warpseal::GcmState run{};
     ASSERT_EQ(backend().gcm_host(device, key.cipher, key.state(), Direction::encrypt, &run, 0,
                                  from.data(), rest.data(), bytes, &done),
               WARPSEAL_OK);

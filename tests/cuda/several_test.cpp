@@ -63,7 +63,7 @@ const GpuBackend& watched_backend() {
                                                done));
         };
         watched.gcm_host = [](int device, const CudaCipher& cipher, const void* state,
-                              Direction direction, GcmRun* run, uint64_t first, const uint8_t* in,
+                              Direction direction, GcmState* run, uint64_t first, const uint8_t* in,
                               uint8_t* out, size_t bytes, size_t* done) {
             const Watched call(device);
             return call.answer(real().gcm_host(device, cipher, state, direction, run, first, in,

@@ -128,7 +128,7 @@ void pinned(tests::Random& random) {
     const Text right = oracle::run(key.mode("gcm"), true, key.bytes, iv, {}, text, nullptr);
     const Host from(text.size(), true), to(text.size(), true);
     std::memcpy(from.data(), text.data(), text.size());
-    warpseal::GcmRun run{};
+    warpseal::GcmState run{};
     std::memcpy(run.counter0, iv.data(), iv.size());
     run.counter0[15] = 1;
     size_t done = 0;

@@ -129,7 +129,7 @@ Text one_batch(World& world, const Work& work, const char** target) {
     batch.tag_stride = 16;
     batch.statuses = statuses;
     const warpseal_status status = world.engine->batch(*world.key, work.mode, work.direction, batch,
-                                                       Engine::Where::everywhere, target);
+                                                       Engine::Threads::all, target);
     Text all = mac || work.in_place ? in : apart;
     append(all, tags.data(), tags.size());
     append(all, statuses, sizeof statuses);

@@ -189,32 +189,34 @@ TEST(Split, BatchesOnOneOrManyThreadsAreEqual) {
                ivs = reference_output::pattern(count * 12, 9);
     Text out[2], tags[2];
     std::vector<int32_t> statuses[2];
-    for (const int here : {0, 1}) {
-        out[here].resize(in.size()), tags[here].resize(count * 16),
-            statuses[here].assign(count, 77);
+    for (const int caller_only : {0, 1}) {
+        out[caller_only].resize(in.size()), tags[caller_only].resize(count * 16),
+            statuses[caller_only].assign(count, 77);
         warpseal_batch batch = {};
         batch.struct_bytes = sizeof batch;
         batch.iv_bytes = 12, batch.tag_bytes = 16, batch.message_count = count,
         batch.message_bytes = bytes;
         batch.ivs = ivs.data(), batch.iv_stride = 12, batch.in = in.data(),
         batch.in_stride = batch.out_stride = bytes;
-        batch.out = out[here].data(), batch.tags = tags[here].data(), batch.tag_stride = 16,
-        batch.statuses = statuses[here].data();
+        batch.out = out[caller_only].data(), batch.tags = tags[caller_only].data(),
+        batch.tag_stride = 16, batch.statuses = statuses[caller_only].data();
         const char* target = "";
-        ASSERT_EQ(engine->batch(*key, WARPSEAL_GCM, Direction::encrypt, batch,
-                                here ? Engine::Where::here : Engine::Where::everywhere, &target),
-                  WARPSEAL_OK);
+        ASSERT_EQ(
+            engine->batch(*key, WARPSEAL_GCM, Direction::encrypt, batch,
+                          caller_only ? Engine::Threads::caller : Engine::Threads::all, &target),
+            WARPSEAL_OK);
         EXPECT_STREQ(target, engine->pick("aes-256", WARPSEAL_GCM, in.size()));
         // Forges every hundredth message: those and no others are refused and zeroized.
-        for (uint64_t i = 0; i < count; i += 100) tags[here][i * 16 + 3] ^= 4;
-        batch.in = out[here].data();
+        for (uint64_t i = 0; i < count; i += 100) tags[caller_only][i * 16 + 3] ^= 4;
+        batch.in = out[caller_only].data();
         EXPECT_EQ(engine->batch(*key, WARPSEAL_GCM, Direction::decrypt, batch,
-                                here ? Engine::Where::here : Engine::Where::everywhere),
+                                caller_only ? Engine::Threads::caller : Engine::Threads::all),
                   WARPSEAL_NOT_AUTHENTIC);
         for (uint64_t i = 0; i < count; ++i) {
-            ASSERT_EQ(statuses[here][i], i % 100 == 0 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
+            ASSERT_EQ(statuses[caller_only][i],
+                      i % 100 == 0 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
             const Text wiped(bytes);
-            ASSERT_EQ(std::memcmp(&out[here][i * bytes],
+            ASSERT_EQ(std::memcmp(&out[caller_only][i * bytes],
                                   i % 100 == 0 ? wiped.data() : &in[i * bytes], bytes),
                       0)
                 << i;

@@ -298,8 +298,8 @@ warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state
 }
 
 warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
-                         Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
-                         uint8_t* out, size_t bytes, size_t* done_bytes) {
+                         Direction direction, GcmState* run, uint64_t first_block,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     const CpuCipher& cores = cores_of(cipher);
     const bool flip = wrong(device, current.wrong_host, WARPSEAL_GCM, direction, false);
     return walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t part) {

@@ -216,7 +216,7 @@ TEST(KemPoolOnGpu, NoStagedSecretRemains) {
     static const GpuBackend* fake;
     const auto cores = engine_on("cpu", nullptr);
     const size_t secret_bytes =
-        KemKeyStore::most_at_once * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
+        KemKeyStore::slots_per_call_limit * ((set.secret_key_bytes() + 15) / 16 * 16 + 32);
     uint64_t fail_at = 0;
     for (bool failed = true; failed; ++fail_at) {
         backend = *(fake = tests::fake_backend());

@@ -102,12 +102,12 @@ TEST_F(SubmissionQueue, NotifiesOnceByCount) {
     EXPECT_EQ(put(), Put::quiet);
     EXPECT_NE(submissions.arm(0, 3, false), KemSubmissionQueue::never);
     EXPECT_EQ(put(), Put::quiet);
-    EXPECT_EQ(put(), Put::ring);
+    EXPECT_EQ(put(), Put::wake);
     EXPECT_EQ(put(), Put::quiet);
     EXPECT_EQ(submissions.arm(0, 4, false), KemSubmissionQueue::never);
     complete(drain());
     EXPECT_NE(submissions.arm(0, 1, false), KemSubmissionQueue::never);
-    EXPECT_EQ(put(), Put::ring);
+    EXPECT_EQ(put(), Put::wake);
     complete(drain());
 }
 
@@ -116,14 +116,14 @@ TEST_F(SubmissionQueue, NotifiesOnceByKind) {
     EXPECT_NE(submissions.arm(bit(keypair) | bit(other), KemSubmissionQueue::never, false),
               KemSubmissionQueue::never);
     EXPECT_EQ(put(encapsulate), Put::quiet);
-    EXPECT_EQ(put(other), Put::ring);
+    EXPECT_EQ(put(other), Put::wake);
     EXPECT_EQ(put(keypair), Put::quiet);
     EXPECT_EQ(submissions.arm(bit(keypair), KemSubmissionQueue::never, false),
               KemSubmissionQueue::never);
     complete(drain());
     EXPECT_NE(submissions.arm(bit(keypair), KemSubmissionQueue::never, false),
               KemSubmissionQueue::never);
-    EXPECT_EQ(put(keypair), Put::ring);
+    EXPECT_EQ(put(keypair), Put::wake);
     complete(drain());
 }
 
@@ -133,7 +133,7 @@ TEST_F(SubmissionQueue, ReportsThatEachIsToBeCounted) {
     put();
     EXPECT_EQ(submissions.arm(bit(keypair), KemSubmissionQueue::never, true), 2u);
     EXPECT_EQ(put(), Put::counted);
-    EXPECT_EQ(put(keypair), Put::ring);
+    EXPECT_EQ(put(keypair), Put::wake);
     EXPECT_EQ(put(), Put::quiet);
     complete(drain());
 }

@@ -228,7 +228,7 @@ TEST(Gpus, TheMemoryKindDecides) {
 }
 
 // Makes one call as a worker of a pipeline does: 16 MiB under one key.
-warpseal_status worker_call(Engines& it, const Key& key, Engine::Where where) {
+warpseal_status worker_call(Engines& it, const Key& key, Engine::Threads threads) {
     Text text(size_t{16} << 20), ivs(32);
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
@@ -237,17 +237,17 @@ warpseal_status worker_call(Engines& it, const Key& key, Engine::Where where) {
     batch.in = batch.out = text.data();
     batch.iv_bytes = 16, batch.iv_stride = 16;
     batch.ivs = ivs.data();
-    return it.engine->batch(key, WARPSEAL_CTR, Direction::encrypt, batch, where);
+    return it.engine->batch(key, WARPSEAL_CTR, Direction::encrypt, batch, threads);
 }
 
 // A call by one of several workers shares its thread or GPU with the others, so it does not measure
 // either.
 TEST(Gpus, CallsOfWorkersAreNotMeasured) {
-    for (const Engine::Where where : {Engine::Where::here, Engine::Where::everywhere}) {
+    for (const Engine::Threads threads : {Engine::Threads::caller, Engine::Threads::all}) {
         Engines it("auto", backend_with(1), half_speed_cores);
         ASSERT_EQ(it.engine->cuda_device(), 0);
         const auto key = key_of(it);
-        for (int i = 0; i < 3; ++i) ASSERT_EQ(worker_call(it, *key, where), WARPSEAL_OK);
+        for (int i = 0; i < 3; ++i) ASSERT_EQ(worker_call(it, *key, threads), WARPSEAL_OK);
         Engine::Impl& impl = it.engine->impl();
         const Key::Descriptors& descriptors = key->descriptors();
         Target core = Target::portable;
@@ -258,7 +258,7 @@ TEST(Gpus, CallsOfWorkersAreNotMeasured) {
             {WARPSEAL_CTR, Direction::encrypt, BackendEntry::batch, size_t{16} << 20});
         const Speed gpu = impl.throughput.of(call_class, 0);
         EXPECT_EQ(gpu.alone, 0) << "sharing with the cores is a separate class";
-        EXPECT_EQ(gpu.shared > 0, where == Engine::Where::everywhere);
+        EXPECT_EQ(gpu.shared > 0, threads == Engine::Threads::all);
     }
 }
 
@@ -275,17 +275,17 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
     const CallClass call_class{
         &cipher, WARPSEAL_CTR, Direction::encrypt, BackendEntry::sweep, MemoryKind::host, 0};
     const double usual =
-        usual_core_speed(Target::portable, {message_bytes, MemoryKind::host, 16, call.mode,
-                                            call.direction, representation_of(cipher)});
+        default_core_speed(Target::portable, {message_bytes, MemoryKind::host, 16, call.mode,
+                                              call.direction, representation_of(cipher)});
     for (const auto& [engines, one_thread] :
          {std::pair<Engines&, double>{it, 4}, {unmeasured, usual}}) {
         call.bytes =
-            static_cast<uint64_t>(1.5 * one_thread * usual_gpu_delay(MemoryKind::pinned) * 1e9);
+            static_cast<uint64_t>(1.5 * one_thread * default_gpu_delay(MemoryKind::pinned) * 1e9);
         for (const bool alone : {false, true}) {
             call.one_thread = alone;
-            EXPECT_EQ(
-                engines.engine->impl().quick(cipher, Target::portable, call, call_class, nullptr),
-                !alone)
+            EXPECT_EQ(engines.engine->impl().cpu_is_faster(cipher, Target::portable, call,
+                                                           call_class, nullptr),
+                      !alone)
                 << one_thread;
         }
     }
@@ -294,8 +294,8 @@ TEST(Gpus, WorkersHaveOneThreadEach) {
 // The expected shards are known once the first GPU is open; then the others are opened too.
 TEST(Gpus, AllGpusWorthASegmentAreOpened) {
     Engines it("auto", backend_with(2), half_speed_cores);
-    EXPECT_TRUE(it.engine->gpus_for_chunks("aes-128", WARPSEAL_GCM, Direction::encrypt,
-                                           uint64_t{100} << 30));
+    EXPECT_TRUE(it.engine->gpus_for_segments("aes-128", WARPSEAL_GCM, Direction::encrypt,
+                                             uint64_t{100} << 30));
     EXPECT_TRUE(it.engine->gpu_is_open(0) && it.engine->gpu_is_open(1));
 }
 
@@ -351,9 +351,10 @@ TEST(Gpus, CallsOfWorkersGoToEachGpuInTurn) {
     Engines two("cuda:0,1", backend_with(2), [](int party) { return Speed{20.0 + party, 20.0}; });
     const auto key = key_of(two);
     for (int i = 0; i < 2; ++i)
-        ASSERT_EQ(worker_call(two, *key, Engine::Where::here), WARPSEAL_OK);  // with self-tests
+        ASSERT_EQ(worker_call(two, *key, Engine::Threads::caller), WARPSEAL_OK);  // with self-tests
     const tests::Script before = tests::script();
-    for (int i = 0; i < 6; ++i) ASSERT_EQ(worker_call(two, *key, Engine::Where::here), WARPSEAL_OK);
+    for (int i = 0; i < 6; ++i)
+        ASSERT_EQ(worker_call(two, *key, Engine::Threads::caller), WARPSEAL_OK);
     for (int i = 0; i < 2; ++i)
         EXPECT_EQ(tests::script().host_calls_of[i], before.host_calls_of[i] + 3);
 }

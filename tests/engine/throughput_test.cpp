@@ -19,7 +19,7 @@ constexpr uint64_t gigabyte = 1'000'000'000;
 // Records calls that result in this known rate.
 void note(Throughput& throughput, int party, double rate, int times = 1,
           const CallClass& of = call_class, bool shared = false) {
-    const double delay = party == Throughput::cores ? 0 : usual_gpu_delay(of.memory_kind);
+    const double delay = party == Throughput::cores ? 0 : default_gpu_delay(of.memory_kind);
     for (int i = 0; i < times; ++i) throughput.note(of, party, shared, gigabyte, 1 / rate + delay);
 }
 
@@ -35,7 +35,7 @@ TEST(Throughput, RiseAtOnceAndFallSlowly) {
         EXPECT_NEAR(alone_after(8), 9.5, 1e-9);
         EXPECT_NEAR(alone_after(20), 20, 1e-9);
         EXPECT_NEAR(alone_after(10), 17.5, 1e-9);
-        throughput.note(call_class, party, false, telling_bytes - 1, 1e-6);
+        throughput.note(call_class, party, false, min_measured_bytes - 1, 1e-6);
         EXPECT_NEAR(throughput.of(call_class, party).alone, 17.5, 1e-9) << "too little to measure";
         EXPECT_EQ(throughput.of(call_class, party).shared, 0);
         EXPECT_EQ(throughput.of(call_class, 5).alone, 0);
@@ -45,10 +45,10 @@ TEST(Throughput, RiseAtOnceAndFallSlowly) {
 // A call that ends about when a GPU usually starts is at most twice as fast as measured.
 TEST(Throughput, AShortCallDoesNotRaiseAGpusRate) {
     Throughput throughput(4);
-    const double seconds = usual_gpu_delay(call_class.memory_kind) / 2;
-    for (int i = 0; i < 3; ++i) throughput.note(call_class, 0, false, telling_bytes, seconds);
+    const double seconds = default_gpu_delay(call_class.memory_kind) / 2;
+    for (int i = 0; i < 3; ++i) throughput.note(call_class, 0, false, min_measured_bytes, seconds);
     EXPECT_NEAR(throughput.of(call_class, 0).alone,
-                static_cast<double>(telling_bytes) * 1e-9 / (seconds / 2), 1e-9);
+                static_cast<double>(min_measured_bytes) * 1e-9 / (seconds / 2), 1e-9);
 }
 
 // Otherwise one bad measurement would exclude a target for good.
@@ -65,7 +65,7 @@ TEST(Throughput, MeasurementsUnderLoadAreUncertain) {
 }
 
 TEST(Throughput, AreBySize) {
-    EXPECT_EQ(scale_of(0), scale_of(telling_bytes));
+    EXPECT_EQ(scale_of(0), scale_of(min_measured_bytes));
     EXPECT_EQ(scale_of(uint64_t{16} << 20), scale_of((uint64_t{64} << 20) - 1));
     EXPECT_NE(scale_of(uint64_t{4} << 20), scale_of(uint64_t{32} << 20));
     EXPECT_EQ(scale_of(uint64_t{256} << 20), scale_of(UINT64_MAX));

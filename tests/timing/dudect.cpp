@@ -128,7 +128,7 @@ private:
     void gcm(int d, size_t blocks) {
         judge(call(WARPSEAL_GCM, d, blocks), 16 * blocks, blocks, keyed(),
               [=, this](const uint8_t* in) {
-                  warpseal::GcmRun run, part{};
+                  warpseal::GcmState run, part{};
                   cipher_.gcm_begin(state_.get(), iv_, 12, iv_, 5, &run);
                   std::memcpy(part.counter0, run.counter0, sizeof part.counter0);
                   cipher_.gcm_segment[d](state_.get(), &part, 0, in + keys_capacity, out_.data(),

@@ -188,7 +188,7 @@ private:
                 run(call(WARPSEAL_GCM, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0,
                     pattern(bytes, 10), Text(16), [&](Buffers& b) {
                         const Text& with = bytes == 16 ? iv : long_iv;
-                        warpseal::GcmRun run, part{};
+                        warpseal::GcmState run, part{};
                         cipher_.gcm_begin(b.state->get(), with.data(), with.size(), aad.data(),
                                           aad.size(), &run);
                         // The one exception: the first counter under an IV of other than 96 bits is

@@ -62,7 +62,7 @@ struct CipherFunctions {
     // ---- GCM, SP 800-38D 7
 
     static void gcm_begin(const void* memory, const uint8_t* iv, size_t iv_bytes,
-                          const uint8_t* aad, size_t aad_bytes, GcmRun* run) {
+                          const uint8_t* aad, size_t aad_bytes, GcmState* run) {
         const State& state = state_of(memory);
         Block<4> sum{};
         if (iv_bytes == modes::Gcm::plain_iv_bytes) {
@@ -78,7 +78,7 @@ struct CipherFunctions {
     }
 
     template <Direction direction>
-    static void gcm_segment(const void* memory, GcmRun* run, uint64_t first_block,
+    static void gcm_segment(const void* memory, GcmState* run, uint64_t first_block,
                             const uint8_t* in, uint8_t* out, size_t bytes) {
         const State& state = state_of(memory);
         const Block<4> j0 = load_block<4>(run->counter0);
@@ -107,7 +107,7 @@ struct CipherFunctions {
         store_block(sum, s);
     }
 
-    static void gcm_finish(const void* memory, const GcmRun* run, uint64_t aad_bytes,
+    static void gcm_finish(const void* memory, const GcmState* run, uint64_t aad_bytes,
                            uint64_t text_bytes, uint8_t tag[16]) {
         const State& state = state_of(memory);
         Block<4> sum = load_block<4>(run->sum);
@@ -142,7 +142,7 @@ struct CipherFunctions {
         uint64_t failed = 0;
         for (uint64_t i = first; i < first + count; ++i) {
             const Message m = message_of(batch, i);
-            GcmRun run;
+            GcmState run;
             gcm_begin(state, m.iv, batch.iv_bytes, batch.aad + i * batch.aad_stride,
                       batch.aad_bytes, &run);
             gcm_segment<direction>(state, &run, 0, m.in, m.out, m.bytes);
@@ -220,7 +220,7 @@ struct CipherFunctions {
         zeroized<sweep<Mode, direction>>(state, iv, first_block, in, out, bytes);
     }
     template <Direction direction>
-    static void zeroized_gcm_segment(const void* state, GcmRun* run, uint64_t first_block,
+    static void zeroized_gcm_segment(const void* state, GcmState* run, uint64_t first_block,
                                      const uint8_t* in, uint8_t* out, size_t bytes) {
         // Includes the vectors of the GHASH accumulator.
         constexpr size_t small_stack = 2 * Representation::facts.small_stack_bytes;

@@ -156,15 +156,15 @@ warpseal_status test_ctr(TestCase& test_case, const CpuCipher& reference, Direct
     return WARPSEAL_OK;
 }
 
-GcmRun run_of(const Text& counter0, const Text& sum) {
-    GcmRun run;
+GcmState run_of(const Text& counter0, const Text& sum) {
+    GcmState run;
     memcpy(run.counter0, counter0.data(), 16);
     memcpy(run.sum, sum.data(), 16);
     return run;
 }
 
-// Tests a GCM segment in one call and in two calls on one GcmRun. One start counter soon wraps its
-// low 32 bits, the other does not.
+// Tests a GCM segment in one call and in two calls on one GcmState. One start counter soon wraps
+// its low 32 bits, the other does not.
 warpseal_status test_gcm_segments(TestCase& test_case, const CpuCipher& reference,
                                   Direction direction) {
     const reference_output::Blocks blocks(reference, reference.known.key);
@@ -187,7 +187,7 @@ warpseal_status test_gcm_segments(TestCase& test_case, const CpuCipher& referenc
             const Text sum = reference_output::ghash(
                 blocks, before, Text(ciphertext.begin(), ciphertext.begin() + end));
             for (const size_t split : {size_t{0}, bytes / 48 * 16}) {
-                GcmRun run;
+                GcmState run;
                 const warpseal_status status = both_ways(
                     Text(from.begin(), from.begin() + end), Text(to.begin(), to.begin() + end),
                     [&](const uint8_t* in, uint8_t* out) {
@@ -255,15 +255,15 @@ warpseal_status test_gcm_ends(const CpuCipher& cipher, const void* state,
         for (const size_t aad_bytes : {0, 20, 150}) {
             const Text iv = reference_output::pattern(iv_bytes, 9),
                        aad = reference_output::pattern(aad_bytes, 10);
-            GcmRun run;
+            GcmState run;
             cipher.gcm_begin(state, iv.data(), iv_bytes, aad.data(), aad_bytes, &run);
-            const GcmRun expected = run_of(reference_output::counter0(blocks, iv),
-                                           reference_output::aad_sum(blocks, aad));
+            const GcmState expected = run_of(reference_output::counter0(blocks, iv),
+                                             reference_output::aad_sum(blocks, aad));
             if (memcmp(&run, &expected, sizeof run) != 0) return WARPSEAL_SELF_TEST_FAILED;
             for (const size_t split : {size_t{16}, size_t{560}}) {
                 const auto middle = text.begin() + static_cast<ptrdiff_t>(split);
                 const Text front(text.begin(), middle), back(middle, text.end());
-                GcmRun joined = run_of(
+                GcmState joined = run_of(
                     reference_output::counter0(blocks, iv),
                     reference_output::ghash(blocks, reference_output::aad_sum(blocks, aad), front));
                 cipher.gcm_combine(state, joined.sum,

@@ -21,7 +21,7 @@ public:
     virtual warpseal_status sweep(warpseal_mode mode, Direction direction, const uint8_t* iv,
                                   uint64_t first_block, const uint8_t* in, uint8_t* out,
                                   size_t bytes) = 0;
-    virtual warpseal_status segment(Direction direction, GcmRun* run, uint64_t first_block,
+    virtual warpseal_status segment(Direction direction, GcmState* run, uint64_t first_block,
                                     const uint8_t* in, uint8_t* out, size_t bytes) = 0;
     virtual warpseal_status xts(Direction direction, const XtsUnits& units, const uint8_t* in,
                                 uint8_t* out, size_t bytes) = 0;
@@ -67,7 +67,7 @@ public:
         cipher_.sweep[mode][static_cast<int>(direction)](state(), iv, first_block, in, out, bytes);
         return WARPSEAL_OK;
     }
-    warpseal_status segment(Direction direction, GcmRun* run, uint64_t first_block,
+    warpseal_status segment(Direction direction, GcmState* run, uint64_t first_block,
                             const uint8_t* in, uint8_t* out, size_t bytes) override {
         cipher_.gcm_segment[static_cast<int>(direction)](state(), run, first_block, in, out, bytes);
         return WARPSEAL_OK;
@@ -112,7 +112,7 @@ public:
         return backend_.sweep_host(device_, cipher_, schedule_.state(), mode, direction, iv,
                                    first_block, in, out, bytes, &done, nullptr);
     }
-    warpseal_status segment(Direction direction, GcmRun* run, uint64_t first_block,
+    warpseal_status segment(Direction direction, GcmState* run, uint64_t first_block,
                             const uint8_t* in, uint8_t* out, size_t bytes) override {
         size_t done = 0;
         return backend_.gcm_host(device_, cipher_, schedule_.state(), direction, run, first_block,
@@ -168,7 +168,7 @@ public:
                                          memory_, to, bytes, nullptr);
         });
     }
-    warpseal_status segment(Direction, GcmRun*, uint64_t, const uint8_t*, uint8_t*,
+    warpseal_status segment(Direction, GcmState*, uint64_t, const uint8_t*, uint8_t*,
                             size_t) override {
         return WARPSEAL_UNSUPPORTED;
     }

@@ -78,7 +78,7 @@ struct WordSliced {
     using Wide = Words<vector_bytes, vectors>;
     using Narrow = Words<16, 1>;
 
-    static constexpr const char* name = "words";
+    static constexpr const char* name = "word-sliced";
     static constexpr size_t wide_blocks = vectors * vector_bytes / 4, narrow_blocks = 4;
     static constexpr size_t stack_bytes = 8192, small_stack_bytes = 4096;
 

@@ -195,7 +195,7 @@ class GcmText : public TextWork {
     static constexpr size_t header_bytes = 256;
 
 public:
-    GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmRun& run,
+    GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmState& run,
             uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes)
         : TextWork(in, out, bytes, header_bytes),
           cipher_(cipher),
@@ -215,7 +215,7 @@ public:
     }
 
     // Combines the GHASH values of the committed chunks into `run`, in order.
-    void combine(GcmRun& run) const {
+    void combine(GcmState& run) const {
         for (size_t i = 0; i < sums_.size() && sums_[i].committed; ++i)
             cipher_.gcm_combine(state_, run.sum, sums_[i].bytes, sums_[i].blocks);
     }
@@ -272,8 +272,8 @@ warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state
 }
 
 warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
-                         Direction direction, GcmRun* gcm, uint64_t first_block, const uint8_t* in,
-                         uint8_t* out, size_t bytes, size_t* done_bytes) {
+                         Direction direction, GcmState* gcm, uint64_t first_block,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     *done_bytes = 0;
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
