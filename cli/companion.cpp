@@ -27,8 +27,8 @@ namespace fs = std::filesystem;
 fs::path find_companion(const std::string& name) {
     std::error_code error;
     const fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-    for (const fs::path& place : {here / name, here / WARPSEAL_COMPANIONS / name})
-        if (fs::is_regular_file(place, error)) return place.lexically_normal();
+    for (const fs::path& candidate : {here / name, here / WARPSEAL_COMPANIONS / name})
+        if (fs::is_regular_file(candidate, error)) return candidate.lexically_normal();
     throw Failure(ExitCode::unsupported,
                   fmt::format("the program {} is not beside {} nor in {}.", name,
                               (here / "warpseal").string(),

@@ -62,7 +62,7 @@ Output::Output(const std::string& path, bool force, mode_t mode)
     }
     // The target of a symbolic link is the output, as with a shell's redirection. A dangling link
     // is an ordinary existing name.
-    const LinksEnd end = behind_links(path, shown_);
+    const LinksEnd end = resolve_links(path, shown_);
     struct stat seen;
     stream_ = is_stream_path(path, seen);
     if (!stream_)
@@ -122,7 +122,7 @@ void Output::open_unnamed(const std::string& path) {
     file_ =
         Descriptor(openat(directory_descriptor_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
     if (file_ && access(process_path(file_.get()).c_str(), F_OK) == 0)
-        return keep_from_removal(file_.get());
+        return lock_temporary(file_.get());
     // Without /proc, an unnamed file cannot get a name.
     const int error = file_ ? EOPNOTSUPP : errno;
     // Errors of kernels and file systems without O_TMPFILE (open(2)).
@@ -144,7 +144,7 @@ void Output::open_temporary() {
     file_ = Descriptor(openat(directory_descriptor_.get(), name.c_str(),
                               O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, mode_));
     if (!file_) fail("cannot create", errno);
-    keep_from_removal(file_.get());
+    lock_temporary(file_.get());
     temporary_ = name;
     // Printed under --quiet too, because a user who kills the program must know the location of the
     // file.

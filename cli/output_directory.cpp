@@ -103,7 +103,7 @@ bool remove_if_abandoned(int directory, const char* name, const std::vector<File
 
 }  // namespace
 
-LinksEnd behind_links(const std::string& path, const std::string& shown) {
+LinksEnd resolve_links(const std::string& path, const std::string& shown) {
     std::string end = path;
     for (int links = 0; links < most_links; ++links) {
         struct stat link, folder;
@@ -172,6 +172,6 @@ std::vector<std::string> remove_abandoned(int directory, const std::vector<FileI
     return removed;
 }
 
-void keep_from_removal(int descriptor) { (void)flock(descriptor, LOCK_EX | LOCK_NB); }
+void lock_temporary(int descriptor) { (void)flock(descriptor, LOCK_EX | LOCK_NB); }
 
 }  // namespace warpseal::cli

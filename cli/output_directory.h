@@ -24,7 +24,7 @@ struct LinksEnd {
 // Throws Failure (usage) for a link in a sticky directory that everybody may write to. Links of the
 // caller or of the directory's owner are accepted. This is the rule of fs.protected_symlinks = 1,
 // regardless of the setting of this system. `shown` is the output's name for messages.
-LinksEnd behind_links(const std::string& path, const std::string& shown);
+LinksEnd resolve_links(const std::string& path, const std::string& shown);
 
 // Opens a pipe or device for writing without following a link at the end of the path. `seen` is the
 // earlier result of stat(2). Throws Failure (usage) for another user's file in a directory as above
@@ -51,6 +51,6 @@ std::vector<std::string> remove_abandoned(int directory, const std::vector<FileI
 
 // Protects the file from remove_abandoned until the last descriptor of its open file is closed. On
 // a file system without locks, this does nothing and remove_abandoned removes nothing.
-void keep_from_removal(int descriptor);
+void lock_temporary(int descriptor);
 
 }  // namespace warpseal::cli

@@ -31,7 +31,7 @@ public:
     void write(const uint8_t* data, size_t bytes);
     // Throws Failure if a signal asked the program to stop. The text says if output was already
     // written.
-    void heed_interrupt() const;
+    void throw_if_interrupted() const;
 
 private:
     Output& output_;

@@ -9,7 +9,7 @@
 
 namespace warpseal::cli {
 
-void RawOutput::heed_interrupt() const {
+void RawOutput::throw_if_interrupted() const {
     const int signal_number = interrupted_by();
     if (signal_number == 0) return;
     throw Failure(ExitCode(128 + signal_number),
@@ -19,7 +19,7 @@ void RawOutput::heed_interrupt() const {
 
 void RawOutput::write(const uint8_t* data, size_t bytes) {
     for (size_t done = 0; done < bytes;) {
-        heed_interrupt();
+        throw_if_interrupted();
         const ssize_t wrote = ::write(output_.descriptor(), data + done, bytes - done);
         if (wrote < 0 && errno == EINTR) continue;
         if (wrote <= 0)
@@ -36,7 +36,7 @@ size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown,
     for (;;) {
         const ssize_t got = ::read(input, to, most);
         const int error = errno;
-        output.heed_interrupt();
+        output.throw_if_interrupted();
         if (got >= 0) return static_cast<size_t>(got);
         if (error != EINTR)
             throw Failure(ExitCode::input_output,

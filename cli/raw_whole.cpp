@@ -92,7 +92,7 @@ void run_raw_whole(const RawJob& job, const warpseal_key* key, const WholeInput*
                                               aad_bytes, text, text, text_bytes, tag, tag_bytes)
                     : warpseal_open(key, job.mode, job.iv.data(), job.iv.size(), aad_data,
                                     aad_bytes, text, text, text_bytes, tag, tag_bytes);
-    output.heed_interrupt();
+    output.throw_if_interrupted();
     require_raw(job, status);
     output.write(text, job.encrypt ? text_bytes + tag_bytes : text_bytes);
 }

@@ -11,16 +11,16 @@ constexpr size_t boundary = 64;
 }  // namespace
 
 size_t Arena::add(size_t bytes, size_t skew) {
-    const size_t place = (memory_.size() / boundary + 2) * boundary + skew;
-    memory_.resize(place + bytes + boundary, poison);
-    places_.emplace_back(place, place + bytes);
-    return place;
+    const size_t offset = (memory_.size() / boundary + 2) * boundary + skew;
+    memory_.resize(offset + bytes + boundary, poison);
+    ranges_.emplace_back(offset, offset + bytes);
+    return offset;
 }
 
 size_t Arena::add(const Octets& bytes, size_t skew) {
-    const size_t place = add(bytes.size(), skew);
-    std::copy(bytes.begin(), bytes.end(), at(place));
-    return place;
+    const size_t offset = add(bytes.size(), skew);
+    std::copy(bytes.begin(), bytes.end(), at(offset));
+    return offset;
 }
 
 warpseal_status Arena::run(Tested& tested, bool on_device, const Work& work) {
@@ -45,7 +45,7 @@ warpseal_status Arena::run(Tested& tested, bool on_device, const Work& work) {
         std::copy(base, base + memory_.size(), memory_.begin());
     }
     size_t from = 0;
-    for (const auto& [begin, end] : places_) {
+    for (const auto& [begin, end] : ranges_) {
         require(std::all_of(memory_.begin() + static_cast<ptrdiff_t>(from),
                             memory_.begin() + static_cast<ptrdiff_t>(begin),
                             [](uint8_t byte) { return byte == poison; }),

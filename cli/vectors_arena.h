@@ -18,7 +18,7 @@ public:
         std::copy(words.begin(), words.end(), reinterpret_cast<T*>(this->at(at)));
         return at;
     }
-    uint8_t* at(size_t place) { return memory_.data() + place; }
+    uint8_t* at(size_t offset) { return memory_.data() + offset; }
 
     // Runs work(base, stream); the buffer at offset p starts at base + p. With on_device, base is
     // GPU memory, copied there before and back after. Fails the row if a byte outside the buffers
@@ -30,7 +30,7 @@ public:
 
 private:
     Octets memory_;
-    std::vector<std::pair<size_t, size_t>> places_;  // begin and end offsets
+    std::vector<std::pair<size_t, size_t>> ranges_;  // begin and end offsets
 };
 
 }  // namespace warpseal::cli

@@ -83,16 +83,16 @@ void check_bulk_on_device(Tested& tested, const Bulk& bulk, const warpseal_key* 
             continue;
         }
         Arena arena;
-        const size_t place = arena.add(data);
+        const size_t offset = arena.add(data);
         const auto work = [&](uint8_t* base, void* stream) {
-            return call_on_device(bulk, key, encrypt, base + place, data.size(), stream);
+            return call_on_device(bulk, key, encrypt, base + offset, data.size(), stream);
         };
         require_status(arena.run(tested, true, work), WARPSEAL_OK, what);
         if (encrypt)
-            check_bulk_ciphertext(row, arena.at(place), data.size(), what);
+            check_bulk_ciphertext(row, arena.at(offset), data.size(), what);
         else
-            require_equal(arena.at(place), plaintext, what);
-        std::copy_n(arena.at(place), data.size(), data.begin());
+            require_equal(arena.at(offset), plaintext, what);
+        std::copy_n(arena.at(offset), data.size(), data.begin());
     }
 }
 

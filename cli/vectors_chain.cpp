@@ -253,7 +253,7 @@ std::vector<State> run_all(Tested& tested, const Chain& chain, const std::vector
     if (tested.has_device_memory()) return run_rounds(tested, chain, rounds.data(), rounds.size());
     const size_t slices =
         std::min<size_t>(rounds.size(), std::max(1u, std::thread::hardware_concurrency()));
-    std::vector<std::vector<State>> parts(slices);
+    std::vector<std::vector<State>> results(slices);
     std::vector<std::exception_ptr> failures(slices);
     std::vector<std::thread> threads;
     for (size_t slice = 0; slice < slices; ++slice)
@@ -261,7 +261,7 @@ std::vector<State> run_all(Tested& tested, const Chain& chain, const std::vector
             const size_t begin = rounds.size() * slice / slices,
                          end = rounds.size() * (slice + 1) / slices;
             try {
-                parts[slice] = run_rounds(tested, chain, rounds.data() + begin, end - begin);
+                results[slice] = run_rounds(tested, chain, rounds.data() + begin, end - begin);
             } catch (...) {
                 failures[slice] = std::current_exception();
             }
@@ -270,7 +270,7 @@ std::vector<State> run_all(Tested& tested, const Chain& chain, const std::vector
     std::vector<State> states;
     for (size_t slice = 0; slice < slices; ++slice) {
         if (failures[slice]) std::rethrow_exception(failures[slice]);
-        states.insert(states.end(), parts[slice].begin(), parts[slice].end());
+        states.insert(states.end(), results[slice].begin(), results[slice].end());
     }
     return states;
 }

@@ -46,12 +46,12 @@ void write_all(int fd, const Octets& bytes) {
 }
 
 Octets read_all(int fd) {
-    Octets all, piece(1 << 16);
+    Octets all, buffer(1 << 16);
     for (;;) {
-        const ssize_t got = ::read(fd, piece.data(), piece.size());
+        const ssize_t got = ::read(fd, buffer.data(), buffer.size());
         if (got < 0 && errno == EINTR) continue;
         if (got <= 0) return all;
-        all.insert(all.end(), piece.begin(), piece.begin() + got);
+        all.insert(all.end(), buffer.begin(), buffer.begin() + got);
     }
 }
 
@@ -169,16 +169,16 @@ void check_chunks(Tested& tested, const std::string& cipher_name, const nlohmann
         throw RowSkipped("malformed row: baseNonce is not 12 bytes");
     const size_t count = plaintext.size() / chunk_bytes + 1;
     Octets nonces, tags;
-    std::vector<uint64_t> lengths, sealed_places, plain_places;
+    std::vector<uint64_t> lengths, sealed_offsets, plain_offsets;
     for (size_t i = 0; i < count; ++i) {
         nonces.insert(nonces.end(), base_nonce.begin(), base_nonce.end());
         for (size_t byte = 0; byte < 8; ++byte)
             nonces[i * nonce_bytes + nonce_bytes - 1 - byte] ^=
                 static_cast<uint8_t>(uint64_t{i} >> (8 * byte));
         lengths.push_back(i + 1 < count ? chunk_bytes : plaintext.size() % chunk_bytes);
-        sealed_places.push_back(header_bytes + i * (chunk_bytes + tag_bytes));
-        plain_places.push_back(i * chunk_bytes);
-        const uint8_t* tag = message.data() + sealed_places[i] + lengths[i];
+        sealed_offsets.push_back(header_bytes + i * (chunk_bytes + tag_bytes));
+        plain_offsets.push_back(i * chunk_bytes);
+        const uint8_t* tag = message.data() + sealed_offsets[i] + lengths[i];
         tags.insert(tags.end(), tag, tag + tag_bytes);
     }
     std::vector<int32_t> statuses(count, -1);
@@ -194,15 +194,15 @@ void check_chunks(Tested& tested, const std::string& cipher_name, const nlohmann
     batch.tag_stride = tag_bytes;
     batch.statuses = statuses.data();
 
-    batch.in = message.data(), batch.in_offsets = sealed_places.data();
-    batch.out = opened.data(), batch.out_offsets = plain_places.data();
+    batch.in = message.data(), batch.in_offsets = sealed_offsets.data();
+    batch.out = opened.data(), batch.out_offsets = plain_offsets.data();
     batch.tags = tags.data();
     require_status(warpseal_open_batch(key.get(), WARPSEAL_GCM, &batch), WARPSEAL_OK,
                    "opening the chunks as a batch");
     require_equal(opened.data(), plaintext, "opening the chunks as a batch");
 
-    batch.in = plaintext.data(), batch.in_offsets = plain_places.data();
-    batch.out = sealed.data(), batch.out_offsets = sealed_places.data();
+    batch.in = plaintext.data(), batch.in_offsets = plain_offsets.data();
+    batch.out = sealed.data(), batch.out_offsets = sealed_offsets.data();
     batch.tags = fresh_tags.data();
     require_status(warpseal_seal_batch_unsafe_iv(key.get(), WARPSEAL_GCM, &batch), WARPSEAL_OK,
                    "sealing the chunks as a batch");

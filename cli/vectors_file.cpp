@@ -26,10 +26,10 @@ Octets read_whole(const std::string& path) {
     ssize_t got = 0;
     do {
         if (bytes.size() > vectors_bytes_most) break;
-        constexpr size_t piece = 1 << 20;
+        constexpr size_t step = 1 << 20;
         const size_t before = bytes.size();
-        bytes.resize(before + piece);
-        got = ::read(fd, bytes.data() + before, piece);
+        bytes.resize(before + step);
+        got = ::read(fd, bytes.data() + before, step);
         bytes.resize(before + static_cast<size_t>(got > 0 ? got : 0));
     } while (got > 0 || (got < 0 && errno == EINTR));
     const int error = got < 0 ? errno : 0;
@@ -45,8 +45,9 @@ Octets read_whole(const std::string& path) {
 
 std::string row_name(const json& row, size_t line) {
     const auto id = row.find("id");
-    const std::string place = "line " + std::to_string(line);
-    return id != row.end() && id->is_string() ? place + " (" + id->get<std::string>() + ")" : place;
+    const std::string position = "line " + std::to_string(line);
+    return id != row.end() && id->is_string() ? position + " (" + id->get<std::string>() + ")"
+                                              : position;
 }
 
 void check_line(Tested& tested, const json& row) {

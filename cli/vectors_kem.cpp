@@ -181,25 +181,25 @@ private:
         Arena arena;
         Octets* const arrays[] = {&items.publics, &items.secrets, &items.ciphertexts,
                                   &items.shared};
-        size_t places[std::size(arrays)];
-        for (size_t i = 0; i < std::size(arrays); ++i) places[i] = arena.add(*arrays[i]);
-        const size_t coins_place = arena.add(coins),
-                     statuses_place = arena.add_words(std::vector<int32_t>(items.count, -1));
+        size_t offsets[std::size(arrays)];
+        for (size_t i = 0; i < std::size(arrays); ++i) offsets[i] = arena.add(*arrays[i]);
+        const size_t coins_offset = arena.add(coins),
+                     statuses_offset = arena.add_words(std::vector<int32_t>(items.count, -1));
         const auto work = [&](uint8_t* base, void* stream) {
             warpseal_kem_batch batch{};
             batch.struct_bytes = sizeof batch;
             batch.count = items.count;
-            batch.public_keys = base + places[0];
+            batch.public_keys = base + offsets[0];
             batch.public_key_stride = set_.public_key_bytes;
-            batch.secret_keys = base + places[1];
+            batch.secret_keys = base + offsets[1];
             batch.secret_key_stride = set_.secret_key_bytes;
-            batch.ciphertexts = base + places[2];
+            batch.ciphertexts = base + offsets[2];
             batch.ciphertext_stride = set_.ciphertext_bytes;
-            batch.shared_secrets = base + places[3];
+            batch.shared_secrets = base + offsets[3];
             batch.shared_secret_stride = set_.shared_secret_bytes;
-            batch.coins = base + coins_place;
+            batch.coins = base + coins_offset;
             batch.coins_stride = coins_bytes;
-            batch.statuses = reinterpret_cast<int32_t*>(base + statuses_place);
+            batch.statuses = reinterpret_cast<int32_t*>(base + statuses_offset);
             return on_device_ ? operation.on_device(tested_.engine(), set_.name, &batch, stream)
                               : operation.on_host(tested_.engine(), set_.name, &batch);
         };
@@ -209,8 +209,8 @@ private:
             throw RowSkipped(std::string(set_.name) + " does not run on this device");
         require_status(status, WARPSEAL_OK, what);
         for (size_t i = 0; i < std::size(arrays); ++i)
-            std::copy_n(arena.at(places[i]), arrays[i]->size(), arrays[i]->begin());
-        const auto* statuses = reinterpret_cast<const int32_t*>(arena.at(statuses_place));
+            std::copy_n(arena.at(offsets[i]), arrays[i]->size(), arrays[i]->begin());
+        const auto* statuses = reinterpret_cast<const int32_t*>(arena.at(statuses_offset));
         require(std::all_of(statuses, statuses + items.count,
                             [](int32_t one) { return one == WARPSEAL_OK; }),
                 what + ": an item has no result");

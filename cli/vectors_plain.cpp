@@ -41,7 +41,7 @@ warpseal_status call_plain(const Message& m, const warpseal_key* key, bool encry
                                                            in, out, bytes);
 }
 
-void check_refused_shapes(const Message& m, const RowKey& key) {
+void check_refused_lengths(const Message& m, const RowKey& key) {
     const auto try_iv = [&](size_t iv_bytes, size_t bytes, const char* what) {
         const Octets iv(m.iv.size() + 1);
         Octets out(bytes + m.cipher.block_bytes);
@@ -131,7 +131,7 @@ void check_plain(Tested& tested, const Message& m, const RowKey& key) {
         }
         if (m.mode != WARPSEAL_ECB) check_batches(tested, m, key, encrypt);
     }
-    check_refused_shapes(m, key);
+    check_refused_lengths(m, key);
 }
 
 void check_units(Tested& tested, const Message& m, const RowKey& key) {

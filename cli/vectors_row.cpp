@@ -155,17 +155,17 @@ Octets inflate_all(const uint8_t* data, size_t bytes) {
     z_stream stream{};
     if (inflateInit2(&stream, any_header) != Z_OK) throw std::runtime_error("zlib does not start");
     const std::unique_ptr<z_stream, int (*)(z_stream*)> closer(&stream, inflateEnd);
-    Octets out, piece(1 << 18);
+    Octets out, buffer(1 << 18);
     stream.next_in = const_cast<uint8_t*>(data);
     stream.avail_in = static_cast<uInt>(bytes);
     if (stream.avail_in != bytes) throw std::runtime_error("compressed data of 4 GiB or more");
     for (;;) {
-        stream.next_out = piece.data();
-        stream.avail_out = static_cast<uInt>(piece.size());
+        stream.next_out = buffer.data();
+        stream.avail_out = static_cast<uInt>(buffer.size());
         const int code = inflate(&stream, Z_NO_FLUSH);
         if (code != Z_OK && code != Z_STREAM_END)
             throw std::runtime_error("the compressed data is damaged");
-        out.insert(out.end(), piece.begin(), piece.end() - stream.avail_out);
+        out.insert(out.end(), buffer.begin(), buffer.end() - stream.avail_out);
         if (out.size() > vectors_bytes_most)
             throw Failure(ExitCode::limit_exceeded, "more than the " +
                                                         human_bytes(vectors_bytes_most) +

@@ -66,7 +66,7 @@ def list_names_everything(p):
         check_equal(names[name]["legacy"], False, name)
     for name, cipher in names.items():
         check_equal(cipher["legacy"], name.startswith("des"), f"{name} is legacy")
-        check(set(cipher["representations"]["portable"].split()) <= {"byte-sliced", "word-sliced", "bitsliced", "table-based", "instructions"}, f"{name}: {cipher['forms']}")
+        check(set(cipher["representations"]["portable"].split()) <= {"byte-sliced", "word-sliced", "bitsliced", "table-based", "instructions"}, f"{name}: {cipher['representations']}")
         check_equal(set(cipher["side_channels"]), set(cipher["representations"]), f"{name}: targets with a note on side channels")
         for target, words in cipher["side_channels"].items():
             in_banks = target == "cuda" and cipher["representations"][target] in ("table-based", "bitsliced")

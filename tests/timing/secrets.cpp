@@ -403,7 +403,7 @@ void records() {
                        "a branch or an address depends on the padding");
                 known(&end, sizeof end);
                 known(mac.data(), mac.size());
-                result(end.text_bytes == begin && (end.good != 0) == good && mac == wanted,
+                result(end.text_bytes == begin && (end.valid != 0) == good && mac == wanted,
                        "records", "wrong end");
             }
 }

@@ -49,9 +49,9 @@ private:
     void* memory_ = nullptr;
 };
 
-class Pieces {
+class RawChunkCipher {
 public:
-    Pieces(const RawJob& job, const warpseal_key* key, const RawOutput& output)
+    RawChunkCipher(const RawJob& job, const warpseal_key* key, const RawOutput& output)
         : job_(job),
           key_(key),
           output_(output),
@@ -86,7 +86,7 @@ private:
     // Checks for an interrupt first. It also ends the other programs of a pipe, and their output is
     // cut off.
     void require(warpseal_status status) const {
-        output_.heed_interrupt();
+        output_.throw_if_interrupted();
         require_raw(job_, status);
     }
 
@@ -167,13 +167,13 @@ void run_raw_chunks(const RawJob& job, warpseal_engine* engine, const warpseal_k
     Buffer first(engine, step + job.cipher.block_bytes),
         second(engine, step + job.cipher.block_bytes);
     Buffer *now = &first, *ahead = &second;
-    Pieces pieces(job, key, output);
+    RawChunkCipher cipher(job, key, output);
     now->fill(input, step, output);
     for (bool last = false; !last; std::swap(now, ahead)) {
         ahead->size = 0;
         if (now->size == step) ahead->fill(input, step, output);
         last = ahead->size == 0;
-        output.write(now->data(), pieces.run(now->data(), now->size, last));
+        output.write(now->data(), cipher.run(now->data(), now->size, last));
     }
 }
 
