@@ -20,13 +20,13 @@ std::vector<std::string> mode_names(const warpseal_cipher_info& cipher) {
     return names;
 }
 
-// Returns the result of `ask` for the cipher on each usable target: its representation or its side
-// channels.
+// Returns the result of `query` for the cipher on each usable target: its representation or its
+// side channels.
 nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher,
-                                 const char* (*ask)(const char* cipher, const char* target)) {
+                                 const char* (*query)(const char* cipher, const char* target)) {
     nlohmann::ordered_json values = nlohmann::ordered_json::object();
     for (const warpseal_target_info& target : all_targets()) {
-        const char* text = target.usable ? ask(cipher.name, target.name) : nullptr;
+        const char* text = target.usable ? query(cipher.name, target.name) : nullptr;
         if (text) values[target.name] = text;
     }
     return values;

@@ -69,7 +69,7 @@ warpseal_status check_units(uint64_t unit_bytes, uint64_t text_bytes) {
 
 warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
                             uint64_t bytes) {
-    if (!plain(mode) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!plain(mode) || !key.supports(mode)) return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (iv.size != 0 && iv.data == nullptr) return WARPSEAL_INVALID_ARGUMENT;
     warpseal_status status = check_iv(mode, key.facts(), iv.size);

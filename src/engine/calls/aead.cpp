@@ -60,7 +60,7 @@ bool arguments_disjoint(Bytes iv, Bytes aad, const Message& message, const void*
 
 warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
                            Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
-    if (!aead(mode) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!aead(mode) || !key.supports(mode)) return WARPSEAL_INVALID_ARGUMENT;
     const CpuCipher& facts = key.facts();
     if ((facts.modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (iv.data == nullptr || tag == nullptr || (aad.data == nullptr && aad.size != 0))
@@ -245,7 +245,7 @@ warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes
 
 warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
                             uint8_t* tag, size_t tag_bytes) {
-    if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr ||
+    if (mode != WARPSEAL_CMAC || !key.supports(mode) || tag == nullptr ||
         (in.data == nullptr && in.size != 0))
         return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;

@@ -31,7 +31,7 @@ StreamingContext::MessageState& StreamingContext::SecretMessageState::memory() {
 warpseal_status StreamingContext::create(Engine& engine, const Key& key, warpseal_mode mode,
                                          Direction direction,
                                          std::unique_ptr<StreamingContext>& out) {
-    if (!(plain(mode) || mode == WARPSEAL_GCM || mode == WARPSEAL_XTS) || !key.fits(mode))
+    if (!(plain(mode) || mode == WARPSEAL_GCM || mode == WARPSEAL_XTS) || !key.supports(mode))
         return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
@@ -44,7 +44,7 @@ warpseal_status StreamingContext::create(Engine& engine, const Key& key, warpsea
 
 warpseal_status StreamingContext::rekey(Engine& engine, const Key& key) {
     if (stage_ != Stage::none) end();
-    if (&engine != &engine_ || &key.facts() != &facts_ || !key.fits(mode_))
+    if (&engine != &engine_ || &key.facts() != &facts_ || !key.supports(mode_))
         return WARPSEAL_INVALID_ARGUMENT;
     if (key.refuses(direction_)) return WARPSEAL_WEAK_KEY;
     key_ = &key;

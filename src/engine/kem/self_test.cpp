@@ -137,19 +137,19 @@ warpseal_status run_test(KemOperation operation, Items& items, const Run& run) {
 }
 
 warpseal_status test(const kem::Params& set, KemOperation operation, const Run& run) {
-    const KemReferenceDigest* answer = kem_reference_digest(set.name);
-    if (answer == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+    const KemReferenceDigest* expected = kem_reference_digest(set.name);
+    if (expected == nullptr) return WARPSEAL_SELF_TEST_FAILED;
     Items items(set);
     const warpseal_status status = run_test(operation, items, run);
     if (status != WARPSEAL_OK) return status;
     uint8_t digest[16];
     shake256(items.outputs(operation), digest, sizeof digest);
     const bool same =
-        std::memcmp(digest, answer->digest[static_cast<int>(operation)], sizeof digest) == 0;
+        std::memcmp(digest, expected->digest[static_cast<int>(operation)], sizeof digest) == 0;
     return same ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
 }
 
-constexpr KemReferenceDigest answers[] = {
+constexpr KemReferenceDigest reference_digests[] = {
     {"ntruhps2048509",
      {{0x91, 0x07, 0xab, 0x90, 0x41, 0xdc, 0xa6, 0x7d, 0x19, 0x9b, 0x5c, 0x18, 0xfd, 0xd8, 0x0e,
        0x70},
@@ -197,8 +197,8 @@ constexpr KemReferenceDigest answers[] = {
 }  // namespace
 
 const KemReferenceDigest* kem_reference_digest(const char* set) {
-    for (const KemReferenceDigest& answer : answers)
-        if (std::strcmp(answer.set, set) == 0) return &answer;
+    for (const KemReferenceDigest& digest : reference_digests)
+        if (std::strcmp(digest.set, set) == 0) return &digest;
     return nullptr;
 }
 
