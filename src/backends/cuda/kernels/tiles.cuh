@@ -11,7 +11,7 @@ namespace warpseal::cuda {
 
 struct Tiling {
     uint64_t message_count;
-    uint64_t tiles;         // items for each message; those past its end are empty
+    uint64_t tiles;       // items for each message; those past its end are empty
     uint64_t min_blocks;  // minimum number of blocks in a tile
 
     uint64_t items() const { return message_count * tiles; }
