@@ -154,7 +154,7 @@ void StreamingContext::position(uint8_t* iv, uint32_t* used) const {
         memcpy(iv, state_.value.feedback, block_bytes_);
 }
 
-// Blocks that bypass update() are not counter_update: between blocks nothing needs their number.
+// Blocks that bypass update() are not counted: between blocks nothing needs their number.
 // Only CTR does; its message restarts at the current counter.
 StreamingContext::Loop StreamingContext::loop() {
     const bool between_blocks =

@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t calibration_bytes = size_t{64} << 10;
 constexpr int calibration_runs = 3;
-// All cores all_cores_efficiency are slower than one core times their number: clocks drop, and
+// All cores together are slower than one core times their number: clocks drop, and
 // hyperthreads share units.
 constexpr double all_cores_efficiency = 0.7;
 constexpr uint8_t scales = 5;
