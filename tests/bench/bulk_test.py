@@ -1,5 +1,6 @@
 """`warpseal bench`: its table, JSON and options. It prints no figure for a wrong output."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -157,6 +158,15 @@ def host_to_host(p):
     check_equal(sorted((r["mode"], r["operation"], r["message_bytes"]) for r in rows), large_rows(modes_of(p, "aes-256"), 4 << 20), "rows")
 
 
+def open_files(process):
+    """Names of the files that the process has open; it may close one at any moment."""
+    names = []
+    for descriptor in os.listdir(f"/proc/{process}/fd"):
+        with contextlib.suppress(FileNotFoundError):
+            names.append(os.readlink(f"/proc/{process}/fd/{descriptor}"))
+    return names
+
+
 @case
 def file_to_file(p):
     for size in ("16KiB", "1MiB", "33MiB"):  # an empty last chunk, as every multiple of 16 KiB has
@@ -166,8 +176,7 @@ def file_to_file(p):
     check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "leftover files")
     process = p.start("bench", "--place", "file", "--size", "64MiB", "--directory", p.directory, "aes-256-gcm")
     if os.geteuid() == 0:
-        wait_until(lambda: process.poll() is not None or any("warpseal-bench" in os.readlink(f"/proc/{process.pid}/fd/{descriptor}")
-                                                             for descriptor in os.listdir(f"/proc/{process.pid}/fd")), "it has made a file")
+        wait_until(lambda: process.poll() is not None or any("warpseal-bench" in name for name in open_files(process.pid)), "it has made a file")
     else:
         time.sleep(0.5)  # other processes cannot list its open files
     process.kill()

@@ -1,6 +1,7 @@
 """`warpseal tls-bench`: tens of thousands of full handshakes without a failure and in flat memory,
 thousands in flight on fibres, and batches."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -40,7 +41,8 @@ def listening_port(process):
     def look():
         sockets = set()
         for descriptor in os.listdir(f"/proc/{process}/fd"):
-            sockets.add(os.readlink(f"/proc/{process}/fd/{descriptor}"))
+            with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+                sockets.add(os.readlink(f"/proc/{process}/fd/{descriptor}"))
         with open(f"/proc/{process}/net/tcp", encoding="ascii") as table:
             rows = [row.split() for row in table.readlines()[1:]]
         found[:] = [int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A" and f"socket:[{row[9]}]" in sockets]
