@@ -1,5 +1,6 @@
 // Expected output of a message: from libcrypto where it has the cipher and mode, else from the
-// reference. Neither shares code with the library.
+// reference. Neither shares code with the library, but for ciphers without a reference
+// implementation: their single blocks come from their header.
 #pragma once
 
 #include "oracle.h"
