@@ -74,8 +74,8 @@ struct BlockFunctions {
     // use those above.
     Run encrypt_state;  // encrypts state_blocks blocks
     Run encrypt_one;
-    // XORs up to `tiles` wide runs with the keystream from counter block `first` on. Returns the
-    // number of runs done.
+    // CTR: XORs up to `tiles` wide runs with the keystream from counter block `first` on. Returns
+    // the number of runs done, which may be 0.
     size_t (*count)(const Key&, Counting&, const Text& first, const uint8_t* in, uint8_t* out,
                     size_t tiles);
     using Sweep = void (*)(const Key&, const Text& iv, uint64_t first_block, const uint8_t* in,
@@ -222,13 +222,21 @@ struct Family {
                             narrow_blocks = Representation::narrow_blocks;
     static constexpr const Functions& functions = functions_of<ExpandedKey<Target, First>>;
 
+    // True if the mode functions of this family are right for another cipher.
     template <class Other>
-    static constexpr bool has =
-        functions.same_loops(functions_of<ExpandedKey<Target, Other>>) &&
-        ExpandedKey<Target, Other>::Representation::wide_blocks
-            == wide_blocks&& ExpandedKey<Target, Other>::Representation::narrow_blocks
-            == narrow_blocks;
-    static_assert((has<Cipher> && ...), "a header's ciphers have the same loops and run sizes");
+    static constexpr bool includes() {
+        using Expanded = ExpandedKey<Target, Other>;
+        using R = typename Expanded::Representation;
+        bool equal = functions.same_loops(functions_of<Expanded>);
+        equal = equal && R::wide_blocks == wide_blocks && R::narrow_blocks == narrow_blocks;
+        equal = equal && R::stack_bytes == Representation::stack_bytes;
+        if constexpr (requires { R::state_blocks; })
+            equal = equal && R::state_blocks == Representation::state_blocks;
+        if constexpr (requires { R::chains_at_once; })
+            equal = equal && R::chains_at_once == Representation::chains_at_once;
+        return equal;
+    }
+    static_assert((includes<Cipher>() && ...), "ciphers of one header differ in key size only");
 };
 
 // Encrypts one block.
