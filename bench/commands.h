@@ -1,14 +1,17 @@
-// Commands of warpseal-bench, which `warpseal bench` runs under the same names.
+// Commands of the program `warpseal-bench`. Each function registers its options with CLI11.
 #pragma once
 
-#include "command.h"
+#include "cli/support/command.h"
 
-namespace warpseal::papers {
+namespace warpseal::bench {
 
 // Runs the whole program and returns its exit code.
-int run_program(int argument_count, char** arguments);
+int run_bench(int argument_count, char** arguments);
 
+void add_bulk(CLI::App& program, cli::Session& session);  // without a command's name
+void add_kem(CLI::App& program, cli::Session& session);
+void add_tls(CLI::App& program, cli::Session& session);
 void add_papers(CLI::App& program, cli::Session& session);
 void add_ladder(CLI::App& program, cli::Session& session);
 
-}  // namespace warpseal::papers
+}  // namespace warpseal::bench

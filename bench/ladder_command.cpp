@@ -5,12 +5,14 @@
 
 #include <algorithm>
 
-#include "commands.h"
-#include "ladder/kem.h"
-#include "ladder/ladder.h"
-#include "report.h"
+#include "bench/commands.h"
+#include "bench/ladder/kem.h"
+#include "bench/ladder/ladder.h"
+#include "bench/report/figures.h"
+#include "bench/report/report.h"
+#include "cli/support/output.h"
 
-namespace warpseal::papers {
+namespace warpseal::bench {
 namespace {
 
 struct LadderOptions {
@@ -112,14 +114,17 @@ nlohmann::ordered_json json_row(const AnyStep& step, const AnyMeasured* measured
     json["local_bytes"] = measured->local_bytes;
     json["shared_bytes"] = measured->shared_bytes;
     json["threads_per_block"] = measured->threads_per_block;
+    json["resident_blocks"] = measured->resident_blocks;
+    json["occupancy"] = rounded(measured->occupancy);
+    json["blocks"] = measured->blocks;
     return json;
 }
 
 template <class AnyMeasured>
 std::string kernel_text(bool product, const AnyMeasured& measured) {
-    if (product) return fmt::format("{:>10}{:>8}{:>8}{:>9}", "-", "-", "-", "-");
-    return fmt::format("{:>10}{:>8}{:>8}{:>9}", measured.registers, measured.local_bytes,
-                       measured.shared_bytes, measured.threads_per_block);
+    if (product) return fmt::format("{:>10}{:>8}{:>8}{:>9}{:>8}", "-", "-", "-", "-", "-");
+    return fmt::format("{:>10}{:>8}{:>8}{:>9}{:>8}", measured.registers, measured.local_bytes,
+                       measured.shared_bytes, measured.threads_per_block, measured.resident_blocks);
 }
 
 // Returns true if every output was right.
@@ -127,8 +132,8 @@ template <class AnyMeasured, class AnyStep, class AnyOptions>
 bool run_all(const std::vector<const AnyStep*>& steps, const AnyOptions& options, const char* unit,
              Report& report) {
     if (steps.empty()) return true;
-    report.print(fmt::format("\n{:<40}{:>10}{:>10}{:>8}{:>8}{:>9}  {}\n", "", unit, "registers",
-                             "local", "shared", "threads", "what"));
+    report.print(fmt::format("\n{:<40}{:>10}{:>10}{:>8}{:>8}{:>9}{:>8}  {}\n", "", unit,
+                             "registers", "local", "shared", "threads", "blocks", "what"));
     bool right = true;
     for (const AnyStep* step : steps) {
         if (const int signal = cli::interrupted_by())
@@ -193,7 +198,8 @@ void add_ladder(CLI::App& program, cli::Session& session) {
     ladder
         ->add_option("--json", options->json,
                      "write head and rows there; - is stdout, the table then goes to stderr")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(cli::Output::refused_path);
     ladder->add_option("--device", options->run.device, "which GPU")
         ->check(CLI::Range(0, 63).description(""))
         ->type_name("N")
@@ -225,4 +231,4 @@ void add_ladder(CLI::App& program, cli::Session& session) {
     });
 }
 
-}  // namespace warpseal::papers
+}  // namespace warpseal::bench

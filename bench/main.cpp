@@ -1,6 +1,6 @@
 // The program `warpseal-bench`.
-#include "commands.h"
+#include "bench/commands.h"
 
 int main(int argument_count, char** arguments) {
-    return warpseal::papers::run_program(argument_count, arguments);
+    return warpseal::bench::run_bench(argument_count, arguments);
 }

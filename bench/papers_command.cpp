@@ -3,21 +3,23 @@
 
 #include <algorithm>
 
-#include "commands.h"
-#include "papers/study.h"
-#include "report.h"
+#include "bench/commands.h"
+#include "bench/papers/study.h"
+#include "bench/report/figures.h"
+#include "bench/report/report.h"
+#include "cli/support/output.h"
 
-namespace warpseal::papers {
+namespace warpseal::bench {
 namespace {
 
 constexpr struct {
     const char* name;
-    void (*reproduce)(Study&);
-} all_papers[] = {{"P1", reproduce_p1},
-                  {"P2", reproduce_p2},
-                  {"P3", reproduce_p3},
-                  {"P4", reproduce_p4},
-                  {"P5", reproduce_p5}};
+    void (*reproduce)(papers::Study&);
+} all_papers[] = {{"P1", papers::reproduce_p1},
+                  {"P2", papers::reproduce_p2},
+                  {"P3", papers::reproduce_p3},
+                  {"P4", papers::reproduce_p4},
+                  {"P5", papers::reproduce_p5}};
 
 template <class Value>
 nlohmann::ordered_json or_null(const std::optional<Value>& value) {
@@ -32,7 +34,7 @@ nlohmann::ordered_json text_or_null(const std::string& text) {
     return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }
 
-nlohmann::ordered_json json_row(const Row& row) {
+nlohmann::ordered_json json_row(const papers::Row& row) {
     nlohmann::ordered_json json{{"paper", row.table->paper},
                                 {"table", row.table->name},
                                 {"title", row.table->title},
@@ -54,14 +56,14 @@ nlohmann::ordered_json json_row(const Row& row) {
     return json;
 }
 
-cli::ExitCode run(const Options& options, cli::Session& session) {
-    const Table* table = nullptr;
+cli::ExitCode run(const papers::Options& options, cli::Session& session) {
+    const papers::Table* table = nullptr;
     Report* report = nullptr;
-    Tally tally;
-    Study study(options, session, [&](const Row& row) {
-        if (row.table != table) report->print(title_text(*row.table));
+    papers::Tally tally;
+    papers::Study study(options, session, [&](const papers::Row& row) {
+        if (row.table != table) report->print(papers::title_text(*row.table));
         table = row.table;
-        report->print(row_text(row));
+        report->print(papers::row_text(row));
         report->add(json_row(row));
         tally.take(row);
     });
@@ -82,7 +84,7 @@ cli::ExitCode run(const Options& options, cli::Session& session) {
 }  // namespace
 
 void add_papers(CLI::App& program, cli::Session& session) {
-    auto options = std::make_shared<Options>();
+    auto options = std::make_shared<papers::Options>();
     CLI::App* papers = program.add_subcommand(
         "papers",
         "The tables of five papers: as published, by their methods here, and by our default path");
@@ -100,7 +102,8 @@ void add_papers(CLI::App& program, cli::Session& session) {
     papers
         ->add_option("--json", options->json,
                      "write head and rows there; - is stdout, the tables then go to stderr")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check(cli::Output::refused_path);
     papers
         ->add_option("--files", options->files,
                      "P5: the files of this folder instead of ones made on the spot")
@@ -130,4 +133,4 @@ void add_papers(CLI::App& program, cli::Session& session) {
     });
 }
 
-}  // namespace warpseal::papers
+}  // namespace warpseal::bench

@@ -7,8 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "c_api/internal.h"
-#include "ciphers.h"
-#include "command.h"
+#include "cli/commands.h"
+#include "cli/support/ciphers.h"
+#include "cli/support/command.h"
 
 namespace warpseal::cli {
 namespace {
@@ -20,23 +21,23 @@ std::vector<std::string> mode_names(const warpseal_cipher_info& cipher) {
     return names;
 }
 
-// Returns the result of `ask` for the cipher on each usable target: its representation or its side
-// channels.
+// Returns the result of `query` for the cipher on each usable target: its representation or its
+// side channels.
 nlohmann::ordered_json by_target(const warpseal_cipher_info& cipher,
-                                 const char* (*ask)(const char* cipher, const char* target)) {
-    nlohmann::ordered_json told = nlohmann::ordered_json::object();
+                                 const char* (*query)(const char* cipher, const char* target)) {
+    nlohmann::ordered_json values = nlohmann::ordered_json::object();
     for (const warpseal_target_info& target : all_targets()) {
-        const char* text = target.usable ? ask(cipher.name, target.name) : nullptr;
-        if (text) told[target.name] = text;
+        const char* text = target.usable ? query(cipher.name, target.name) : nullptr;
+        if (text) values[target.name] = text;
     }
-    return told;
+    return values;
 }
 
-// Fits a column; the table of targets gives the details of each exception.
+// Short enough for a column; the table of targets gives the details of each exception.
 std::string side_channels_as_text(const warpseal_cipher_info& cipher) {
     std::string text = "constant time", but = "; tables: ";
-    const nlohmann::ordered_json told = by_target(cipher, warpseal_internal_side_channels);
-    for (const auto& [target, what] : told.items()) {
+    const nlohmann::ordered_json values = by_target(cipher, warpseal_internal_side_channels);
+    for (const auto& [target, what] : values.items()) {
         if (what == "constant time") continue;
         text += but + target;
         but = " ";
@@ -46,7 +47,7 @@ std::string side_channels_as_text(const warpseal_cipher_info& cipher) {
 
 std::string representations_as_text() {
     std::vector<warpseal_target_info> usable;
-    std::string text = fmt::format("{:<14}", "FORM");
+    std::string text = fmt::format("{:<14}", "REPRESENTATION");
     for (const warpseal_target_info& target : all_targets())
         if (target.usable) usable.push_back(target);
     for (const warpseal_target_info& target : usable) text += fmt::format("  {:<12}", target.name);
@@ -91,7 +92,7 @@ ExitCode list(bool json) {
                  {"block_bytes", cipher.block_bytes},
                  {"modes", mode_names(cipher)},
                  {"legacy", cipher.legacy != 0},
-                 {"forms", by_target(cipher, warpseal_internal_representation)},
+                 {"representations", by_target(cipher, warpseal_internal_representation)},
                  {"side_channels", by_target(cipher, warpseal_internal_side_channels)}});
         const nlohmann::ordered_json all{
             {"ciphers", ciphers}, {"targets", targets_as_json()}, {"file_ciphers", file_suites()}};

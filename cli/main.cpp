@@ -1,6 +1,6 @@
 // The program `warpseal`.
-#include "command.h"
+#include "cli/commands.h"
 
 int main(int argument_count, char** arguments) {
-    return warpseal::cli::run_program(argument_count, arguments);
+    return warpseal::cli::run_warpseal(argument_count, arguments);
 }

@@ -21,7 +21,7 @@ const OSSL_ALGORITHM* encoder_algorithms();
 const OSSL_ALGORITHM* decoder_algorithms();
 // Implements the TLS-GROUP capability: calls `callback` once for each offered group. Stops and
 // returns 0 when a call returns 0.
-int tell_groups(const Context& context, OSSL_CALLBACK* callback, void* user);
+int report_groups(const Context& context, OSSL_CALLBACK* callback, void* user);
 
 // Returns an entry of an OSSL_DISPATCH table.
 template <class Function>

@@ -25,18 +25,18 @@ bool apart(const uint8_t* a, size_t a_bytes, const uint8_t* b, size_t b_bytes) {
 
 bool BlockCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const uint8_t* iv,
                        size_t iv_bytes, const OSSL_PARAM params[]) {
-    warpseal_wipe(held_, sizeof held_);
-    held_bytes_ = 0;
+    warpseal_wipe(buffered_, sizeof buffered_);
+    buffered_bytes_ = 0;
     if (iv != nullptr && algorithm_.iv_bytes() != 0) {
         if (iv_bytes != algorithm_.iv_bytes()) return started(fail(Reason::wrong_iv, "length"));
         std::memcpy(iv_, iv, iv_bytes);
     }
-    return started(aim(decrypt, key, key_bytes) && set(params));
+    return started(set_direction_and_key(decrypt, key, key_bytes) && set(params));
 }
 
 bool BlockCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                          size_t bytes) {
-    if (!under_way_ || !passes() || bytes == 0 || (bytes & (algorithm_.block_bytes - 1)) != 0 ||
+    if (!in_progress_ || !passes() || bytes == 0 || (bytes & (algorithm_.block_bytes - 1)) != 0 ||
         capacity < bytes || in == nullptr || out == nullptr)
         return assemble(out, out_bytes, capacity, in, bytes);
     const bool done = run(in, out, bytes);
@@ -49,7 +49,7 @@ bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t capacity, con
     *out_bytes = 0;
     if (!ready()) return false;
     if (tls_version_ != 0) return record(out, out_bytes, capacity, in, bytes);
-    const size_t block = algorithm_.block_bytes, all = held_bytes_ + bytes;
+    const size_t block = algorithm_.block_bytes, all = buffered_bytes_ + bytes;
     size_t whole = all & ~(block - 1);
     if (decrypt_ && padding_ && whole == all && whole != 0) whole -= block;
     if ((in == nullptr && bytes != 0) || (out == nullptr && (bytes != 0 || whole != 0)))
@@ -58,21 +58,21 @@ bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t capacity, con
         return fail(Reason::wrong_length, "no room for the output");
     const size_t left = all - whole;
     if (whole == 0) {
-        if (bytes != 0) std::memcpy(held_ + held_bytes_, in, bytes);
-        held_bytes_ = all;
+        if (bytes != 0) std::memcpy(buffered_ + buffered_bytes_, in, bytes);
+        buffered_bytes_ = all;
         return true;
     }
-    if (bytes == 0) {  // A block was held back for its padding, and padding was then switched off.
-        if (!run(held_, out, whole)) return false;
-        held_bytes_ = 0;
+    if (bytes == 0) {  // A block was buffered for its padding, and padding was then switched off.
+        if (!run(buffered_, out, whole)) return false;
+        buffered_bytes_ = 0;
         *out_bytes = whole;
         return true;
     }
     uint8_t rest[longest_block];  // Saved, because the output may overwrite it.
     if (left != 0) std::memcpy(rest, in + bytes - left, left);
-    if (!(held_bytes_ == 0 ? run(in, out, whole) : join(in, bytes, out, whole))) return false;
-    if (left != 0) std::memcpy(held_, rest, left);
-    held_bytes_ = left;
+    if (!(buffered_bytes_ == 0 ? run(in, out, whole) : join(in, bytes, out, whole))) return false;
+    if (left != 0) std::memcpy(buffered_, rest, left);
+    buffered_bytes_ = left;
     *out_bytes = whole;
     return true;
 }
@@ -80,12 +80,12 @@ bool BlockCipher::assemble(uint8_t* out, size_t* out_bytes, size_t capacity, con
 bool BlockCipher::join(const uint8_t* in, size_t bytes, uint8_t* out, size_t whole) {
     const size_t block = algorithm_.block_bytes;
     if (whole > joined_bytes && apart(in, bytes, out, whole)) {
-        const size_t wanted = block - held_bytes_;
-        std::memcpy(held_ + held_bytes_, in, wanted);
-        return run(held_, out, block) && run(in + wanted, out + block, whole - block);
+        const size_t wanted = block - buffered_bytes_;
+        std::memcpy(buffered_ + buffered_bytes_, in, wanted);
+        return run(buffered_, out, block) && run(in + wanted, out + block, whole - block);
     }
-    std::memmove(out + held_bytes_, in, whole - held_bytes_);
-    std::memcpy(out, held_, held_bytes_);
+    std::memmove(out + buffered_bytes_, in, whole - buffered_bytes_);
+    std::memcpy(out, buffered_, buffered_bytes_);
     return run(out, out, whole);
 }
 
@@ -97,32 +97,32 @@ bool BlockCipher::final(uint8_t* out, size_t* out_bytes, size_t capacity) {
     if (!decrypt_ && padding_ && capacity < block)
         return fail(Reason::wrong_length, "no room for the output");
     if (!decrypt_ && padding_) {
-        std::memset(held_ + held_bytes_, static_cast<int>(block - held_bytes_),
-                    block - held_bytes_);
-        held_bytes_ = block;
+        std::memset(buffered_ + buffered_bytes_, static_cast<int>(block - buffered_bytes_),
+                    block - buffered_bytes_);
+        buffered_bytes_ = block;
     }
-    if (!padding_ && held_bytes_ == 0) return true;
-    if (held_bytes_ != block) return fail(Reason::wrong_length, "not whole blocks");
-    if (!run(held_, held_, block)) return false;
+    if (!padding_ && buffered_bytes_ == 0) return true;
+    if (buffered_bytes_ != block) return fail(Reason::wrong_length, "not whole blocks");
+    if (!run(buffered_, buffered_, block)) return false;
     size_t text_bytes = block;
     const bool good = !decrypt_ || !padding_ || unpad(&text_bytes);
     const bool fits = text_bytes <= capacity;
     if (good && fits) {
-        std::memcpy(out, held_, text_bytes);
+        std::memcpy(out, buffered_, text_bytes);
         *out_bytes = text_bytes;
     }
-    warpseal_wipe(held_, sizeof held_);
-    held_bytes_ = 0;
+    warpseal_wipe(buffered_, sizeof buffered_);
+    buffered_bytes_ = 0;
     return good && (fits || fail(Reason::wrong_length, "no room for the output"));
 }
 
 // Runs in constant time, although the result reveals if the padding is valid. Callers must
 // therefore authenticate the ciphertext first.
 bool BlockCipher::unpad(size_t* text_bytes) const {
-    const size_t block = algorithm_.block_bytes, padding = held_[block - 1];
+    const size_t block = algorithm_.block_bytes, padding = buffered_[block - 1];
     size_t wrong = mask_below(padding, 1) | mask_below(block, padding);
     for (size_t i = 0; i < block; ++i)
-        wrong |= mask_below(i, padding) & (held_[block - 1 - i] ^ padding);
+        wrong |= mask_below(i, padding) & (buffered_[block - 1 - i] ^ padding);
     if (wrong != 0) return fail(Reason::operation_failed, "bad decrypt: the padding is wrong");
     *text_bytes = block - padding;
     return true;
@@ -166,13 +166,14 @@ bool BlockCipher::close_record(uint8_t* record, size_t bytes, size_t* text_bytes
     bytes -= iv_bytes;
     const RecordEnd end = find_record_end(record, bytes, tls_mac_bytes_);
     if (tls_mac_bytes_ == 0) {
-        if (end.good == 0) return fail(Reason::operation_failed, "the padding is wrong");
+        if (end.valid == 0) return fail(Reason::operation_failed, "the padding is wrong");
     } else {
         uint8_t random[longest_mac];
         if (!passed(warpseal_random(random, tls_mac_bytes_))) return false;
         copy_record_mac(record, bytes, end.text_bytes, tls_mac_, tls_mac_bytes_);
         for (size_t i = 0; i < tls_mac_bytes_; ++i)
-            tls_mac_[i] = static_cast<uint8_t>((tls_mac_[i] & end.good) | (random[i] & ~end.good));
+            tls_mac_[i] =
+                static_cast<uint8_t>((tls_mac_[i] & end.valid) | (random[i] & ~end.valid));
     }
     *text_bytes = end.text_bytes;
     return true;
@@ -194,19 +195,19 @@ const OSSL_PARAM* BlockCipher::gettable(bool random_key) {
 
 bool BlockCipher::get(OSSL_PARAM params[]) {
     const size_t iv_bytes = algorithm_.iv_bytes();
-    if (asked_for(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr) {
+    if (find_param(params, OSSL_CIPHER_PARAM_UPDATED_IV) != nullptr) {
         uint32_t used;
         std::memcpy(updated_iv_, iv_, sizeof updated_iv_);
-        if (under_way_) warpseal_internal_stream_position(message_.get(), updated_iv_, &used);
+        if (in_progress_) warpseal_internal_stream_position(message_.get(), updated_iv_, &used);
     }
-    return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
-            give_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes) &&
-            give_number(params, OSSL_CIPHER_PARAM_PADDING, padding_) &&
-            give_number(params, OSSL_CIPHER_PARAM_NUM, 0) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, updated_iv_, iv_bytes) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_TLS_MAC, tls_mac_, tls_mac_bytes_) &&
-            give_random_key(params, algorithm_)) ||
+    return (write_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
+            write_number(params, OSSL_CIPHER_PARAM_IVLEN, iv_bytes) &&
+            write_number(params, OSSL_CIPHER_PARAM_PADDING, padding_) &&
+            write_number(params, OSSL_CIPHER_PARAM_NUM, 0) &&
+            write_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, iv_bytes) &&
+            write_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, updated_iv_, iv_bytes) &&
+            write_bytes(params, OSSL_CIPHER_PARAM_TLS_MAC, tls_mac_, tls_mac_bytes_) &&
+            write_random_key(params, algorithm_)) ||
            fail(Reason::wrong_parameter);
 }
 
@@ -220,15 +221,15 @@ const OSSL_PARAM* BlockCipher::settable() {
 
 bool BlockCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_PADDING)) {
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_PADDING)) {
         size_t padding;
-        if (!take_number(*given, &padding))
+        if (!read_number(*given, &padding))
             return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_PADDING);
         padding_ = padding != 0;
     }
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_TLS_VERSION)) {
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_TLS_VERSION)) {
         size_t version;
-        if (!take_number(*given, &version))
+        if (!read_number(*given, &version))
             return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_VERSION);
         switch (version) {
             case 0:
@@ -243,9 +244,9 @@ bool BlockCipher::set(const OSSL_PARAM params[]) {
                 return fail(Reason::unsupported, "this version of TLS");
         }
     }
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_TLS_MAC_SIZE)) {
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_TLS_MAC_SIZE)) {
         size_t bytes;
-        if (!take_number(*given, &bytes) || bytes > longest_mac)
+        if (!read_number(*given, &bytes) || bytes > longest_mac)
             return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_TLS_MAC_SIZE);
         tls_mac_bytes_ = bytes;
     }

@@ -26,14 +26,16 @@ public:
 private:
     static constexpr size_t longest_mac = 64;
 
-    // Returns true if whole blocks can be processed directly: nothing is held back, and nothing
+    // Returns true if whole blocks can be processed directly: nothing is buffered, and nothing
     // must be.
-    bool passes() const { return tls_version_ == 0 && held_bytes_ == 0 && !(decrypt_ && padding_); }
-    bool ready() { return under_way_ || begin(iv_, algorithm_.iv_bytes()); }
+    bool passes() const {
+        return tls_version_ == 0 && buffered_bytes_ == 0 && !(decrypt_ && padding_);
+    }
+    bool ready() { return in_progress_ || begin(iv_, algorithm_.iv_bytes()); }
     // Common part of all updates.
     bool assemble(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                   size_t bytes);
-    // Processes `whole` bytes of the held bytes followed by the input.
+    // Processes `whole` bytes of the buffered bytes followed by the input.
     bool join(const uint8_t* in, size_t bytes, uint8_t* out, size_t whole);
     bool unpad(size_t* text_bytes) const;
     bool record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
@@ -41,8 +43,8 @@ private:
 
     bool padding_ = true;
     // When decrypting with padding, this can be a whole block, which may be the last.
-    size_t held_bytes_ = 0;
-    uint8_t held_[longest_block] = {};
+    size_t buffered_bytes_ = 0;
+    uint8_t buffered_[longest_block] = {};
     // Zeros until an IV is set, as in OpenSSL, whose KDFs rely on it.
     uint8_t iv_[longest_block] = {};
     uint8_t updated_iv_[longest_block] = {};

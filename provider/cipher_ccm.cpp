@@ -20,7 +20,7 @@ bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
         if (iv_bytes != iv_bytes_) return started(fail(Reason::wrong_iv, "length"));
         std::memcpy(iv_, iv, iv_bytes);
         has_fixed_part_ = false;
-        forget_message();
+        reset_message();
         has_iv_ = true;
         if (!decrypt) has_tag_ = false;
     }
@@ -30,14 +30,14 @@ bool CcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
 bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     *out_bytes = 0;
-    if (record_head_.waiting) return record(out, out_bytes, capacity, in, bytes);
+    if (record_head_.pending) return record(out, out_bytes, capacity, in, bytes);
     if (in == nullptr && out != nullptr) return final(out, out_bytes, capacity);
     if (key_ == nullptr) return fail(Reason::no_key);
     if (!has_iv_) return fail(Reason::wrong_iv, "there is none, or it is used");
     if (out == nullptr) {
         if (in == nullptr) {
             text_bytes_ = bytes;
-        } else if (!take_aad(in, bytes)) {
+        } else if (!add_aad(in, bytes)) {
             return false;
         }
     } else {
@@ -48,10 +48,10 @@ bool CcmCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const u
     return true;
 }
 
-bool CcmCipher::take_aad(const uint8_t* aad, size_t bytes) {
+bool CcmCipher::add_aad(const uint8_t* aad, size_t bytes) {
     if (bytes == 0) return true;
     if (!text_bytes_) return fail(Reason::wrong_length, "of the text comes first");
-    if (has_aad_) return fail(Reason::wrong_length, "additional data is one piece");
+    if (has_aad_) return fail(Reason::wrong_length, "additional data must come in one call");
     aad_.assign(aad, aad + bytes);
     has_aad_ = true;
     return true;
@@ -80,7 +80,7 @@ bool CcmCipher::text(uint8_t* out, const uint8_t* in, size_t bytes) {
     return done_;
 }
 
-void CcmCipher::forget_message() {
+void CcmCipher::reset_message() {
     done_ = false;
     text_bytes_.reset();
     has_aad_ = false;
@@ -120,7 +120,7 @@ bool CcmCipher::set_tag(const OSSL_PARAM& given) {
 // The explicit part of the nonce is the record number.
 bool CcmCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
-    record_head_.waiting = false;
+    record_head_.pending = false;
     if (key_ == nullptr) return fail(Reason::no_key);
     if (!has_fixed_part_) return fail(Reason::wrong_iv, "no part of it is fixed");
     if (in == nullptr || in != out || capacity < bytes ||
@@ -158,28 +158,29 @@ const OSSL_PARAM* CcmCipher::gettable() {
 }
 
 bool CcmCipher::get(OSSL_PARAM params[]) {
-    return answered(params, [this](OSSL_PARAM& wanted) { return answer(wanted); });
+    return write_requested(params, [this](OSSL_PARAM& wanted) { return get_param(wanted); });
 }
 
-bool CcmCipher::answer(OSSL_PARAM& wanted) {
-    if (named(wanted, OSSL_CIPHER_PARAM_IVLEN)) return given(wanted, give(wanted, iv_bytes_));
+bool CcmCipher::get_param(OSSL_PARAM& wanted) {
+    if (named(wanted, OSSL_CIPHER_PARAM_IVLEN))
+        return given(wanted, write_param(wanted, iv_bytes_));
     if (named(wanted, OSSL_CIPHER_PARAM_KEYLEN))
-        return given(wanted, give(wanted, algorithm_.key_bytes));
-    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAG)) return give_tag(wanted);
+        return given(wanted, write_param(wanted, algorithm_.key_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAG)) return write_tag(wanted);
     if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAGLEN))
-        return given(wanted, give(wanted, tag_bytes_));
+        return given(wanted, write_param(wanted, tag_bytes_));
     if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD))
-        return given(wanted, give(wanted, record_head_.tail_bytes));
+        return given(wanted, write_param(wanted, record_head_.tail_bytes));
     if (named(wanted, OSSL_CIPHER_PARAM_IV) || named(wanted, OSSL_CIPHER_PARAM_UPDATED_IV))
-        return given(wanted, give(wanted, iv_, iv_bytes_));
+        return given(wanted, write_param(wanted, iv_, iv_bytes_));
     return true;
 }
 
-bool CcmCipher::give_tag(OSSL_PARAM& wanted) {
+bool CcmCipher::write_tag(OSSL_PARAM& wanted) {
     if (decrypt_ || !has_tag_) return fail(Reason::wrong_parameter, "there is no tag");
     if (wanted.data != nullptr && wanted.data_size != tag_bytes_)
         return fail(Reason::wrong_length, "of the tag");
-    if (!given(wanted, give(wanted, tag_, tag_bytes_))) return false;
+    if (!given(wanted, write_param(wanted, tag_, tag_bytes_))) return false;
     if (wanted.data != nullptr) has_tag_ = false;
     return true;
 }
@@ -195,20 +196,20 @@ const OSSL_PARAM* CcmCipher::settable() {
 
 bool CcmCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
         given && !set_tag(*given))
         return false;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
         size_t bytes;
-        if (!take_number(*given, &bytes) || bytes < 7 || bytes > longest_iv)
+        if (!read_number(*given, &bytes) || bytes < 7 || bytes > longest_iv)
             return fail(Reason::wrong_iv, "length");
         if (bytes != iv_bytes_) has_iv_ = false;  // The given IV is neither truncated nor padded.
         iv_bytes_ = bytes;
     }
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD);
-        given && !take_record_head(*given, tag_bytes_, record_head_))
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD);
+        given && !read_record_head(*given, tag_bytes_, record_head_))
         return false;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED)) {
         if (given->data_type != OSSL_PARAM_OCTET_STRING || given->data == nullptr ||
             given->data_size != fixed_bytes)
             return fail(Reason::wrong_iv, given->key);

@@ -1,5 +1,5 @@
-// CCM for EVP: a message in one piece, with its length known before its AAD, and records of TLS 1.2
-// (RFC 6655).
+// CCM for EVP: messages whose text comes in one call and whose length is set before the AAD, and
+// records of TLS 1.2 (RFC 6655).
 #pragma once
 
 #include <optional>
@@ -27,11 +27,11 @@ public:
 private:
     static constexpr size_t longest_iv = 13, longest_tag = 16, fixed_bytes = 4;
 
-    bool take_aad(const uint8_t* aad, size_t bytes);
+    bool add_aad(const uint8_t* aad, size_t bytes);
     bool text(uint8_t* out, const uint8_t* in, size_t bytes);
-    void forget_message();
-    bool answer(OSSL_PARAM& wanted);
-    bool give_tag(OSSL_PARAM& wanted);
+    void reset_message();
+    bool get_param(OSSL_PARAM& wanted);
+    bool write_tag(OSSL_PARAM& wanted);
     bool set_tag(const OSSL_PARAM& given);
     bool record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
 

@@ -28,8 +28,8 @@ unsigned evp_mode(warpseal_mode mode) {
 }
 
 template <size_t name_bytes>
-bool give_flag(OSSL_PARAM params[], const char (&name)[name_bytes], bool value) {
-    OSSL_PARAM* const wanted = asked_for(params, name);
+bool write_flag(OSSL_PARAM params[], const char (&name)[name_bytes], bool value) {
+    OSSL_PARAM* const wanted = find_param(params, name);
     return wanted == nullptr || OSSL_PARAM_set_int(wanted, value) != 0;
 }
 
@@ -56,34 +56,36 @@ const OSSL_PARAM* gettable_cipher_params(void*) {
 
 bool get_cipher_params(const CipherAlgorithm& algorithm, OSSL_PARAM params[]) {
     const bool custom_iv = algorithm.authenticated() || algorithm.mode == WARPSEAL_XTS;
-    return give_number(params, OSSL_CIPHER_PARAM_MODE, evp_mode(algorithm.mode)) &&
-           give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm.key_bytes) &&
-           give_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm.iv_bytes()) &&
-           give_number(params, OSSL_CIPHER_PARAM_BLOCK_SIZE,
-                       algorithm.whole_blocks() ? algorithm.block_bytes : 1) &&
-           give_flag(params, OSSL_CIPHER_PARAM_AEAD, algorithm.authenticated()) &&
-           give_flag(params, OSSL_CIPHER_PARAM_CUSTOM_IV, custom_iv) &&
-           give_flag(params, OSSL_CIPHER_PARAM_CTS, false) &&
-           give_flag(params, OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, false) &&
-           give_flag(params, OSSL_CIPHER_PARAM_HAS_RAND_KEY, algorithm.parity);
+    return write_number(params, OSSL_CIPHER_PARAM_MODE, evp_mode(algorithm.mode)) &&
+           write_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm.key_bytes) &&
+           write_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm.iv_bytes()) &&
+           write_number(params, OSSL_CIPHER_PARAM_BLOCK_SIZE,
+                        algorithm.whole_blocks() ? algorithm.block_bytes : 1) &&
+           write_flag(params, OSSL_CIPHER_PARAM_AEAD, algorithm.authenticated()) &&
+           write_flag(params, OSSL_CIPHER_PARAM_CUSTOM_IV, custom_iv) &&
+           write_flag(params, OSSL_CIPHER_PARAM_CTS, false) &&
+           write_flag(params, OSSL_CIPHER_PARAM_TLS1_MULTIBLOCK, false) &&
+           write_flag(params, OSSL_CIPHER_PARAM_HAS_RAND_KEY, algorithm.parity);
 }
 
-bool give(OSSL_PARAM& wanted, size_t value) { return OSSL_PARAM_set_size_t(&wanted, value) != 0; }
+bool write_param(OSSL_PARAM& wanted, size_t value) {
+    return OSSL_PARAM_set_size_t(&wanted, value) != 0;
+}
 
-bool give(OSSL_PARAM& wanted, const void* bytes, size_t count) {
+bool write_param(OSSL_PARAM& wanted, const void* bytes, size_t count) {
     if (wanted.data_type == OSSL_PARAM_OCTET_PTR)
         return OSSL_PARAM_set_octet_ptr(&wanted, bytes, count) != 0;
     return OSSL_PARAM_set_octet_string(&wanted, bytes, count) != 0;
 }
 
-bool take_number(const OSSL_PARAM& given, size_t* value) {
+bool read_number(const OSSL_PARAM& given, size_t* value) {
     return given.data != nullptr && OSSL_PARAM_get_size_t(&given, value) != 0;
 }
 
-bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
+bool write_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm) {
     // For other ciphers, EVP_CIPHER_CTX_rand_key uses the random generator.
     if (!algorithm.parity) return true;
-    OSSL_PARAM* const wanted = asked_for(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
+    OSSL_PARAM* const wanted = find_param(params, OSSL_CIPHER_PARAM_RANDOM_KEY);
     if (wanted == nullptr) return true;
     wanted->return_size = algorithm.key_bytes;
     if (wanted->data == nullptr) return true;
@@ -138,7 +140,7 @@ bool CipherContext::make_key(const uint8_t* key, size_t bytes) {
     return true;
 }
 
-bool CipherContext::take_record_head(const OSSL_PARAM& given, size_t tag_bytes,
+bool CipherContext::read_record_head(const OSSL_PARAM& given, size_t tag_bytes,
                                      RecordHead& head) const {
     if (given.data_type != OSSL_PARAM_OCTET_STRING || given.data == nullptr ||
         given.data_size != RecordHead::bytes)
@@ -150,11 +152,11 @@ bool CipherContext::take_record_head(const OSSL_PARAM& given, size_t tag_bytes,
     head.data[11] = static_cast<uint8_t>((bytes - around) >> 8);
     head.data[12] = static_cast<uint8_t>(bytes - around);
     head.tail_bytes = tag_bytes;
-    head.waiting = true;
+    head.pending = true;
     return true;
 }
 
-bool CipherContext::failed(warpseal_status status, Place where) const {
+bool CipherContext::failed(warpseal_status status, SourceLocation where) const {
     if (status == WARPSEAL_NOT_AUTHENTIC) {
         raise(provider_, Reason::not_authentic, nullptr, where);
     } else {
@@ -164,7 +166,7 @@ bool CipherContext::failed(warpseal_status status, Place where) const {
 }
 
 MessageContext::MessageContext(const MessageContext& other)
-    : CipherContext(other), under_way_(other.under_way_) {
+    : CipherContext(other), in_progress_(other.in_progress_) {
     if (other.message_ == nullptr) return;
     warpseal_internal_stream* copied = nullptr;
     if (warpseal_internal_stream_copy(other.message_.get(), &copied) != WARPSEAL_OK)
@@ -172,13 +174,13 @@ MessageContext::MessageContext(const MessageContext& other)
     message_.reset(copied);
 }
 
-bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
-    under_way_ = false;
+bool MessageContext::set_direction_and_key(bool decrypt, const uint8_t* key, size_t key_bytes) {
+    in_progress_ = false;
     if (decrypt != decrypt_) message_.reset();
     decrypt_ = decrypt;
     if (key != nullptr && !has_key(key, key_bytes)) {
-        // The message uses the old key. It returns to this context only after the new key is in
-        // place, even if creating the key throws.
+        // The message uses the old key. It returns to this context only after the new key is
+        // set, even if creating the key throws.
         auto kept = std::move(message_);
         const warpseal_engine* const before = engine_;
         if (!make_key(key, key_bytes)) return false;
@@ -199,8 +201,8 @@ bool MessageContext::aim(bool decrypt, const uint8_t* key, size_t key_bytes) {
 
 bool MessageContext::begin(const uint8_t* iv, size_t iv_bytes) {
     if (message_ == nullptr) return fail(Reason::no_key);
-    under_way_ = passed(warpseal_internal_stream_init(message_.get(), iv, iv_bytes));
-    return under_way_;
+    in_progress_ = passed(warpseal_internal_stream_init(message_.get(), iv, iv_bytes));
+    return in_progress_;
 }
 
 }  // namespace warpseal::provider

@@ -54,44 +54,43 @@ inline __attribute__((always_inline)) bool named(const OSSL_PARAM& param,
 
 // Same as OSSL_PARAM_locate.
 template <class Param, size_t bytes>
-inline __attribute__((always_inline)) Param* asked_for(Param* params, const char (&name)[bytes]) {
+inline __attribute__((always_inline)) Param* find_param(Param* params, const char (&name)[bytes]) {
     for (; params != nullptr && params->key != nullptr; ++params)
         if (named(*params, name)) return params;
     return nullptr;
 }
 
-// Calls `answer` for each requested parameter in order. Stops and returns false when one cannot be
-// answered.
-template <class Answer>
-inline __attribute__((always_inline)) bool answered(OSSL_PARAM* params, const Answer& answer) {
+// Calls `write` for each requested parameter in order. Stops and returns false when one fails.
+template <class Write>
+inline __attribute__((always_inline)) bool write_requested(OSSL_PARAM* params, const Write& write) {
     for (; params != nullptr && params->key != nullptr; ++params)
-        if (!answer(*params)) return false;
+        if (!write(*params)) return false;
     return true;
 }
 
 // Return false if the parameter's type or size does not fit.
-bool give(OSSL_PARAM& wanted, size_t value);
-bool give(OSSL_PARAM& wanted, const void* bytes, size_t count);
+bool write_param(OSSL_PARAM& wanted, size_t value);
+bool write_param(OSSL_PARAM& wanted, const void* bytes, size_t count);
 
 // Set the parameter if it is requested.
 template <size_t name_bytes>
-bool give_number(OSSL_PARAM params[], const char (&name)[name_bytes], size_t value) {
-    OSSL_PARAM* const wanted = asked_for(params, name);
-    return wanted == nullptr || give(*wanted, value);
+bool write_number(OSSL_PARAM params[], const char (&name)[name_bytes], size_t value) {
+    OSSL_PARAM* const wanted = find_param(params, name);
+    return wanted == nullptr || write_param(*wanted, value);
 }
 template <size_t name_bytes>
-bool give_bytes(OSSL_PARAM params[], const char (&name)[name_bytes], const void* bytes,
-                size_t count) {
-    OSSL_PARAM* const wanted = asked_for(params, name);
-    return wanted == nullptr || give(*wanted, bytes, count);
+bool write_bytes(OSSL_PARAM params[], const char (&name)[name_bytes], const void* bytes,
+                 size_t count) {
+    OSSL_PARAM* const wanted = find_param(params, name);
+    return wanted == nullptr || write_param(*wanted, bytes, count);
 }
 
 // Reads a parameter. Returns false unless it is a nonnegative number.
-bool take_number(const OSSL_PARAM& given, size_t* value);
+bool read_number(const OSSL_PARAM& given, size_t* value);
 
 // Implements EVP_CIPHER_CTX_rand_key for ciphers with key parity; as in OpenSSL, other ciphers do
 // not need it.
-bool give_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm);
+bool write_random_key(OSSL_PARAM params[], const CipherAlgorithm& algorithm);
 
 // Additional data of a TLS 1.2 record under an AEAD (RFC 5246 6.2.3.3), with the length of the
 // text.
@@ -99,7 +98,7 @@ struct RecordHead {
     // `explicit_bytes` is the part of the nonce that precedes the text (RFC 5288 3, RFC 6655 3).
     static constexpr size_t bytes = 13, explicit_bytes = 8;
     uint8_t data[bytes] = {};
-    bool waiting = false;   // waits for its record
+    bool pending = false;   // the record comes next
     size_t tail_bytes = 0;  // bytes that sealing appends to the text
     size_t text_bytes() const { return size_t{data[11]} << 8 | data[12]; }
 };
@@ -126,11 +125,12 @@ protected:
     bool set_key(const uint8_t* key, size_t bytes);
     // Creates a key that differs from the current one.
     bool make_key(const uint8_t* key, size_t bytes);
-    bool fail(Reason reason, const char* detail = nullptr, Place where = Place::here()) const {
+    bool fail(Reason reason, const char* detail = nullptr,
+              SourceLocation where = SourceLocation::current()) const {
         raise(provider_, reason, detail, where);
         return false;
     }
-    bool passed(warpseal_status status, Place where = Place::here()) const {
+    bool passed(warpseal_status status, SourceLocation where = SourceLocation::current()) const {
         return status == WARPSEAL_OK || failed(status, where);
     }
     bool given(const OSSL_PARAM& wanted, bool good) const {
@@ -144,7 +144,7 @@ protected:
     }
     // Reads the head from libssl. It contains the record's length, without the tag if the tag is
     // still to be computed.
-    bool take_record_head(const OSSL_PARAM& given, size_t tag_bytes, RecordHead& head) const;
+    bool read_record_head(const OSSL_PARAM& given, size_t tag_bytes, RecordHead& head) const;
     // Moves input that partially overlaps the output into the output. Returns the location of the
     // input.
     static const uint8_t* moved_apart(const uint8_t* in, uint8_t* out, size_t bytes) {
@@ -161,7 +161,7 @@ protected:
     size_t shallow_bytes_ = 0;
 
 private:
-    bool failed(warpseal_status status, Place where) const;
+    bool failed(warpseal_status status, SourceLocation where) const;
 };
 
 // Modes that process a message in several updates.
@@ -174,13 +174,13 @@ protected:
     bool started(bool good) {
         if (!good) {
             message_.reset();
-            under_way_ = false;
+            in_progress_ = false;
         }
         return CipherContext::started(good);
     }
     // Sets the direction and the key; a null `key` keeps the last one. Afterwards no message is in
     // progress.
-    bool aim(bool decrypt, const uint8_t* key, size_t key_bytes);
+    bool set_direction_and_key(bool decrypt, const uint8_t* key, size_t key_bytes);
     bool begin(const uint8_t* iv, size_t iv_bytes);
     bool run(const uint8_t* in, uint8_t* out, size_t bytes) {
         return passed(warpseal_internal_stream_update(message_.get(), moved_apart(in, out, bytes),
@@ -193,7 +193,7 @@ protected:
         }
     };
     std::unique_ptr<warpseal_internal_stream, End> message_;
-    bool under_way_ = false;
+    bool in_progress_ = false;
 };
 
 // Modes without a tag. Short updates of whole blocks go directly to the block loop if nothing else
@@ -227,8 +227,8 @@ protected:
         return MessageContext::run(in, out, bytes);
     }
     void go_directly(bool may) {
-        loop_ = may && under_way_ && whole_ ? warpseal_internal_stream_loop(message_.get())
-                                            : warpseal_internal_block_loop{};
+        loop_ = may && in_progress_ && whole_ ? warpseal_internal_stream_loop(message_.get())
+                                              : warpseal_internal_block_loop{};
     }
 
 private:

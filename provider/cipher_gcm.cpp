@@ -28,13 +28,13 @@ bool GcmCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
         iv_state_ = Iv::given;
         iv_spent_ = false;
     }
-    return started(aim(decrypt, key, key_bytes) && set(params));
+    return started(set_direction_and_key(decrypt, key, key_bytes) && set(params));
 }
 
 bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     *out_bytes = 0;
-    if (record_head_.waiting) return record(out, out_bytes, capacity, in, bytes);
+    if (record_head_.pending) return record(out, out_bytes, capacity, in, bytes);
     if (bytes == 0) return true;
     if (capacity < bytes) return fail(Reason::wrong_length, "no room for the output");
     if (!ready()) return false;
@@ -47,11 +47,11 @@ bool GcmCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const u
 
 bool GcmCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     *out_bytes = 0;
-    if (record_head_.waiting) return fail(Reason::operation_failed, "records have no end");
+    if (record_head_.pending) return fail(Reason::operation_failed, "records have no end");
     if (decrypt_ && tag_bytes_ == 0) return fail(Reason::not_authentic, "there is no tag");
     if (!ready()) return false;
     iv_state_ = Iv::used;
-    under_way_ = false;
+    in_progress_ = false;
     if (decrypt_) return passed(warpseal_internal_stream_verify(message_.get(), tag_, tag_bytes_));
     tag_bytes_ = longest_tag;
     return passed(warpseal_internal_stream_tag(message_.get(), tag_, longest_tag));
@@ -65,7 +65,7 @@ bool GcmCipher::cipher(uint8_t* out, size_t* out_bytes, size_t capacity, const u
 }
 
 bool GcmCipher::ready() {
-    if (under_way_) return true;
+    if (in_progress_) return true;
     if (iv_state_ == Iv::none && !decrypt_ && !draw_iv()) return false;
     return begin_message();
 }
@@ -100,7 +100,7 @@ bool GcmCipher::set_iv_bytes(size_t bytes) {
     if (bytes == 0 || bytes > longest_iv) return fail(Reason::wrong_iv, "length");
     if (bytes == iv_bytes_) return true;
     iv_bytes_ = bytes;
-    under_way_ = false;
+    in_progress_ = false;
     iv_fixed_ = false;
     if (iv_state_ != Iv::none) iv_state_ = Iv::used;
     return true;
@@ -120,7 +120,7 @@ bool GcmCipher::fix_iv(const OSSL_PARAM& given) {
     iv_fixed_ = true;
     iv_spent_ = false;
     iv_state_ = Iv::given;
-    under_way_ = false;
+    in_progress_ = false;
     return true;
 }
 
@@ -146,7 +146,7 @@ void GcmCipher::stop_counting() {
     if (iv_state_ == Iv::given) iv_state_ = Iv::used;
 }
 
-bool GcmCipher::take_iv_end(const uint8_t* end, size_t bytes) {
+bool GcmCipher::read_iv_end(const uint8_t* end, size_t bytes) {
     if (!iv_fixed_ || !decrypt_ || bytes > iv_bytes_)
         return fail(Reason::wrong_iv, "no part of it is fixed");
     std::memcpy(iv_ + iv_bytes_ - bytes, end, bytes);
@@ -166,13 +166,13 @@ bool GcmCipher::set_tag(const OSSL_PARAM& given) {
 
 bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
-    record_head_.waiting = false;
+    record_head_.pending = false;
     if (in == nullptr || in != out || capacity < bytes ||
         bytes < RecordHead::explicit_bytes + longest_tag)
         return fail(Reason::operation_failed, "not a record");
     const size_t text_bytes = bytes - RecordHead::explicit_bytes - longest_tag;
     if (text_bytes != record_head_.text_bytes()) return fail(Reason::wrong_length, "of the record");
-    if (!(decrypt_ ? take_iv_end(in, RecordHead::explicit_bytes)
+    if (!(decrypt_ ? read_iv_end(in, RecordHead::explicit_bytes)
                    : count_iv(out, RecordHead::explicit_bytes)))
         return false;
     const bool done = passed(warpseal_internal_stream_aad(message_.get(), record_head_.data,
@@ -180,7 +180,7 @@ bool GcmCipher::record(uint8_t* out, size_t* out_bytes, size_t capacity, const u
                       (decrypt_ ? open_record(out + RecordHead::explicit_bytes, text_bytes)
                                 : seal_record(out + RecordHead::explicit_bytes, text_bytes));
     iv_state_ = Iv::used;
-    under_way_ = false;
+    in_progress_ = false;
     if (done) *out_bytes = decrypt_ ? text_bytes : bytes;
     return done;
 }
@@ -213,22 +213,23 @@ const OSSL_PARAM* GcmCipher::gettable() {
 }
 
 bool GcmCipher::get(OSSL_PARAM params[]) {
-    return answered(params, [this](OSSL_PARAM& wanted) { return answer(wanted); });
+    return write_requested(params, [this](OSSL_PARAM& wanted) { return get_param(wanted); });
 }
 
-bool GcmCipher::answer(OSSL_PARAM& wanted) {
-    if (named(wanted, OSSL_CIPHER_PARAM_IVLEN)) return given(wanted, give(wanted, iv_bytes_));
+bool GcmCipher::get_param(OSSL_PARAM& wanted) {
+    if (named(wanted, OSSL_CIPHER_PARAM_IVLEN))
+        return given(wanted, write_param(wanted, iv_bytes_));
     if (named(wanted, OSSL_CIPHER_PARAM_KEYLEN))
-        return given(wanted, give(wanted, algorithm_.key_bytes));
-    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAG)) return give_tag(wanted);
+        return given(wanted, write_param(wanted, algorithm_.key_bytes));
+    if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAG)) return write_tag(wanted);
     if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TAGLEN))
-        return given(wanted, give(wanted, tag_bytes_ == 0 ? longest_tag : tag_bytes_));
+        return given(wanted, write_param(wanted, tag_bytes_ == 0 ? longest_tag : tag_bytes_));
     if (named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD_PAD))
-        return given(wanted, give(wanted, record_head_.tail_bytes));
+        return given(wanted, write_param(wanted, record_head_.tail_bytes));
     if (named(wanted, OSSL_CIPHER_PARAM_IV) || named(wanted, OSSL_CIPHER_PARAM_UPDATED_IV)) {
         if (iv_state_ == Iv::none && (decrypt_ || !draw_iv()))
             return fail(Reason::wrong_iv, "there is none");
-        return given(wanted, give(wanted, iv_, iv_bytes_));
+        return given(wanted, write_param(wanted, iv_, iv_bytes_));
     }
     if (!named(wanted, OSSL_CIPHER_PARAM_AEAD_TLS1_GET_IV_GEN)) return true;
     if (wanted.data_type != OSSL_PARAM_OCTET_STRING || wanted.data == nullptr)
@@ -236,12 +237,12 @@ bool GcmCipher::answer(OSSL_PARAM& wanted) {
     return count_iv(static_cast<uint8_t*>(wanted.data), wanted.data_size);
 }
 
-bool GcmCipher::give_tag(OSSL_PARAM& wanted) const {
+bool GcmCipher::write_tag(OSSL_PARAM& wanted) const {
     if (decrypt_ || tag_bytes_ == 0) return fail(Reason::wrong_parameter, "there is no tag");
-    if (wanted.data == nullptr) return given(wanted, give(wanted, tag_, tag_bytes_));
+    if (wanted.data == nullptr) return given(wanted, write_param(wanted, tag_, tag_bytes_));
     if (wanted.data_size == 0 || wanted.data_size > longest_tag)
         return fail(Reason::wrong_length, "of the tag");
-    return given(wanted, give(wanted, tag_, wanted.data_size));
+    return given(wanted, write_param(wanted, tag_, wanted.data_size));
 }
 
 const OSSL_PARAM* GcmCipher::settable() {
@@ -257,25 +258,25 @@ const OSSL_PARAM* GcmCipher::settable() {
 
 bool GcmCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TAG);
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_AEAD_TAG);
         given && !set_tag(*given))
         return false;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_AEAD_IVLEN)) {
         size_t bytes;
-        if (!take_number(*given, &bytes)) return fail(Reason::wrong_parameter, given->key);
+        if (!read_number(*given, &bytes)) return fail(Reason::wrong_parameter, given->key);
         if (!set_iv_bytes(bytes)) return false;
     }
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD);
-        given && !take_record_head(*given, longest_tag, record_head_))
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_AAD);
+        given && !read_record_head(*given, longest_tag, record_head_))
         return false;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED);
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_IV_FIXED);
         given && !fix_iv(*given))
         return false;
-    const OSSL_PARAM* const end = asked_for(params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV);
+    const OSSL_PARAM* const end = find_param(params, OSSL_CIPHER_PARAM_AEAD_TLS1_SET_IV_INV);
     if (end == nullptr) return true;
     if (end->data_type != OSSL_PARAM_OCTET_STRING || end->data == nullptr)
         return fail(Reason::wrong_parameter, end->key);
-    return take_iv_end(static_cast<const uint8_t*>(end->data), end->data_size);
+    return read_iv_end(static_cast<const uint8_t*>(end->data), end->data_size);
 }
 
 }  // namespace warpseal::provider

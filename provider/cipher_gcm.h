@@ -33,14 +33,14 @@ private:
     bool begin_counted();  // Called for a parameter, where the stack is not yet checked.
     bool draw_iv();
     bool set_iv_bytes(size_t bytes);
-    bool answer(OSSL_PARAM& wanted);
-    bool give_tag(OSSL_PARAM& wanted) const;
+    bool get_param(OSSL_PARAM& wanted);
+    bool write_tag(OSSL_PARAM& wanted) const;
     bool set_tag(const OSSL_PARAM& given);
     bool fix_iv(const OSSL_PARAM& given);
     // Writes the explicit nonce of TLS, which is the end of the IV, and advances the IV.
     bool count_iv(uint8_t* end, size_t bytes);
     void advance_iv();
-    bool take_iv_end(const uint8_t* end, size_t bytes);
+    bool read_iv_end(const uint8_t* end, size_t bytes);
     bool record(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in, size_t bytes);
     bool seal_record(uint8_t* text, size_t bytes);
     bool open_record(uint8_t* text, size_t bytes);

@@ -16,11 +16,11 @@ bool StreamCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, cons
         std::memcpy(iv_, iv, iv_bytes);
         has_iv_ = true;
     } else if (algorithm_.mode == WARPSEAL_CTR) {
-        halt();  // CTR continues with the next block; the other modes restart.
+        suspend();  // CTR continues with the next block; the other modes restart.
     }
     if (iv != nullptr || algorithm_.mode != WARPSEAL_CTR) std::memcpy(state_, iv_, sizeof state_);
     used_ = 0;
-    return started(aim(decrypt, key, key_bytes) && set(params));
+    return started(set_direction_and_key(decrypt, key, key_bytes) && set(params));
 }
 
 bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
@@ -29,7 +29,7 @@ bool StreamCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, cons
     if (capacity < bytes) return fail(Reason::wrong_length, "no room for the output");
     if ((in == nullptr || out == nullptr) && bytes != 0)
         return fail(Reason::wrong_parameter, "no input or output");
-    if (!under_way_) {
+    if (!in_progress_) {
         if (!ready()) return false;
         if (used_ != 0) {
             in = moved_apart(in, out, bytes);
@@ -84,9 +84,9 @@ bool StreamCipher::final(uint8_t*, size_t* out_bytes, size_t) {
     return message_ != nullptr || fail(Reason::no_key);
 }
 
-void StreamCipher::halt() {
-    if (under_way_) warpseal_internal_stream_position(message_.get(), state_, &used_);
-    under_way_ = false;
+void StreamCipher::suspend() {
+    if (in_progress_) warpseal_internal_stream_position(message_.get(), state_, &used_);
+    in_progress_ = false;
 }
 
 const OSSL_PARAM* StreamCipher::gettable(bool random_key) {
@@ -104,14 +104,14 @@ const OSSL_PARAM* StreamCipher::gettable(bool random_key) {
 
 bool StreamCipher::get(OSSL_PARAM params[]) {
     uint32_t used = used_;
-    if (under_way_) warpseal_internal_stream_position(message_.get(), state_, &used);
-    return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
-            give_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm_.block_bytes) &&
-            give_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&
-            give_number(params, OSSL_CIPHER_PARAM_NUM, used) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, algorithm_.block_bytes) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, state_, algorithm_.block_bytes) &&
-            give_random_key(params, algorithm_)) ||
+    if (in_progress_) warpseal_internal_stream_position(message_.get(), state_, &used);
+    return (write_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
+            write_number(params, OSSL_CIPHER_PARAM_IVLEN, algorithm_.block_bytes) &&
+            write_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&
+            write_number(params, OSSL_CIPHER_PARAM_NUM, used) &&
+            write_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, algorithm_.block_bytes) &&
+            write_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, state_, algorithm_.block_bytes) &&
+            write_random_key(params, algorithm_)) ||
            fail(Reason::wrong_parameter);
 }
 
@@ -124,11 +124,11 @@ const OSSL_PARAM* StreamCipher::settable() {
 
 bool StreamCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    if (const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_NUM)) {
+    if (const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_NUM)) {
         size_t used;
-        if (!take_number(*given, &used) || used >= algorithm_.block_bytes)
+        if (!read_number(*given, &used) || used >= algorithm_.block_bytes)
             return fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_NUM);
-        halt();
+        suspend();
         used_ = static_cast<uint32_t>(used);
     }
     return true;

@@ -27,7 +27,7 @@ public:
 private:
     bool ready();
     // Moves the position of the message to state_ and used_.
-    void halt();
+    void suspend();
     size_t resume(const uint8_t* in, uint8_t* out, size_t bytes);
 
     bool has_iv_ = false;

@@ -15,13 +15,13 @@ bool XtsCipher::init(bool decrypt, const uint8_t* key, size_t key_bytes, const u
         std::memcpy(iv_, iv, sizeof iv_);
         has_iv_ = true;
     }
-    return started(aim(decrypt, key, key_bytes) && set(params));
+    return started(set_direction_and_key(decrypt, key, key_bytes) && set(params));
 }
 
 bool XtsCipher::update(uint8_t* out, size_t* out_bytes, size_t capacity, const uint8_t* in,
                        size_t bytes) {
     *out_bytes = 0;
-    if (!under_way_ && !ready()) return false;
+    if (!in_progress_ && !ready()) return false;
     if (in == nullptr || out == nullptr || capacity < bytes || bytes == 0)
         return fail(Reason::wrong_length, "of the data unit");
     if (!run(in, out, bytes)) return false;
@@ -51,12 +51,12 @@ const OSSL_PARAM* XtsCipher::gettable() {
 }
 
 bool XtsCipher::get(OSSL_PARAM params[]) {
-    return (give_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
-            give_number(params, OSSL_CIPHER_PARAM_IVLEN, sizeof iv_) &&
-            give_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&
-            give_number(params, OSSL_CIPHER_PARAM_NUM, 0) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, sizeof iv_) &&
-            give_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, sizeof iv_)) ||
+    return (write_number(params, OSSL_CIPHER_PARAM_KEYLEN, algorithm_.key_bytes) &&
+            write_number(params, OSSL_CIPHER_PARAM_IVLEN, sizeof iv_) &&
+            write_number(params, OSSL_CIPHER_PARAM_PADDING, 1) &&
+            write_number(params, OSSL_CIPHER_PARAM_NUM, 0) &&
+            write_bytes(params, OSSL_CIPHER_PARAM_IV, iv_, sizeof iv_) &&
+            write_bytes(params, OSSL_CIPHER_PARAM_UPDATED_IV, iv_, sizeof iv_)) ||
            fail(Reason::wrong_parameter);
 }
 
@@ -68,9 +68,9 @@ const OSSL_PARAM* XtsCipher::settable() {
 
 bool XtsCipher::set(const OSSL_PARAM params[]) {
     if (params == nullptr) return true;
-    const OSSL_PARAM* const given = asked_for(params, OSSL_CIPHER_PARAM_KEYLEN);
+    const OSSL_PARAM* const given = find_param(params, OSSL_CIPHER_PARAM_KEYLEN);
     size_t bytes;
-    return given == nullptr || (take_number(*given, &bytes) && bytes == algorithm_.key_bytes) ||
+    return given == nullptr || (read_number(*given, &bytes) && bytes == algorithm_.key_bytes) ||
            fail(Reason::wrong_parameter, OSSL_CIPHER_PARAM_KEYLEN);
 }
 

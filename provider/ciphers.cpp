@@ -39,7 +39,7 @@ inline __attribute__((always_inline)) int attempted(Cipher* cipher, const Work& 
 // Same as attempted, with enough stack for the engine.
 template <class Cipher, class Work>
 __attribute__((noinline)) int guarded(Cipher* cipher, Work work) noexcept {
-    if (stack_here()) return attempted(cipher, work);
+    if (has_stack()) return attempted(cipher, work);
     int done = 0;
     if (!with_stack([&]() noexcept { done = attempted(cipher, work); }))
         raise(cipher->provider(), Reason::out_of_memory);

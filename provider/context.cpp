@@ -49,7 +49,7 @@ bool complete(const CoreCalls& calls) {
 
 }  // namespace
 
-struct Context::Works {
+struct Context::ProcessState {
     struct Model {
         std::atomic<warpseal_key*> key{nullptr};
         std::atomic<bool> chosen[2] = {false, false};  // for sealing and opening
@@ -57,7 +57,7 @@ struct Context::Works {
     unsigned long forks;
     warpseal_engine* engine;
     warpseal_kem_batcher* batcher;
-    const Works* before;
+    const ProcessState* before;
     mutable std::array<Model, std::size(cipher_names)> models;
 };
 
@@ -77,39 +77,40 @@ std::unique_ptr<Context> Context::create(const OSSL_CORE_HANDLE* core, const OSS
 
 // Leaves objects of a parent process alone: its threads and its GPU do not exist in this process.
 Context::~Context() {
-    for (const Works* one = works_.load(); one != nullptr;) {
-        const std::unique_ptr<const Works> last(one);
+    for (const ProcessState* one = states_.load(); one != nullptr;) {
+        const std::unique_ptr<const ProcessState> last(one);
         one = last->before;
-        if (last->forks == forks.load(std::memory_order_relaxed)) end(*last);
+        if (last->forks == forks.load(std::memory_order_relaxed)) destroy(*last);
     }
     OSSL_LIB_CTX_free(libctx_);
 }
 
 warpseal_engine* Context::engine() const {
-    const Works* const found = works();
+    const ProcessState* const found = state();
     return found == nullptr ? nullptr : found->engine;
 }
 
 warpseal_kem_batcher* Context::batcher() const {
-    const Works* const found = works();
+    const ProcessState* const found = state();
     return found == nullptr ? nullptr : found->batcher;
 }
 
-const Context::Works* Context::works() const {
-    const Works* const newest = works_.load(std::memory_order_acquire);
+const Context::ProcessState* Context::state() const {
+    const ProcessState* const newest = states_.load(std::memory_order_acquire);
     if (newest != nullptr && newest->forks == forks.load(std::memory_order_relaxed)) return newest;
-    return make_works();
+    return make_state();
 }
 
-const warpseal_key* Context::make_model(const Works& works, const CipherAlgorithm& algorithm) {
+const warpseal_key* Context::make_model(const ProcessState& state,
+                                        const CipherAlgorithm& algorithm) {
     uint8_t bytes[64];  // fixed key for the model
     for (size_t i = 0; i < sizeof bytes; ++i) bytes[i] = static_cast<uint8_t>(37 * i + 11);
     warpseal_key *made = nullptr, *before = nullptr;
     const auto create =
         algorithm.mode == WARPSEAL_XTS ? warpseal_key_create_xts : warpseal_key_create;
-    if (create(works.engine, algorithm.cipher, bytes, algorithm.key_bytes, &made) != WARPSEAL_OK)
+    if (create(state.engine, algorithm.cipher, bytes, algorithm.key_bytes, &made) != WARPSEAL_OK)
         return nullptr;
-    if (works.models[algorithm.number].key.compare_exchange_strong(before, made,
+    if (state.models[algorithm.number].key.compare_exchange_strong(before, made,
                                                                    std::memory_order_acq_rel))
         return made;
     warpseal_key_destroy(made);
@@ -118,9 +119,9 @@ const warpseal_key* Context::make_model(const Works& works, const CipherAlgorith
 
 // CCM has no streaming; it selects and self-tests its path when it is used.
 const warpseal_key* Context::model(const CipherAlgorithm& algorithm, bool decrypt) const {
-    const Works* const found = works();
+    const ProcessState* const found = state();
     if (found == nullptr) return nullptr;
-    Works::Model& model = found->models[algorithm.number];
+    ProcessState::Model& model = found->models[algorithm.number];
     const warpseal_key* key = model.key.load(std::memory_order_acquire);
     if (key == nullptr) key = make_model(*found, algorithm);
     if (key == nullptr || model.chosen[decrypt ? 1 : 0].exchange(true, std::memory_order_relaxed))
@@ -131,19 +132,19 @@ const warpseal_key* Context::model(const CipherAlgorithm& algorithm, bool decryp
     return key;
 }
 
-void Context::end(const Works& works) {
-    for (const Works::Model& model : works.models)
+void Context::destroy(const ProcessState& state) {
+    for (const ProcessState::Model& model : state.models)
         warpseal_key_destroy(model.key.load(std::memory_order_acquire));
-    warpseal_kem_batcher_destroy(works.batcher);
-    warpseal_engine_destroy(works.engine);
+    warpseal_kem_batcher_destroy(state.batcher);
+    warpseal_engine_destroy(state.engine);
 }
 
-warpseal_status Context::fill(Works& works) const {
+warpseal_status Context::fill(ProcessState& state) const {
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.device = settings_.device.c_str();
     options.threads = settings_.threads;
-    const warpseal_status status = warpseal_engine_create(&options, &works.engine);
+    const warpseal_status status = warpseal_engine_create(&options, &state.engine);
     if (status != WARPSEAL_OK) return status;
     warpseal_kem_batcher_options batching{};
     batching.struct_bytes = sizeof batching;
@@ -152,16 +153,17 @@ warpseal_status Context::fill(Works& works) const {
     batching.max_waiting = settings_.max_waiting;
     batching.metrics_directory =
         settings_.metrics_directory.empty() ? nullptr : settings_.metrics_directory.c_str();
-    return warpseal_kem_batcher_create(works.engine, &batching, &works.batcher);
+    return warpseal_kem_batcher_create(state.engine, &batching, &state.batcher);
 }
 
 // Uses no lock, because a fork could copy it while held. If several threads arrive first, one
 // thread's objects are kept.
-const Context::Works* Context::make_works() const {
-    const Works* before = works_.load(std::memory_order_acquire);
+const Context::ProcessState* Context::make_state() const {
+    const ProcessState* before = states_.load(std::memory_order_acquire);
     const unsigned long now = forks.load(std::memory_order_relaxed);
     if (before != nullptr && before->forks == now) return before;
-    std::unique_ptr<Works> made(new (std::nothrow) Works{now, nullptr, nullptr, before, {}});
+    std::unique_ptr<ProcessState> made(new (std::nothrow)
+                                           ProcessState{now, nullptr, nullptr, before, {}});
     if (made == nullptr) {
         raise(*this, Reason::out_of_memory);
         return nullptr;
@@ -169,10 +171,10 @@ const Context::Works* Context::make_works() const {
     warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
     (void)with_stack([&]() noexcept { status = fill(*made); });
     if (status == WARPSEAL_OK &&
-        works_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel))
+        states_.compare_exchange_strong(before, made.get(), std::memory_order_acq_rel))
         return made.release();
-    end(*made);
-    if (status == WARPSEAL_OK) return works();
+    destroy(*made);
+    if (status == WARPSEAL_OK) return state();
     raise(*this, Reason::no_engine, warpseal_status_text(status));
     return nullptr;
 }

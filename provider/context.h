@@ -56,20 +56,21 @@ public:
 
 private:
     // Objects of one process, linked to those of its parents.
-    struct Works;
+    struct ProcessState;
 
     Context() = default;
-    const Works* works() const;
-    const Works* make_works() const;
-    warpseal_status fill(Works& works) const;
-    static void end(const Works& works);
-    static const warpseal_key* make_model(const Works& works, const CipherAlgorithm& algorithm);
+    const ProcessState* state() const;
+    const ProcessState* make_state() const;
+    warpseal_status fill(ProcessState& state) const;
+    static void destroy(const ProcessState& state);
+    static const warpseal_key* make_model(const ProcessState& state,
+                                          const CipherAlgorithm& algorithm);
 
     const OSSL_CORE_HANDLE* core_ = nullptr;
     CoreCalls calls_;
     Settings settings_;
     OSSL_LIB_CTX* libctx_ = nullptr;
-    mutable std::atomic<const Works*> works_{nullptr};
+    mutable std::atomic<const ProcessState*> states_{nullptr};
 };
 
 }  // namespace warpseal::provider

@@ -111,7 +111,7 @@ int private_key_fits(void*, int selection) {
 int export_key(void*, const void* reference, size_t bytes, OSSL_CALLBACK* callback, void* user) {
     if (reference == nullptr || bytes != sizeof(void*)) return 0;
     const Key& key = **static_cast<Key* const*>(reference);
-    return key.tell(key.has_secret(), callback, user);
+    return key.export_to(key.has_secret(), callback, user);
 }
 
 template <size_t group>

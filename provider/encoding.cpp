@@ -50,11 +50,11 @@ constexpr Beginning algorithm(size_t group) {
     return Beginning().wrapped(sequence, name.bytes());
 }
 
-// Returns the start of a sequence that holds `inside` and then `bytes_to_follow` bytes.
-constexpr Beginning opened(const Beginning& inside, size_t bytes_to_follow) {
+// Returns the start of a sequence that holds `content` and then `bytes_to_follow` bytes.
+constexpr Beginning opened(const Beginning& content, size_t bytes_to_follow) {
     return Beginning()
-        .header(sequence, inside.bytes().size() + bytes_to_follow)
-        .put(inside.bytes());
+        .header(sequence, content.bytes().size() + bytes_to_follow)
+        .put(content.bytes());
 }
 
 constexpr Beginning of_public_key(size_t group) {

@@ -45,7 +45,7 @@ const OSSL_ITEM* reason_strings() {
     return items;
 }
 
-void raise(const Context& context, Reason reason, const char* detail, Place where) {
+void raise(const Context& context, Reason reason, const char* detail, SourceLocation where) {
     const CoreCalls& calls = context.calls();
     calls.new_error(context.core());
     calls.set_error_debug(context.core(), where.file, where.line, where.function);
@@ -56,7 +56,7 @@ void raise(const Context& context, Reason reason, const char* detail, Place wher
     }
 }
 
-void raise(const Context& context, warpseal_status status, Place where) {
+void raise(const Context& context, warpseal_status status, SourceLocation where) {
     raise(context,
           status == WARPSEAL_OUT_OF_MEMORY ? Reason::out_of_memory : Reason::operation_failed,
           warpseal_status_text(status), where);

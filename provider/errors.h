@@ -35,20 +35,22 @@ enum class Reason : uint32_t {
 const OSSL_ITEM* reason_strings();
 
 // Source location of an error. Replaces std::source_location, which clang-tidy 14 lacks.
-struct Place {
+struct SourceLocation {
     const char* file;
     int line;
     const char* function;
-    static constexpr Place here(const char* file = __builtin_FILE(), int line = __builtin_LINE(),
-                                const char* function = __builtin_FUNCTION()) {
+    static constexpr SourceLocation current(const char* file = __builtin_FILE(),
+                                            int line = __builtin_LINE(),
+                                            const char* function = __builtin_FUNCTION()) {
         return {file, line, function};
     }
 };
 
 // `detail` is one more line, or null.
 void raise(const Context& context, Reason reason, const char* detail = nullptr,
-           Place where = Place::here());
+           SourceLocation where = SourceLocation::current());
 // Raises an engine status with its text.
-void raise(const Context& context, warpseal_status status, Place where = Place::here());
+void raise(const Context& context, warpseal_status status,
+           SourceLocation where = SourceLocation::current());
 
 }  // namespace warpseal::provider

@@ -18,7 +18,7 @@ OSSL_PARAM text(const char* key, const char* value) {
     return OSSL_PARAM_construct_utf8_string(key, const_cast<char*>(value), 0);
 }
 
-int tell(const Group& group, unsigned number, OSSL_CALLBACK* callback, void* user) {
+int report_group(const Group& group, unsigned number, OSSL_CALLBACK* callback, void* user) {
     unsigned security_bits = group.set.security_bits, is_kem = 1;
     int from = TLS1_3_VERSION, no_limit = 0, never = -1;
     const OSSL_PARAM params[] = {
@@ -46,10 +46,11 @@ bool same_name(std::string_view a, std::string_view b) {
     return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-int tell_groups(const Context& context, OSSL_CALLBACK* callback, void* user) {
+int report_groups(const Context& context, OSSL_CALLBACK* callback, void* user) {
     for (size_t i = 0; i < groups.size(); ++i) {
         const GroupSetting& setting = context.settings().by_group[i];
-        if (setting.offered && tell(groups[i], setting.number, callback, user) == 0) return 0;
+        if (setting.offered && report_group(groups[i], setting.number, callback, user) == 0)
+            return 0;
     }
     return 1;
 }

@@ -61,7 +61,7 @@ bool has_capacity(const Context& context, const size_t* capacity, size_t wanted)
 }
 
 // Runs our half of the classical exchange with an ephemeral key.
-bool answer_classical(const Key& key, std::span<uint8_t> share, std::span<uint8_t> secret) {
+bool exchange_classical(const Key& key, std::span<uint8_t> share, std::span<uint8_t> secret) {
     const Classical& classical = *key.group().classical;
     const Pkey own = generate_classical(key.context(), classical);
     return own != nullptr && write_classical_share(key.context(), classical, own.get(), share) &&
@@ -92,8 +92,8 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
         // secrets.
         if (!encapsulate(kem.context, group.set, kem.key->ntru_public_key(),
                          shares.subspan(share_split), secrets.subspan(secret_split)) ||
-            (group.classical != nullptr &&
-             !answer_classical(*kem.key, shares.first(share_split), secrets.first(secret_split)))) {
+            (group.classical != nullptr && !exchange_classical(*kem.key, shares.first(share_split),
+                                                               secrets.first(secret_split)))) {
             OPENSSL_cleanse(secret, group.secret_bytes());
             return 0;
         }

@@ -122,7 +122,7 @@ std::unique_ptr<Key> Key::copy(bool with_secret) const {
     return nullptr;
 }
 
-int Key::tell(bool with_secret, OSSL_CALLBACK* callback, void* user) const {
+int Key::export_to(bool with_secret, OSSL_CALLBACK* callback, void* user) const {
     const auto octet_string = [](const char* name, std::span<const uint8_t> bytes) {
         return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()),
                                                  bytes.size());

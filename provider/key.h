@@ -39,7 +39,7 @@ public:
     // Copies the key, with the secret key if it exists and is wanted.
     std::unique_ptr<Key> copy(bool with_secret) const;
     // Makes one call with OSSL_PKEY_PARAM_PUB_KEY and, if wanted, OSSL_PKEY_PARAM_PRIV_KEY.
-    int tell(bool with_secret, OSSL_CALLBACK* callback, void* user) const;
+    int export_to(bool with_secret, OSSL_CALLBACK* callback, void* user) const;
     // Returns true if the halves match: the secret key decapsulates what the public key
     // encapsulates.
     bool is_pair() const;

@@ -117,13 +117,13 @@ void end_generation(void* data) { delete static_cast<Generation*>(data); }
 
 // ---- parameters ----
 
-bool give(OSSL_PARAM params[], const char* name, int value) {
+bool write_param(OSSL_PARAM params[], const char* name, int value) {
     OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
     return wanted == nullptr || OSSL_PARAM_set_int(wanted, value) != 0;
 }
 
 // Empty `bytes` leave the parameter unmodified.
-bool give(OSSL_PARAM params[], const char* name, std::span<const uint8_t> bytes) {
+bool write_param(OSSL_PARAM params[], const char* name, std::span<const uint8_t> bytes) {
     OSSL_PARAM* const wanted = OSSL_PARAM_locate(params, name);
     return wanted == nullptr || bytes.empty() ||
            OSSL_PARAM_set_octet_string(wanted, bytes.data(), bytes.size()) != 0;
@@ -132,12 +132,13 @@ bool give(OSSL_PARAM params[], const char* name, std::span<const uint8_t> bytes)
 int get_params(void* data, OSSL_PARAM params[]) {
     const Key& key = *static_cast<const Key*>(data);
     const Group& group = key.group();
-    return give(params, OSSL_PKEY_PARAM_BITS, static_cast<int>(group.set.degree)) &&
-           give(params, OSSL_PKEY_PARAM_SECURITY_BITS, static_cast<int>(group.set.security_bits)) &&
-           give(params, OSSL_PKEY_PARAM_MAX_SIZE, static_cast<int>(group.share_bytes())) &&
-           give(params, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, key.share()) &&
-           give(params, OSSL_PKEY_PARAM_PUB_KEY, key.share()) &&
-           give(params, OSSL_PKEY_PARAM_PRIV_KEY, key.secret_key());
+    return write_param(params, OSSL_PKEY_PARAM_BITS, static_cast<int>(group.set.degree)) &&
+           write_param(params, OSSL_PKEY_PARAM_SECURITY_BITS,
+                       static_cast<int>(group.set.security_bits)) &&
+           write_param(params, OSSL_PKEY_PARAM_MAX_SIZE, static_cast<int>(group.share_bytes())) &&
+           write_param(params, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, key.share()) &&
+           write_param(params, OSSL_PKEY_PARAM_PUB_KEY, key.share()) &&
+           write_param(params, OSSL_PKEY_PARAM_PRIV_KEY, key.secret_key());
 }
 
 const OSSL_PARAM* gettable_params(void*) {

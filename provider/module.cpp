@@ -70,7 +70,7 @@ const OSSL_ALGORITHM* query_operation(void*, int operation, int* no_cache) {
 
 int get_capabilities(void* context, const char* capability, OSSL_CALLBACK* callback, void* user) {
     if (!same_name(capability, "TLS-GROUP")) return 0;
-    return tell_groups(*static_cast<const Context*>(context), callback, user);
+    return report_groups(*static_cast<const Context*>(context), callback, user);
 }
 
 const OSSL_ITEM* get_reason_strings(void*) { return reason_strings(); }

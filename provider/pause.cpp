@@ -20,14 +20,14 @@ class Pause;
 // Descriptor of a wait context, used by all its fibres in turn and kept until the context is freed.
 // If it were closed and its number reused, a program that still polls it would react to another
 // connection.
-class Bell {
+class WakeEvent {
 public:
-    explicit Bell(int descriptor) : descriptor_(descriptor) {}
-    Bell(const Bell&) = delete;
-    Bell& operator=(const Bell&) = delete;
-    ~Bell() { close(descriptor_); }
-    void ring() const { (void)!eventfd_write(descriptor_, 1); }
-    void silence() const {
+    explicit WakeEvent(int descriptor) : descriptor_(descriptor) {}
+    WakeEvent(const WakeEvent&) = delete;
+    WakeEvent& operator=(const WakeEvent&) = delete;
+    ~WakeEvent() { close(descriptor_); }
+    void signal() const { (void)!eventfd_write(descriptor_, 1); }
+    void reset() const {
         eventfd_t count;
         (void)!eventfd_read(descriptor_, &count);
     }
@@ -40,31 +40,33 @@ private:
     const int descriptor_;
 };
 
-constexpr char bell_key = 0;  // Its address is a unique key.
+constexpr char wake_event_key = 0;  // Its address is a unique key.
 
-void free_bell(ASYNC_WAIT_CTX*, const void*, int, void* data) {
-    const std::unique_ptr<std::shared_ptr<Bell>> bell(static_cast<std::shared_ptr<Bell>*>(data));
-    (*bell)->pause.reset();
+void free_wake_event(ASYNC_WAIT_CTX*, const void*, int, void* data) {
+    const std::unique_ptr<std::shared_ptr<WakeEvent>> event(
+        static_cast<std::shared_ptr<WakeEvent>*>(data));
+    (*event)->pause.reset();
 }
 
-std::shared_ptr<Bell> bell_of(ASYNC_WAIT_CTX* wait) {
+std::shared_ptr<WakeEvent> wake_event_of(ASYNC_WAIT_CTX* wait) {
     int descriptor = -1;
     void* data = nullptr;
-    if (ASYNC_WAIT_CTX_get_fd(wait, &bell_key, &descriptor, &data) != 0)
-        return *static_cast<std::shared_ptr<Bell>*>(data);
+    if (ASYNC_WAIT_CTX_get_fd(wait, &wake_event_key, &descriptor, &data) != 0)
+        return *static_cast<std::shared_ptr<WakeEvent>*>(data);
     descriptor = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (descriptor < 0) return nullptr;
-    auto bell = std::make_shared<Bell>(descriptor);
-    auto held = std::make_unique<std::shared_ptr<Bell>>(bell);
-    if (ASYNC_WAIT_CTX_set_wait_fd(wait, &bell_key, descriptor, held.get(), free_bell) == 0)
+    auto event = std::make_shared<WakeEvent>(descriptor);
+    auto held = std::make_unique<std::shared_ptr<WakeEvent>>(event);
+    if (ASYNC_WAIT_CTX_set_wait_fd(wait, &wake_event_key, descriptor, held.get(),
+                                   free_wake_event) == 0)
         return nullptr;
     (void)held.release();
-    return bell;
+    return event;
 }
 
 // Buffer that an operation reads or writes.
 struct Operand {
-    uint8_t* warpseal_kem_request::*place;
+    uint8_t* warpseal_kem_request::*field;
     size_t bytes;
     bool written;
 };
@@ -90,14 +92,14 @@ public:
         uint8_t* next = memory_.data();
         for (const Operand& operand : operands_) {
             if (!named(operand)) continue;
-            request_.*operand.place = next;
-            if (!operand.written) std::memcpy(next, original_.*operand.place, operand.bytes);
+            request_.*operand.field = next;
+            if (!operand.written) std::memcpy(next, original_.*operand.field, operand.bytes);
             next += operand.bytes;
         }
     }
 
     warpseal_kem_request& request() { return request_; }
-    std::shared_ptr<Bell> bell;
+    std::shared_ptr<WakeEvent> event;
     ASYNC_callback_fn callback = nullptr;
     void* callback_argument = nullptr;
 
@@ -108,9 +110,9 @@ public:
         if (callback != nullptr) {
             callback(callback_argument);
         } else {
-            bell->ring();
+            event->signal();
         }
-        state_.store(State::told, std::memory_order_release);
+        state_.store(State::notified, std::memory_order_release);
     }
 
     // Called on the fibre, which may be resumed for other reasons or not be allowed to pause. In a
@@ -121,21 +123,21 @@ public:
             if (ASYNC_pause_job() == 0 || state_.load(std::memory_order_acquire) == State::queued)
                 std::this_thread::yield();
         }
-        while (state_.load(std::memory_order_acquire) != State::told && in_its_process())
+        while (state_.load(std::memory_order_acquire) != State::notified && in_its_process())
             std::this_thread::yield();
         // Both processes share the descriptor, so a forked child leaves it to its parent.
-        if (bell != nullptr && in_its_process()) bell->silence();
+        if (event != nullptr && in_its_process()) event->reset();
         for (const Operand& operand : operands_)
             if (named(operand) && operand.written)
-                std::memcpy(original_.*operand.place, request_.*operand.place, operand.bytes);
+                std::memcpy(original_.*operand.field, request_.*operand.field, operand.bytes);
         return status_;
     }
 
 private:
-    enum class State { queued, done, told };
+    enum class State { queued, done, notified };
 
     bool in_its_process() const { return getpid() == process_; }
-    bool named(const Operand& operand) const { return original_.*operand.place != nullptr; }
+    bool named(const Operand& operand) const { return original_.*operand.field != nullptr; }
 
     const pid_t process_ = getpid();
     const warpseal_kem_request original_;
@@ -168,19 +170,19 @@ warpseal_status run_paused(warpseal_kem_batcher* batcher, const Set& set,
     if (ASYNC_WAIT_CTX_get_callback(wait, &pause->callback, &pause->callback_argument) == 0 ||
         pause->callback == nullptr) {
         pause->callback = nullptr;
-        pause->bell = bell_of(wait);
-        if (pause->bell == nullptr) return WARPSEAL_LIMIT_EXCEEDED;
+        pause->event = wake_event_of(wait);
+        if (pause->event == nullptr) return WARPSEAL_LIMIT_EXCEEDED;
     } else {
         ASYNC_WAIT_CTX_set_status(wait, ASYNC_STATUS_OK);
     }
     const warpseal_status status = submit(batcher, pause);
     if (status != WARPSEAL_OK) return status;
-    if (pause->bell == nullptr) return pause->wait();
+    if (pause->event == nullptr) return pause->wait();
     Pause& waiting = *pause;
-    const std::shared_ptr<Bell>& bell = waiting.bell;
-    bell->pause = std::move(pause);
+    const std::shared_ptr<WakeEvent>& event = waiting.event;
+    event->pause = std::move(pause);
     const warpseal_status result = waiting.wait();
-    const std::shared_ptr<Pause> last = std::move(bell->pause);
+    const std::shared_ptr<Pause> last = std::move(event->pause);
     return result;
 } catch (const std::bad_alloc&) {
     return WARPSEAL_LIMIT_EXCEEDED;  // The caller proceeds without pausing.

@@ -12,29 +12,30 @@ constinit thread_local StackBounds stack_bounds{0, 0, 0, 0};
 
 namespace {
 
-constexpr size_t lent_bytes = 2 * stack_wanted;
+constexpr size_t second_stack_bytes = 2 * stack_wanted;
 
-// Stack above an inaccessible guard page.
-class LentStack {
+// Second stack of a thread, above an inaccessible guard page. A fibre with too little stack
+// switches to it for a call.
+class SecondStack {
 public:
-    LentStack() {
+    SecondStack() {
         const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-        void* const mapped = mmap(nullptr, lent_bytes + page, PROT_READ | PROT_WRITE,
+        void* const mapped = mmap(nullptr, second_stack_bytes + page, PROT_READ | PROT_WRITE,
                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
         if (mapped == MAP_FAILED) return;
         memory_ = mapped;
-        bytes_ = lent_bytes + page;
+        bytes_ = second_stack_bytes + page;
         if (mprotect(memory_, page, PROT_NONE) != 0) return;
         usable_ = static_cast<char*>(memory_) + page;
-        stack_bounds.lent_low = reinterpret_cast<uintptr_t>(usable_);
-        stack_bounds.lent_high = stack_bounds.lent_low + lent_bytes;
+        stack_bounds.second_low = reinterpret_cast<uintptr_t>(usable_);
+        stack_bounds.second_high = stack_bounds.second_low + second_stack_bytes;
     }
-    ~LentStack() {
-        stack_bounds.lent_low = stack_bounds.lent_high = 0;
+    ~SecondStack() {
+        stack_bounds.second_low = stack_bounds.second_high = 0;
         if (memory_ != nullptr) munmap(memory_, bytes_);
     }
-    LentStack(const LentStack&) = delete;
-    LentStack& operator=(const LentStack&) = delete;
+    SecondStack(const SecondStack&) = delete;
+    SecondStack& operator=(const SecondStack&) = delete;
     void* usable() const { return usable_; }
 
 private:
@@ -43,7 +44,7 @@ private:
     void* usable_ = nullptr;
 };
 
-void look_at_thread() {
+void read_stack_bounds() {
     pthread_attr_t about;
     void* low = nullptr;
     size_t bytes = 0;
@@ -72,14 +73,14 @@ void enter(unsigned high, unsigned low) {
 bool call_with_stack(void (*work)(const void*), const void* argument) noexcept {
     Call call{work, argument};
     if (stack_bounds.high == 0) {
-        look_at_thread();
+        read_stack_bounds();
         return with_stack([&]() noexcept { call.work(call.argument); });
     }
-    static thread_local const LentStack lent;
+    static thread_local const SecondStack second;
     ucontext_t there, back;
-    if (lent.usable() == nullptr || getcontext(&there) != 0) return false;
-    there.uc_stack.ss_sp = lent.usable();
-    there.uc_stack.ss_size = lent_bytes;
+    if (second.usable() == nullptr || getcontext(&there) != 0) return false;
+    there.uc_stack.ss_sp = second.usable();
+    there.uc_stack.ss_size = second_stack_bytes;
     there.uc_link = &back;
     const auto address = reinterpret_cast<uintptr_t>(&call);
     makecontext(&there, reinterpret_cast<void (*)()>(enter), 2,

@@ -1,8 +1,10 @@
-// AES-128: P1's two representations, every table layout in counter mode, and the product.
+// AES-128: P1's two representations and our variants of them, every table layout in counter mode,
+// and the product.
 #include "ciphers/aes.h"
 
-#include "ladder/byte_threads.cuh"
-#include "ladder/reused_rounds.cuh"
+#include "bench/ladder/byte_threads.cuh"
+#include "bench/ladder/five_tables.h"
+#include "bench/ladder/reused_rounds.cuh"
 
 namespace warpseal::ladder {
 namespace {
@@ -21,15 +23,27 @@ std::span<const Step> aes_steps() {
     static constexpr Family ecb{"aes-128", "ecb"}, ctr{"aes-128", "ctr"};
     static const Step steps[] = {
         ecb.step("aes-128.bytes",
-                 "16 threads a block, a byte each; they exchange bytes through shared memory",
+                 "a block of 16 threads for each block of text, a byte each; they exchange bytes "
+                 "through shared memory, where each such block copies the S-box and the keys",
+                 "half of each warp is empty, and 432 bytes are copied for 16 bytes of text",
+                 byte_threads_study<AesByBytes>(), "P1"),
+        ecb.step("aes-128.bytes-persistent",
+                 "256 threads, 16 blocks of text, share a copy and stay for the next texts",
                  "parallelism within a block costs an exchange a round, and there are blocks "
                  "enough without it",
-                 byte_threads_study<AesByBytes>(), "P1"),
+                 persistent_byte_threads_study<AesByBytes>()),
         ecb.step("aes-128.words",
-                 "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
-                 "an entry is a column's share of SubBytes and MixColumns at once; lanes that want "
+                 "a thread for each block of text; five 32-bit tables, as on CPUs, and the round "
+                 "keys in shared memory",
+                 "an entry is a column's contribution of SubBytes and MixColumns; lanes that read "
                  "one bank wait for each other",
-                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
+                 single_blocks_study<AesByFiveTables>(), "P1"),
+        ecb.step("aes-128.words-four-tables", "the last round takes its S-box from the other four",
+                 "two bytes of an entry hold the S-box unmultiplied: the fifth table is not needed",
+                 single_blocks_study<Cipher>()),
+        ecb.step("aes-128.words-persistent", "threads that stay for the next texts",
+                 "tables are copied once for each block of threads, not once for 256 texts",
+                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>()),
         ecb.product("aes-128.ecb-product", "the product: src/backends/cuda/kernels/sweep.cuh",
                     "what the layouts below bring, without what counters have in common"),
         ctr.step("aes-128.constant",

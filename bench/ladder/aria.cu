@@ -1,8 +1,9 @@
-// ARIA-128: P1's two representations, the best layouts of AES's ladder, and the product.
+// ARIA-128: P1's two representations and our variants of them, the best layouts of AES's ladder,
+// and the product.
 #include "ciphers/aria.h"
 
-#include "ladder/byte_threads.cuh"
-#include "ladder/reused_rounds.cuh"
+#include "bench/ladder/byte_threads.cuh"
+#include "bench/ladder/reused_rounds.cuh"
 
 namespace warpseal::ladder {
 namespace {
@@ -16,15 +17,23 @@ std::span<const Step> aria_steps() {
     static constexpr Family ecb{"aria-128", "ecb"}, ctr{"aria-128", "ctr"};
     static const Step steps[] = {
         ecb.step("aria-128.bytes",
-                 "16 threads a block, a byte each; a byte of the diffusion layer is the sum of "
-                 "seven threads' bytes",
-                 "seven bytes to fetch a round, where AES has four",
+                 "a block of 16 threads for each block of text, a byte each; a byte of the "
+                 "diffusion layer is the XOR of seven threads' bytes",
+                 "seven bytes to fetch a round, where AES has four, and four S-boxes to copy",
                  byte_threads_study<AriaByBytes>(), "P1"),
+        ecb.step("aria-128.bytes-persistent",
+                 "256 threads, 16 blocks of text, share a copy and stay for the next texts",
+                 "copies and idle lanes are gone; the exchange of seven bytes a round remains",
+                 persistent_byte_threads_study<AriaByBytes>()),
         ecb.step("aria-128.words",
-                 "a thread a block, the 32-bit tables of CPUs and the round keys in shared memory",
-                 "P1 had ARIA ahead, as the state of AES did not fit into registers; where both "
-                 "fit, fewer rounds win",
-                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
+                 "a thread for each block of text; four 32-bit tables, as on CPUs, and the round "
+                 "keys in shared memory",
+                 "P1 had ARIA ahead, as it needs one table less than AES and its state fits into "
+                 "registers; where both fit, fewer rounds win",
+                 single_blocks_study<Cipher>(), "P1"),
+        ecb.step("aria-128.words-persistent", "threads that stay for the next texts",
+                 "tables are copied once for each block of threads, not once for 256 texts",
+                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>()),
         ecb.product("aria-128.ecb-product", "the product: src/backends/cuda/kernels/sweep.cuh",
                     "copies for each lane, and addresses in one instruction"),
         ctr.step(

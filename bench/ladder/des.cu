@@ -2,8 +2,8 @@
 // product.
 #include "ciphers/des.h"
 
+#include "bench/ladder/sweep.cuh"
 #include "core/bit_planes.h"
-#include "ladder/sweep.cuh"
 
 namespace warpseal::ladder {
 namespace {
@@ -57,11 +57,14 @@ std::span<const Step> des_steps() {
     static constexpr Family ecb{"des", "ecb"};
     static const Step steps[] = {
         ecb.step("des.words",
-                 "a thread a block, S-boxes and P as eight tables of 64 words and the round keys "
-                 "in shared memory",
+                 "a thread for each block of text; S-boxes and P as eight tables of 64 words, and "
+                 "the round keys, in shared memory",
                  "P in the tables and E in the order of bits leave eight look-ups a round, which "
                  "wait for banks",
-                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>(), "P1"),
+                 single_blocks_study<Cipher>(), "P1"),
+        ecb.step("des.words-persistent", "threads that stay for the next texts",
+                 "tables are copied once for each block of threads, not once for 256 texts",
+                 sweep_study<Cipher, InShared<Tables>, StudyMode::ecb, 256, SharedKeys>()),
         ecb.step("des.copies", "32 copies of the tables, one in each bank",
                  "no conflict for any data: twice the rate",
                  sweep_study<Cipher, Copies<Tables, DotProduct>, StudyMode::ecb>()),

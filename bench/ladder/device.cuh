@@ -4,6 +4,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 
@@ -63,6 +64,57 @@ public:
 
 private:
     cudaEvent_t event_{};
+};
+
+inline int attribute_of(int device, cudaDeviceAttr attribute) {
+    int value = 0;
+    check(cudaDeviceGetAttribute(&value, attribute, device));
+    return value;
+}
+
+// A kernel with its block of threads, as it fits on a multiprocessor.
+class Residency {
+public:
+    // `resident_blocks`: the most blocks at once, or 0. Throws if none fits, or if the number of
+    // blocks cannot be limited to that.
+    Residency(const void* kernel, int threads_per_block, size_t shared_bytes, int resident_blocks,
+              int device)
+        : shared_bytes_(shared_bytes) {
+        const auto limit =
+            static_cast<size_t>(attribute_of(device, cudaDevAttrMaxSharedMemoryPerBlockOptin));
+        if (shared_bytes > limit) throw Failure{WARPSEAL_INVALID_ARGUMENT};
+        if (resident_blocks != 0)
+            shared_bytes_ =
+                std::clamp(bytes_that_leave_room_for(resident_blocks, device), shared_bytes, limit);
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   static_cast<int>(shared_bytes_)));
+        check(cudaFuncSetAttribute(
+            kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+            resident_blocks != 0 ? cudaSharedmemCarveoutMaxShared : cudaSharedmemCarveoutDefault));
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_, kernel, threads_per_block,
+                                                            shared_bytes_));
+        if (blocks_ == 0 || (resident_blocks != 0 && blocks_ != resident_blocks))
+            throw Failure{WARPSEAL_INVALID_ARGUMENT};
+        const int warps = (threads_per_block + 31) / 32,
+                  most = attribute_of(device, cudaDevAttrMaxThreadsPerMultiProcessor) / 32;
+        occupancy_ = static_cast<double>(blocks_ * warps) / most;
+    }
+    int blocks() const { return blocks_; }
+    double occupancy() const { return occupancy_; }
+    size_t shared_bytes() const { return shared_bytes_; }  // dynamic, with unused bytes
+
+private:
+    // The largest size of which `blocks` fit. The hardware reserves bytes for each block.
+    static size_t bytes_that_leave_room_for(int blocks, int device) {
+        const int all = attribute_of(device, cudaDevAttrMaxSharedMemoryPerMultiprocessor),
+                  reserved = attribute_of(device, cudaDevAttrReservedSharedMemoryPerBlock);
+        constexpr int unit = 128;  // Shared memory is allocated in multiples of this.
+        return static_cast<size_t>(std::max(all / blocks / unit * unit - reserved, 0));
+    }
+
+    size_t shared_bytes_;
+    int blocks_ = 0;
+    double occupancy_ = 0;
 };
 
 inline constexpr int threads = 256;

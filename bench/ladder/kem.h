@@ -6,6 +6,7 @@
 #include <span>
 
 #include "backends/gpu_backend.h"
+#include "bench/ladder/ladder.h"
 
 namespace warpseal::ladder {
 
@@ -20,13 +21,10 @@ struct KemOptions {
 };
 inline constexpr uint64_t count_of_paper = 10'000;
 
-struct KemMeasured {
-    double milliseconds;  // Time of the launch, or of both launches, within device memory.
-    uint64_t count;
-    // Attributes of the (first) compiled kernel; -1 for the product, whose kernels are not queried.
-    int registers, local_bytes;  // per thread
-    int shared_bytes;            // per block of threads
-    int threads_per_block;
+// The kernel is the first one of a step that has two.
+struct KemMeasured : LaunchedKernel {
+    double milliseconds = 0;  // Time of the launch, or of both launches, within device memory.
+    uint64_t count = 0;
 
     double operations_per_second() const {
         return static_cast<double>(count) / milliseconds * 1000;

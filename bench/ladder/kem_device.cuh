@@ -5,12 +5,13 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "backends/gpu_backend.h"
-#include "ladder/device.cuh"
-#include "ladder/kem.h"
+#include "bench/ladder/device.cuh"
+#include "bench/ladder/kem.h"
 
 namespace warpseal::ladder {
 
@@ -71,43 +72,50 @@ double median_time(const KemOptions& options, const Launch& launch) {
 // A compiled kernel: its attributes, block size and launch.
 class Kernel {
 public:
-    Kernel(const void* kernel, int own_threads, size_t shared_bytes, const KemOptions& options)
-        : kernel_(kernel), shared_(shared_bytes) {
+    // The number of threads per block must be a multiple of `threads_together`.
+    Kernel(const void* kernel, int own_threads, int threads_together, size_t shared_bytes,
+           const KemOptions& options)
+        : kernel_(kernel),
+          multiprocessors_(attribute_of(options.device, cudaDevAttrMultiProcessorCount)) {
         check(cudaFuncGetAttributes(&attributes_, kernel));
         threads_ = options.threads_per_block != 0 ? options.threads_per_block : own_threads;
-        if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock)
+        if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock ||
+            threads_ % threads_together != 0)
             throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        int multiprocessors = 0, resident = 0;
-        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared_bytes)));
-        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
-                                     options.device));
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, threads_,
-                                                            shared_bytes));
-        if (resident == 0) throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        grid_blocks_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
+        residency_.emplace(kernel, threads_, shared_bytes, 0, options.device);
     }
-    uint64_t grid_blocks() const { return grid_blocks_; }
+    uint64_t grid_blocks() const {
+        return static_cast<uint64_t>(residency_->blocks()) *
+               static_cast<uint64_t>(multiprocessors_);
+    }
     void launch(uint64_t blocks, void* job) const {
         void* arguments[] = {job};
         check(cudaLaunchKernel(kernel_, dim3(static_cast<unsigned>(blocks)),
-                               dim3(static_cast<unsigned>(threads_)), arguments, shared_, nullptr));
+                               dim3(static_cast<unsigned>(threads_)), arguments,
+                               residency_->shared_bytes(), nullptr));
     }
-    KemMeasured figure(uint64_t count, double milliseconds) const {
-        return {milliseconds,
-                count,
-                attributes_.numRegs,
-                static_cast<int>(attributes_.localSizeBytes),
-                static_cast<int>(attributes_.sharedSizeBytes + shared_),
-                threads_};
+    // `blocks`: blocks of threads of the launch.
+    KemMeasured figure(uint64_t count, double milliseconds, uint64_t blocks) const {
+        KemMeasured m;
+        m.milliseconds = milliseconds;
+        m.count = count;
+        m.registers = attributes_.numRegs;
+        m.local_bytes = static_cast<int>(attributes_.localSizeBytes);
+        m.shared_bytes = static_cast<int>(attributes_.sharedSizeBytes + residency_->shared_bytes());
+        m.threads_per_block = threads_;
+        m.resident_blocks = residency_->blocks();
+        m.occupancy = residency_->occupancy();
+        m.multiprocessors = multiprocessors_;
+        m.blocks = static_cast<double>(blocks);
+        return m;
     }
 
 private:
     const void* kernel_;
-    const size_t shared_;
+    const int multiprocessors_;
     cudaFuncAttributes attributes_{};
     int threads_ = 0;
-    uint64_t grid_blocks_ = 0;
+    std::optional<Residency> residency_;
 };
 
 // The product's calls on whole batches in device memory.

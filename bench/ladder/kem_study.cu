@@ -1,13 +1,13 @@
 // Runs a step of NTRU's ladder: prepares key pairs, coins and ciphertexts, measures its time, and
 // compares its output with the product's and the cores'.
-#include "ladder/kem_study.h"
+#include "bench/ladder/kem_study.h"
 
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
-#include "ladder/kem_device.cuh"
-#include "ladder/ntru_steps.h"
+#include "bench/ladder/kem_device.cuh"
+#include "bench/ladder/ntru_steps.h"
 
 namespace warpseal::ladder {
 namespace {
@@ -38,13 +38,11 @@ public:
 
     KemMeasured measure() {
         make_keys(std::min(count_, key_pairs));
-        if (step_.operation == KemOperation::keypair)
-            return {time_of_product(), count_, -1, -1, -1, -1};
+        if (step_.operation == KemOperation::keypair) return figure_of_product();
         encapsulate_by_product();
         if (step_.operation == KemOperation::decapsulate) decapsulate_by_product();
         compare_sample();
-        return step_.product ? KemMeasured{time_of_product(), count_, -1, -1, -1, -1}
-                             : measure_step();
+        return step_.product ? figure_of_product() : measure_step();
     }
 
 private:
@@ -137,14 +135,20 @@ private:
               made == given);
     }
 
-    double time_of_product() {
+    KemMeasured figure_of_product() {
         DrawnCoins coins(options_.device);
-        return median_time(options_, [&] { product_.run(step_.operation, batch(count_), coins); });
+        KemMeasured m;
+        m.milliseconds =
+            median_time(options_, [&] { product_.run(step_.operation, batch(count_), coins); });
+        m.count = count_;
+        return m;
     }
 
     KemMeasured measure_step() {
         const KemStudy& study = *step_.study;
-        const Kernel kernel(study.kernel, study.threads, study.shared_bytes, options_);
+        const Kernel kernel(study.kernel, study.threads, study.threads_together, study.shared_bytes,
+                            options_);
+        const uint64_t blocks = std::min(count_, kernel.grid_blocks());
         const Rows ciphertexts(count_, set_.ciphertext_bytes()),
             secrets(count_, Params::shared_secret_bytes);
         const Memory messages(std::max<uint64_t>(count_ * study.message_bytes, 8)),
@@ -158,7 +162,7 @@ private:
                    messages.data(),
                    wrong.as<uint32_t>()};
         const double milliseconds = median_time(options_, [&] {
-            kernel.launch(std::min(count_, kernel.grid_blocks()), &job);
+            kernel.launch(blocks, &job);
             if (study.hash == nullptr) return;
             void* arguments[] = {&job};
             check(cudaLaunchKernel(
@@ -166,7 +170,7 @@ private:
                 dim3(hash_threads), arguments, 0, nullptr));
         });
         agree(same(secrets, secrets_) && (!encapsulates || same(ciphertexts, ciphertexts_)));
-        return kernel.figure(count_, milliseconds);
+        return kernel.figure(count_, milliseconds, blocks);
     }
 
     const KemStep& step_;
@@ -182,13 +186,13 @@ public:
     ComponentRun(const ComponentStudy& study, const KemOptions& options)
         : study_(study),
           options_(options),
-          kernel_(study.kernel, 1, study.bytes, options),
+          kernel_(study.kernel, 1, 1, study.bytes, options),
           memory_(study.bytes) {}
 
     KemMeasured measure() const {
         compare();
         const uint64_t count = options_.count != 0 ? options_.count : count_for(options_.seconds);
-        return kernel_.figure(count, median_time(options_, [&] { launch(count); }));
+        return kernel_.figure(count, median_time(options_, [&] { launch(count); }), 1);
     }
 
 private:

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "ladder/kem.h"
+#include "bench/ladder/kem.h"
 
 namespace warpseal::ladder {
 
@@ -24,6 +24,7 @@ struct KemStudy {
     const void* hash = nullptr;
     size_t message_bytes = 0;  // message bytes of an item between the two kernels
     int threads;               // threads per block, unless the caller sets it
+    int threads_together = 1;  // The number of threads per block must be a multiple of this.
     size_t shared_bytes;
 };
 inline constexpr int hash_threads = 128;

@@ -1,9 +1,9 @@
 // List of all steps by cipher family.
-#include "ladder/ladder.h"
+#include "bench/ladder/ladder.h"
 
 #include <vector>
 
-#include "ladder/study.h"
+#include "bench/ladder/study.h"
 
 namespace warpseal::ladder {
 

@@ -17,18 +17,35 @@ struct Options {
     int repetitions = 7;        // the figure is the median
     double seconds = 1;         // No repetition starts after this time, except the first.
     int device = 0;
+    // Blocks of threads that a multiprocessor holds at once, at most. 0: as many as fit. Unused
+    // shared memory keeps the others out.
+    int resident_blocks = 0;
+    // Multiprocessors that work, with one block of threads each; only for persistent kernels. 0:
+    // all, with as many blocks as fit.
+    int multiprocessors = 0;
 };
 
-struct Measured {
+// A compiled kernel and its launch. -1 for the product, whose kernels are not queried.
+struct LaunchedKernel {
+    int registers = -1, local_bytes = -1;  // per thread (cudaFuncGetAttributes)
+    int shared_bytes = -1;  // per block of threads, static and dynamic, without unused bytes
+    int threads_per_block = -1;
+    int resident_blocks = -1;  // blocks of threads that a multiprocessor holds at once
+    double occupancy = -1;     // resident warps over the most that a multiprocessor holds
+    int multiprocessors = -1;  // number of those that work
+    double blocks = -1;        // blocks of threads of the launch
+
+    double resident_threads() const {
+        const double most = static_cast<double>(resident_blocks) * multiprocessors;
+        return (blocks < most ? blocks : most) * threads_per_block;
+    }
+};
+
+struct Measured : LaunchedKernel {
     // 10^9 bytes of data per second, counted once, within device memory and without host copies.
-    double gigabytes_per_second;
-    double milliseconds;  // time of the launch
-    uint64_t bytes;       // bytes of the launch, in whole blocks
-    // Attributes of the compiled kernel (cudaFuncGetAttributes); -1 for the product, whose kernels
-    // are not queried.
-    int registers, local_bytes;  // per thread
-    int shared_bytes;            // per block of threads, static and dynamic
-    int threads_per_block;
+    double gigabytes_per_second = 0;
+    double milliseconds = 0;  // time of the launch
+    uint64_t bytes = 0;       // bytes of the launch, in whole blocks
 };
 
 struct Study;  // launch parameters: study.h
@@ -52,8 +69,8 @@ std::span<const Step> steps();
 
 // Measures a step, and compares its whole output with the product's and a sample with the portable
 // target's. Returns WARPSEAL_SELF_TEST_FAILED, without a figure, if they differ. Returns
-// WARPSEAL_INVALID_ARGUMENT if the step cannot have that many threads in a block. Returns
-// WARPSEAL_NO_DEVICE if the device fails.
+// WARPSEAL_INVALID_ARGUMENT if the step cannot have that many threads in a block, resident blocks
+// or multiprocessors. Returns WARPSEAL_NO_DEVICE if the device fails.
 warpseal_status run(const Step& step, const Options& options, Measured* measured);
 
 }  // namespace warpseal::ladder

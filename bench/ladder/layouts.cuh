@@ -2,8 +2,8 @@
 // byte>(word).
 #pragma once
 
+#include "bench/ladder/merging.h"
 #include "core/table.h"
-#include "ladder/merging.h"
 
 namespace warpseal::ladder {
 
@@ -59,6 +59,27 @@ struct InShared {
     template <int table, int byte>
     __device__ __forceinline__ uint32_t lookup(uint32_t word) const {
         return tables[table * entries + (word >> (8 * byte) & 0xff)];
+    }
+};
+
+// One copy of each S-box as bytes, for tables that hold one S-box each. Four entries share a word,
+// so that lanes which read them do not wait for each other.
+template <class Tables>
+struct BytesInShared {
+    static constexpr Merging<Tables> merging{};
+    static constexpr uint32_t bytes = 256 * static_cast<uint32_t>(merging.functions);
+    const unsigned char* boxes;
+    __device__ explicit BytesInShared(unsigned char* shared) : boxes(shared) {
+        for (uint32_t i = threadIdx.x; i < bytes; i += blockDim.x)
+            shared[i] =
+                static_cast<unsigned char>(global_merged<Tables>.entries[i % 256] >> (i / 256 * 8));
+    }
+    template <int table, int byte>
+    __device__ __forceinline__ uint32_t lookup(uint32_t word) const {
+        constexpr int function = merging.function_of(table);
+        static_assert(function >= 0);
+        constexpr uint32_t selector = merging.selector_of_byte(table);
+        return __byte_perm(boxes[256 * function + (word >> (8 * byte) & 0xff)], 0, selector);
     }
 };
 

@@ -1,6 +1,6 @@
 // The ladder of a build without CUDA: no steps.
-#include "ladder/kem.h"
-#include "ladder/ladder.h"
+#include "bench/ladder/kem.h"
+#include "bench/ladder/ladder.h"
 
 namespace warpseal::ladder {
 

@@ -2,7 +2,7 @@
 // times and smaller ones. Also compiles for the host, where one thread does everything.
 #pragma once
 
-#include "ladder/ntru_steps.h"
+#include "bench/ladder/ntru_steps.h"
 
 namespace warpseal::ladder::ntru {
 
@@ -97,28 +97,29 @@ WARPSEAL_INLINE void to_ternary(const Threads& threads, Poly<set>& r, uint32_t& 
 
 // ---- encapsulation and decapsulation without their hashes
 
-template <const Params& set>
+template <const Params& set, Factor factor = Factor::by_index>
 struct EncapsulationMemory {
     static constexpr size_t message_bytes = kem::message_bytes<set>,
                             padded_bytes = kem::padded_bytes(message_bytes);
     alignas(16) uint8_t message[padded_bytes];
     Poly<set> r, m, h, c;
-    Turned<set> turned;
+    Turned<set, factor> turned;
     int32_t keys[set.n];
     uint8_t coins[set.encapsulation_coins()], bytes[set.public_key_bytes()];
     uint32_t sum;
 };
 
 // Item `item` has its own coins. Leaves the padded message in `memory`.
-template <const Params& set, Sorts sorts, class Threads>
+template <const Params& set, Sorts sorts, Copying copying = Copying::together, Factor factor,
+          class Threads>
 WARPSEAL_INLINE void encapsulate(const Threads& threads, uint64_t item, const uint8_t* public_key,
-                                 uint8_t* ciphertext, EncapsulationMemory<set>& memory) {
+                                 uint8_t* ciphertext, EncapsulationMemory<set, factor>& memory) {
     alone(threads, [&] {
         memory.sum = 0;
         kem::pad(memory.message, memory.message_bytes, kem::keccak::sha3_suffix);
     });
     random_bytes(threads, memory.coins, sizeof memory.coins, item);
-    copy(threads, memory.bytes, public_key, sizeof memory.bytes);
+    copy<copying>(threads, memory.bytes, public_key, sizeof memory.bytes);
     sample_iid<set>(threads, memory.r, memory.coins);
     if constexpr (set.family == Family::hps)
         sample_fixed<set, sorts>(threads, memory.m, memory.coins + set.iid_coins(), memory.keys);
@@ -131,10 +132,10 @@ WARPSEAL_INLINE void encapsulate(const Threads& threads, uint64_t item, const ui
     lift<set>(threads, memory.m);
     add<set>(threads, memory.c, memory.m);
     pack_rq<set>(threads, memory.bytes, memory.c);
-    copy(threads, ciphertext, memory.bytes, sizeof memory.bytes);
+    copy<copying>(threads, ciphertext, memory.bytes, sizeof memory.bytes);
 }
 
-template <const Params& set>
+template <const Params& set, Factor factor = Factor::by_index>
 struct DecapsulationMemory {
     static constexpr size_t message_bytes = kem::message_bytes<set>,
                             padded_bytes = kem::padded_bytes(message_bytes);
@@ -144,24 +145,25 @@ struct DecapsulationMemory {
     // The implicit rejection key, then the ciphertext.
     alignas(16) uint8_t rejected[rejected_padded_bytes];
     Poly<set> c, m, key, product;
-    Turned<set> turned;
+    Turned<set, factor> turned;
     uint8_t secret_key[set.secret_key_bytes()];
     uint32_t sum, ones, minus_ones, wrong;
 };
 
 // Leaves both padded messages in `memory`. `wrong` is nonzero if the rejected message counts.
-template <const Params& set, class Threads>
+template <const Params& set, Copying copying = Copying::together, Factor factor, class Threads>
 WARPSEAL_INLINE void decapsulate(const Threads& threads, const uint8_t* ciphertext,
-                                 const uint8_t* secret_key, DecapsulationMemory<set>& memory) {
-    using Memory = DecapsulationMemory<set>;
+                                 const uint8_t* secret_key,
+                                 DecapsulationMemory<set, factor>& memory) {
+    using Memory = DecapsulationMemory<set, factor>;
     uint8_t* const bytes = memory.rejected + Params::prf_key_bytes;
     alone(threads, [&] {
         memory.sum = memory.ones = memory.minus_ones = memory.wrong = 0;
         kem::pad(memory.message, Memory::message_bytes, kem::keccak::sha3_suffix);
         kem::pad(memory.rejected, Memory::rejected_bytes, kem::keccak::sha3_suffix);
     });
-    copy(threads, bytes, ciphertext, set.ciphertext_bytes());
-    copy(threads, memory.secret_key, secret_key, set.secret_key_bytes());
+    copy<copying>(threads, bytes, ciphertext, set.ciphertext_bytes());
+    copy<copying>(threads, memory.secret_key, secret_key, set.secret_key_bytes());
     copy(threads, memory.rejected,
          memory.secret_key + set.secret_key_bytes() - Params::prf_key_bytes, Params::prf_key_bytes);
     if constexpr (set.spare_bits() != 0)

@@ -2,7 +2,7 @@
 // for the host.
 #pragma once
 
-#include "ladder/ntru_steps.h"
+#include "bench/ladder/ntru_steps.h"
 
 namespace warpseal::ladder::ntru {
 
@@ -10,7 +10,7 @@ namespace warpseal::ladder::ntru {
 template <const Params& set>
 struct ComponentMemory {
     Poly<set> a, b, c;
-    Turned<set> turned;
+    Turned<set, Factor::doubled> turned;
     int32_t keys[set.n];
     uint8_t coins[(set.encapsulation_coins() + 1) / 2 * 2];
 };
@@ -44,6 +44,16 @@ struct SampleFixed {
 
 template <const Params& set>
 struct RqMul {
+    template <class Threads>
+    WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
+                                    uint64_t) {
+        Turned<set, Factor::by_index> none;
+        multiply<set>(threads, memory.c, memory.a, memory.b, none);
+    }
+};
+
+template <const Params& set>
+struct RqMulDoubled {
     template <class Threads>
     WARPSEAL_INLINE static void run(const Threads& threads, ComponentMemory<set>& memory,
                                     uint64_t) {

@@ -34,9 +34,25 @@ WARPSEAL_INLINE void alone(const Threads& threads, const F& f) {
     threads.wait();
 }
 
-template <class Threads>
+// Copying between global and shared memory: by all threads together, which access adjacent bytes at
+// once (the paper's latency hiding, 5.2); by a run of adjacent bytes for each thread; by one
+// thread.
+enum class Copying { together, runs, alone };
+
+template <Copying copying = Copying::together, class Threads>
 WARPSEAL_INLINE void copy(const Threads& threads, uint8_t* to, const uint8_t* from, size_t bytes) {
-    parallel_for(threads, static_cast<int>(bytes), [&](int i) { to[i] = from[i]; });
+    const int count = static_cast<int>(bytes);
+    if constexpr (copying == Copying::together)
+        parallel_for(threads, count, [&](int i) { to[i] = from[i]; });
+    else if constexpr (copying == Copying::runs)
+        parallel_for(threads, threads.all, [&](int thread) {
+            const int end = count * (thread + 1) / threads.all;
+            for (int i = count * thread / threads.all; i < end; ++i) to[i] = from[i];
+        });
+    else
+        alone(threads, [&] {
+            for (int i = 0; i < count; ++i) to[i] = from[i];
+        });
 }
 
 // ---- operations that the paper times separately
@@ -107,22 +123,34 @@ WARPSEAL_INLINE void sample_fixed(const Threads& threads, Poly<set>& a, const ui
     clear_end<set>(threads, a);
 }
 
-// A polynomial reversed, twice in a row, so that each product coefficient reads it contiguously.
-template <const Params& set>
+// Location of the second factor's coefficients: by the paper's index modulo n (algorithm 2), or in
+// a copy of ours that is reversed and doubled.
+enum class Factor { by_index, doubled };
+
+// Reversed, twice in a row, so that each product coefficient reads it contiguously.
+template <const Params& set, Factor factor>
 struct Turned {
     uint16_t at[2 * set.n];
 };
+template <const Params& set>
+struct Turned<set, Factor::by_index> {};
 
-// c = a b modulo x^n - 1, schoolbook; c may be b.
-template <const Params& set, class Threads>
+// c = a b modulo x^n - 1, schoolbook; c is neither a nor b.
+template <const Params& set, Factor factor, class Threads>
 WARPSEAL_INLINE void multiply(const Threads& threads, Poly<set>& c, const Poly<set>& a,
-                              const Poly<set>& b, Turned<set>& turned) {
-    parallel_for(threads, set.n,
-                 [&](int i) { turned.at[i] = turned.at[set.n + i] = b.at[set.n - 1 - i]; });
+                              const Poly<set>& b, [[maybe_unused]] Turned<set, factor>& turned) {
+    if constexpr (factor == Factor::doubled)
+        parallel_for(threads, set.n,
+                     [&](int i) { turned.at[i] = turned.at[set.n + i] = b.at[set.n - 1 - i]; });
     parallel_for(threads, set.n, [&](int k) {
-        const uint16_t* const row = turned.at + set.n - 1 - k;
         uint32_t sum = 0;
-        for (int i = 0; i < set.n; ++i) sum += uint32_t{a.at[i]} * row[i];
+        if constexpr (factor == Factor::doubled) {
+            const uint16_t* const row = turned.at + set.n - 1 - k;
+            for (int i = 0; i < set.n; ++i) sum += uint32_t{a.at[i]} * row[i];
+        } else {
+            for (int i = 0; i < set.n; ++i)
+                sum += uint32_t{a.at[i]} * b.at[(k - i + set.n) % set.n];
+        }
         c.at[k] = low16(sum);
     });
 }

@@ -2,7 +2,7 @@
 // contribution for each of the last two counter bytes.
 #pragma once
 
-#include "ladder/sweep.cuh"
+#include "bench/ladder/sweep.cuh"
 
 namespace warpseal::ladder {
 

@@ -1,13 +1,14 @@
 // Runs a step: measures it, and compares its output with the portable target's and the product's.
-#include "ladder/study.h"
+#include "bench/ladder/study.h"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "backends/gpu_backend.h"
-#include "ladder/device.cuh"
+#include "bench/ladder/device.cuh"
 
 namespace warpseal::ladder {
 namespace {
@@ -69,26 +70,25 @@ private:
         if (threads_ < 1 || threads_ > attributes_.maxThreadsPerBlock ||
             threads_ % study_.threads_together != 0)
             throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        shared_bytes_ =
+        used_shared_bytes_ =
             study_.shared_bytes + study_.shared_bytes_per_thread * static_cast<size_t>(threads_);
-        int limit = 0, multiprocessors = 0, resident = 0;
-        check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                     options_.device));
-        if (shared_bytes_ > static_cast<size_t>(limit)) throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        check(cudaFuncSetAttribute(study_.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(shared_bytes_)));
-        check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount,
-                                     options_.device));
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, study_.kernel, threads_,
-                                                            shared_bytes_));
-        if (resident == 0) throw Failure{WARPSEAL_INVALID_ARGUMENT};
-        grid_blocks_ = static_cast<uint64_t>(resident) * static_cast<uint64_t>(multiprocessors);
+        const bool some = options_.multiprocessors != 0;
+        const int all = attribute_of(options_.device, cudaDevAttrMultiProcessorCount);
+        multiprocessors_ = some ? options_.multiprocessors : all;
+        // Blocks of threads that each need a multiprocessor alone are on as many as there are
+        // blocks.
+        if (some && (!study_.stays || multiprocessors_ < 1 || multiprocessors_ > all))
+            throw Failure{WARPSEAL_INVALID_ARGUMENT};
+        residency_.emplace(study_.kernel, threads_, used_shared_bytes_,
+                           some ? 1 : options_.resident_blocks, options_.device);
     }
     uint64_t blocks_of_threads(uint64_t blocks) const {
         const uint64_t at_once =
             static_cast<uint64_t>(threads_) / study_.threads_together * study_.blocks_together;
         const uint64_t wanted = (blocks + at_once - 1) / at_once;
-        return study_.stays ? std::min(wanted, grid_blocks_) : wanted;
+        const uint64_t resident =
+            static_cast<uint64_t>(residency_->blocks()) * static_cast<uint64_t>(multiprocessors_);
+        return study_.stays ? std::min(wanted, resident) : wanted;
     }
     uint64_t threads_in_all(uint64_t blocks) const {
         return blocks_of_threads(blocks) * static_cast<uint64_t>(threads_);
@@ -105,7 +105,7 @@ private:
         void* arguments[] = {job};
         check(cudaLaunchKernel(
             study_.kernel, dim3(static_cast<unsigned>(blocks_of_threads(work.blocks))),
-            dim3(static_cast<unsigned>(threads_)), arguments, shared_bytes_, nullptr));
+            dim3(static_cast<unsigned>(threads_)), arguments, residency_->shared_bytes(), nullptr));
     }
 
     // Returns the XOR of the sums that a launch left, one for each thread.
@@ -246,13 +246,19 @@ private:
 
     Measured figure(uint64_t blocks, double milliseconds) const {
         const uint64_t bytes = blocks * portable_.block_bytes;
-        Measured m{
-            static_cast<double>(bytes) / milliseconds / 1e6, milliseconds, bytes, -1, -1, -1, -1};
+        Measured m;
+        m.gigabytes_per_second = static_cast<double>(bytes) / milliseconds / 1e6;
+        m.milliseconds = milliseconds;
+        m.bytes = bytes;
         if (study_.kernel == nullptr) return m;
         m.registers = attributes_.numRegs;
         m.local_bytes = static_cast<int>(attributes_.localSizeBytes);
-        m.shared_bytes = static_cast<int>(attributes_.sharedSizeBytes + shared_bytes_);
+        m.shared_bytes = static_cast<int>(attributes_.sharedSizeBytes + used_shared_bytes_);
         m.threads_per_block = threads_;
+        m.resident_blocks = residency_->blocks();
+        m.occupancy = residency_->occupancy();
+        m.multiprocessors = multiprocessors_;
+        m.blocks = static_cast<double>(blocks_of_threads(blocks));
         return m;
     }
 
@@ -265,9 +271,9 @@ private:
     const CudaCipher& product_;
     State portable_state_, product_state_;
     cudaFuncAttributes attributes_{};
-    int threads_ = 0;
-    size_t shared_bytes_ = 0;
-    uint64_t grid_blocks_ = 0;
+    int threads_ = 0, multiprocessors_ = 0;
+    size_t used_shared_bytes_ = 0;
+    std::optional<Residency> residency_;  // none: the product's call
 };
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <new>
 #include <span>
 
+#include "bench/ladder/ladder.h"
 #include "core/bitsliced_byte.h"
 #include "core/block.h"
-#include "ladder/ladder.h"
 
 namespace warpseal::ladder {
 

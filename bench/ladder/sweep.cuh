@@ -1,8 +1,8 @@
-// Kernel of most steps: each thread processes one block at a time with tables, for any layout.
+// Kernels of most steps: each thread processes one block at a time with tables, for any layout.
 #pragma once
 
-#include "ladder/layouts.cuh"
-#include "ladder/study.h"
+#include "bench/ladder/layouts.cuh"
+#include "bench/ladder/study.h"
 
 namespace warpseal::ladder {
 
@@ -82,6 +82,35 @@ __global__ void __launch_bounds__(1024, 1) sweep(const __grid_constant__ Job<Cip
             store(job.out, i, study_mode == StudyMode::ctr ? b ^ load<n>(job.in, i) : b);
     }
     if constexpr (study_mode == StudyMode::keystream) store(job.out, first + threadIdx.x, sum);
+}
+
+// P1's kernel: a thread encrypts one block of text and ends. Compiled without a limit of registers.
+template <class Cipher, class Layout, class Keys>
+__global__ void single_blocks(const __grid_constant__ Job<Cipher> job) {
+    extern __shared__ __align__(16) unsigned char shared[];
+    constexpr int n = Cipher::block_bytes / 4;
+    const Layout tables(shared);
+    const Keys keys(job, shared + Layout::bytes);
+    __syncthreads();
+    const uint64_t i = uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (i >= job.blocks) return;
+    Block<n> b = load<n>(job.in, i);
+    Cipher::encrypt(b.word, keys.word, tables);
+    store(job.out, i, b);
+}
+
+// Tables and round keys of P1's kernel are in shared memory.
+template <class Cipher>
+const Study* single_blocks_study() {
+    using Layout = InShared<typename Cipher::EncryptTables>;
+    using Keys = SharedKeys<Cipher>;
+    static const Study study{
+        .kernel = reinterpret_cast<const void*>(&single_blocks<Cipher, Layout, Keys>),
+        .fill = fill_job<Cipher>,
+        .threads = 256,
+        .stays = false,
+        .shared_bytes = Layout::bytes + Keys::bytes};
+    return &study;
 }
 
 template <class Cipher, class Layout, StudyMode study_mode, int threads = 1024,

@@ -1,5 +1,5 @@
 // P5's text file in two unnamed files of a folder.
-#include "papers/files.h"
+#include "bench/papers/files.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "papers/kinds.h"
+#include "bench/papers/kinds.h"
 
 namespace warpseal::papers {
 namespace {

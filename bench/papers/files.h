@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "papers/methods.h"
-#include "papers/study.h"
+#include "bench/papers/methods.h"
+#include "bench/papers/study.h"
 
 namespace warpseal::papers {
 

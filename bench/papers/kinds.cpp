@@ -1,5 +1,5 @@
 // Generates text, MP3, MP4, DOCX and HWP files: each format's structure around text or noise.
-#include "papers/kinds.h"
+#include "bench/papers/kinds.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -7,7 +7,7 @@
 #include <iterator>
 #include <string_view>
 
-#include "command.h"
+#include "cli/support/command.h"
 
 namespace warpseal::papers {
 namespace {

@@ -1,12 +1,12 @@
 // P5's methods. All except the product's run the cipher of plain_aes.h with different fork-joins.
-#include "papers/methods.h"
+#include "bench/papers/methods.h"
 
 #include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <string>
 
-#include "papers/plain_aes.h"
+#include "bench/papers/plain_aes.h"
 
 namespace warpseal::papers {
 namespace {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "papers/team.h"
+#include "bench/papers/team.h"
 #include "warpseal/warpseal.h"
 
 namespace warpseal::papers {

@@ -5,10 +5,10 @@
 
 #include <string>
 
-#include "ladder/kem.h"
-#include "papers/plain_ntru.h"
-#include "papers/published.h"
-#include "papers/study.h"
+#include "bench/ladder/kem.h"
+#include "bench/papers/plain_ntru.h"
+#include "bench/papers/published.h"
+#include "bench/papers/study.h"
 #include "warpseal/kem.h"
 
 namespace warpseal::papers {

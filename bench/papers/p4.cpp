@@ -2,80 +2,19 @@
 // its parts from threads. Runs on cores and on a GPU.
 #include <fmt/core.h>
 
-#include <algorithm>
-
-#include "ladder/kem.h"
-#include "papers/ntru_on_one_core.h"
-#include "papers/published.h"
-#include "papers/study.h"
+#include "bench/papers/ntru_on_gpu.h"
+#include "bench/papers/ntru_on_one_core.h"
+#include "bench/papers/p4_tables.h"
+#include "bench/papers/published.h"
+#include "bench/papers/study.h"
 
 namespace warpseal::papers {
 namespace {
 
-namespace paper = published::p4;
-
-constexpr Table parts_table{
-    "P4", "table 5", "where a core's time goes, 10,000 operations of ntruhps4096821", paper::cpu,
-    "the method is the ladder's plain text in C++ on one core, vectorized by the compiler; its "
-    "random bytes are hashed "
-    "counters instead of AES's; its S3 frombytes reduces modulo 3, which the paper has under "
-    "mod(3, x^n-1); times are "
-    "scaled from as many operations as run in the time allowed; our default is one core's call, "
-    "coins included"};
-constexpr Table components_table{
-    "P4", "table 6", "parts of an operation in one block of threads, 10,000 of each", paper::gpu,
-    "in the block's shared memory; random bytes are a hashed counter each instead of a call of "
-    "cuRAND; the best number "
-    "of threads counts; times are scaled from as many as run in the time allowed"};
-constexpr Table threads_table{
-    "P4", "figures 8 to 10", "speed-up of parts by threads in the block", paper::gpu,
-    "the figures are drawings without numbers, of random bytes, Rq-mul and sample-iid"};
-constexpr Table registers_table{"P4", "sections 5.1 and 5.3", "registers of a thread", paper::gpu,
-                                "read from the kernels as compiled for this GPU"};
-constexpr Table whole_table{
-    "P4", "table 8", "10,000 operations of ntruhps4096821", paper::gpu,
-    "within the GPU's memory, copies to and from the host not counted (the paper does not say); "
-    "the method draws coins "
-    "by hashed counters, our default by AES-256-CTR; a seventh of the ciphertexts is spoiled"};
-constexpr Table improvement_table{"P4", "table 8, improvement", "the GPU over one core",
-                                  paper::both,
-                                  "both of this machine: the method over the plain text on one "
-                                  "core, our default over our default on one core"};
-constexpr Table kernels_table{
-    "P4", "section 5.3", "decapsulation with its hashes in a kernel of their own over one kernel",
-    paper::gpu, "the rate of two kernels over that of one, both of this GPU"};
-constexpr Table block_table{
-    "P4", "section 4.3", "whole operations by threads in the block", paper::gpu,
-    "a study of ours: the paper has 192 threads encapsulate and 160 decapsulate"};
-constexpr Table clients_table{"P4", "figures 12 and 13", "by number of clients", paper::gpu,
-                              "the figures are drawings without numbers; within the GPU's memory; "
-                              "decapsulation by the method takes two "
-                              "kernels; key pairs are made on the CPU in the paper"};
+using namespace p4;
 
 constexpr int thread_counts[] = {1, 2, 4, 8, 16, 32, 64, 128, 192, 256, 384, 512, 640, 768};
 constexpr uint64_t client_counts[] = {100, 1'000, 10'000, 100'000, 1'000'000};
-
-struct TimedStep {
-    std::optional<double> milliseconds = {};
-    ladder::KemMeasured measured{};
-    std::string what, not_run;
-};
-
-void set_method(Row& row, const TimedStep& step) {
-    row.method = step.milliseconds;
-    row.method_what = step.what;
-    if (row.not_run.empty()) row.not_run = step.not_run;
-}
-void set_ours(Row& row, const TimedStep& step) {
-    row.ours = step.milliseconds;
-    row.ours_what = step.what;
-    if (row.not_run.empty()) row.not_run = step.not_run;
-}
-
-std::string step_name(KemOperation operation, const char* how) {
-    constexpr const char* names[kem_operation_count] = {"keypair", "encapsulate", "decapsulate"};
-    return fmt::format("{}.{}.{}", paper::set, names[static_cast<int>(operation)], how);
-}
 
 std::string operation_name(KemOperation operation) {
     return operation == KemOperation::keypair       ? "key pairs"
@@ -85,18 +24,15 @@ std::string operation_name(KemOperation operation) {
 
 class Reproduction {
 public:
-    explicit Reproduction(Study& study) : study_(study), on_core_(study) {
-        const uint64_t bytes = 4096;  // approximate memory of one operation's keys and coins
-        most_clients_ = study.options().bytes == 0
-                            ? UINT64_MAX
-                            : std::max<uint64_t>(study.options().bytes / bytes, 1);
-    }
+    explicit Reproduction(Study& study) : study_(study), on_core_(study), on_gpu_(study) {}
 
     void run() {
         on_core_.compare();
         print_parts();
         print_components();
         print_whole();
+        print_copies();
+        print_variants();
         print_blocks();
         print_clients();
     }
@@ -134,43 +70,12 @@ private:
         }
     }
 
-    TimedStep component(const std::string& name, int threads) {
-        TimedStep out{.what = fmt::format("{}, T = {}", name, threads), .not_run = study_.no_gpu()};
-        if (study_.gpu().empty()) return out;
-        const auto all = ladder::components();
-        const auto found = std::find_if(
-            all.begin(), all.end(),
-            [&](const ladder::Component& candidate) { return name == candidate.name; });
-        if (found == all.end())
-            throw cli::Failure(cli::ExitCode::error, "the ladder has no component " + name + ".");
-        ladder::KemOptions options{.count = 0,
-                                   .threads_per_block = threads,
-                                   .repetitions = 3,
-                                   .seconds = study_.options().seconds / 10};
-        options.device = study_.gpu_number();
-        finish(out, ladder::run(*found, options, &out.measured));
-        return out;
-    }
-
-    void finish(TimedStep& out, warpseal_status status) {
-        if (status == WARPSEAL_OK)
-            out.milliseconds = out.measured.milliseconds / static_cast<double>(out.measured.count) *
-                               static_cast<double>(paper::count);
-        else
-            out.not_run = status == WARPSEAL_INVALID_ARGUMENT
-                              ? "a block cannot have so many threads"
-                              : warpseal_status_text(status);
-        const bool no_fault = status == WARPSEAL_OK || status == WARPSEAL_INVALID_ARGUMENT ||
-                              status == WARPSEAL_OUT_OF_MEMORY;
-        if (!no_fault) study_.wrong(out.what + ": no figure: " + warpseal_status_text(status));
-    }
-
     void print_components() {
         std::vector<Row> curves;
         for (const paper::Component& published : paper::components) {
             TimedStep one, best;
             for (const int threads : thread_counts) {
-                const TimedStep step = component(published.name, threads);
+                const TimedStep step = on_gpu_.component(published.name, threads);
                 if (threads == 1) one = best = step;
                 if (step.milliseconds.value_or(1e300) < best.milliseconds.value_or(1e300))
                     best = step;
@@ -187,7 +92,20 @@ private:
             }
             take_component(published, one, best);
         }
+        take_own_component("Rq-mul, doubled factor");
         for (const Row& row : curves) study_.take(row);
+    }
+
+    void take_own_component(const char* name) {
+        TimedStep best;
+        for (const int threads : thread_counts) {
+            const TimedStep step = on_gpu_.component(name, threads);
+            if (threads == 1 || step.milliseconds.value_or(1e300) < *best.milliseconds) best = step;
+            if (!step.milliseconds) break;
+        }
+        Row row{.table = &components_table, .row = fmt::format("{}: time", name), .unit = "ms"};
+        set_method(row, best);
+        study_.take(row);
     }
 
     void take_component(const paper::Component& published, const TimedStep& one,
@@ -214,32 +132,16 @@ private:
         study_.take(registers);
     }
 
-    // Runs a step on `count` operations and scales the times to the requested number.
-    TimedStep step(KemOperation operation, const char* how, uint64_t count, int threads = 0) {
-        TimedStep out{.what = step_name(operation, how), .not_run = study_.no_gpu()};
-        if (study_.gpu().empty()) return out;
-        const auto all = ladder::kem_steps();
-        const auto found = std::find_if(
-            all.begin(), all.end(),
-            [&](const ladder::KemStep& candidate) { return out.what == candidate.name; });
-        if (found == all.end())
-            throw cli::Failure(cli::ExitCode::error, "the ladder has no step " + out.what + ".");
-        ladder::KemOptions options{.count = std::min(count, most_clients_),
-                                   .threads_per_block = threads,
-                                   .seconds = study_.options().seconds};
-        options.device = study_.gpu_number();
-        finish(out, ladder::run(*found, options, &out.measured));
-        if (out.milliseconds)
-            *out.milliseconds *= static_cast<double>(count) / static_cast<double>(paper::count);
-        return out;
+    TimedStep step(KemOperation operation, const char* how, int threads = 0) {
+        return on_gpu_.step(operation, how, paper::count, threads);
     }
 
     void print_whole() {
-        const TimedStep encapsulate = step(KemOperation::encapsulate, "block", paper::count),
-                        decapsulate = step(KemOperation::decapsulate, "block", paper::count),
-                        split = step(KemOperation::decapsulate, "split-hash", paper::count),
-                        our_encapsulate = step(KemOperation::encapsulate, "product", paper::count),
-                        our_decapsulate = step(KemOperation::decapsulate, "product", paper::count);
+        const TimedStep encapsulate = step(KemOperation::encapsulate, "block"),
+                        decapsulate = step(KemOperation::decapsulate, "block"),
+                        split = step(KemOperation::decapsulate, "split-hash"),
+                        our_encapsulate = step(KemOperation::encapsulate, "product"),
+                        our_decapsulate = step(KemOperation::decapsulate, "product");
         const struct {
             const char* name;
             const TimedStep &method, &ours;
@@ -282,23 +184,90 @@ private:
         if (split.milliseconds && decapsulate.milliseconds)
             kernels.method = *decapsulate.milliseconds / *split.milliseconds;
         study_.take(kernels);
-        const std::pair<const TimedStep&, int> registers[] = {
-            {encapsulate, paper::encapsulate_registers},
-            {decapsulate, paper::decapsulate_registers},
-            {split, paper::decrypt_registers}};
-        for (const auto& [kernel, published] : registers) {
+        print_registers(encapsulate, decapsulate, split);
+        print_occupancy(encapsulate, paper::encapsulate_occupancy);
+        print_occupancy(decapsulate, paper::decapsulate_occupancy);
+    }
+
+    void print_registers(const TimedStep& encapsulate, const TimedStep& decapsulate,
+                         const TimedStep& split) {
+        const auto print = [&](const TimedStep& kernel, std::optional<double> published) {
             Row row{.table = &registers_table,
                     .row = kernel.what,
                     .unit = "registers",
                     .published = published,
                     .method_what = kernel.what,
                     .not_run = kernel.not_run};
-            if (kernel.milliseconds) row.method = kernel.measured.registers;
-            row.more = {{"threads_per_block", kernel.measured.threads_per_block},
-                        {"shared_bytes", kernel.measured.shared_bytes},
-                        {"local_bytes", kernel.measured.local_bytes}};
+            if (kernel.milliseconds) {
+                row.method = kernel.measured.registers;
+                add_kernel(row, kernel.measured);
+            }
+            study_.take(row);
+        };
+        print(encapsulate, paper::encapsulate_registers);
+        print(decapsulate, paper::decapsulate_registers);
+        print(split, paper::decrypt_registers);
+        print(step(KemOperation::encapsulate, "block-768"), std::nullopt);
+        print(step(KemOperation::decapsulate, "block-768"), std::nullopt);
+    }
+
+    void print_occupancy(const TimedStep& kernel, const paper::Occupancy& published) {
+        const struct {
+            const char* what;
+            const char* unit;
+            double published, measured;
+        } lines[] = {{"occupancy", "%", published.percent, 100 * kernel.measured.occupancy},
+                     {"blocks", "blocks", double(published.blocks),
+                      double(kernel.measured.resident_blocks)}};
+        for (const auto& line : lines) {
+            Row row{.table = &occupancy_table,
+                    .row = fmt::format("{}: {}", kernel.what, line.what),
+                    .unit = line.unit,
+                    .published = line.published,
+                    .method_what = kernel.what,
+                    .not_run = kernel.not_run};
+            if (kernel.milliseconds) {
+                row.method = line.measured;
+                add_kernel(row, kernel.measured);
+            }
             study_.take(row);
         }
+    }
+
+    // The time of a step, and its rate over that of `base`.
+    void print_against(const Table& table, const TimedStep& base, const TimedStep& changed) {
+        Row row{.table = &table, .row = changed.what, .unit = "ms"};
+        set_method(row, changed);
+        if (row.method) add_kernel(row, changed.measured);
+        study_.take(row);
+        if (&base == &changed) return;
+        Row quotient{.table = &table,
+                     .row = changed.what + " over " + base.what,
+                     .unit = "times",
+                     .method_what = changed.what,
+                     .not_run = row.not_run};
+        if (base.milliseconds && changed.milliseconds)
+            quotient.method = *base.milliseconds / *changed.milliseconds;
+        study_.take(quotient);
+    }
+
+    void print_copies() {
+        for (const KemOperation operation :
+             {KemOperation::encapsulate, KemOperation::decapsulate}) {
+            const TimedStep together = step(operation, "block");
+            print_against(copies_table, together, together);
+            for (const char* how : {"copy-runs", "copy-alone"})
+                print_against(copies_table, together, step(operation, how));
+        }
+    }
+
+    void print_variants() {
+        for (const KemOperation operation : {KemOperation::encapsulate, KemOperation::decapsulate})
+            print_against(variants_table, step(operation, "block"), step(operation, "lane-hash"));
+        print_against(variants_table, step(KemOperation::encapsulate, "block"),
+                      step(KemOperation::encapsulate, "doubled"));
+        print_against(variants_table, step(KemOperation::decapsulate, "split-hash"),
+                      step(KemOperation::decapsulate, "doubled"));
     }
 
     void print_blocks() {
@@ -306,7 +275,7 @@ private:
                                              {KemOperation::decapsulate, "split-hash"}})
             for (const int threads : thread_counts) {
                 if (threads != 1 && threads < 32) continue;
-                const TimedStep timed = step(operation, how, paper::count, threads);
+                const TimedStep timed = step(operation, how, threads);
                 Row row{.table = &block_table,
                         .row = fmt::format("{}, T = {}", operation_name(operation), threads),
                         .unit = "ms"};
@@ -317,35 +286,45 @@ private:
     }
 
     void print_clients() {
+        std::vector<Row> times;
         for (const KemOperation operation :
              {KemOperation::encapsulate, KemOperation::decapsulate, KemOperation::keypair})
             for (const uint64_t clients : client_counts) {
-                if (clients > most_clients_) continue;
-                const bool encapsulates = operation == KemOperation::encapsulate,
-                           keypair = operation == KemOperation::keypair;
-                Row row{.table = &clients_table,
-                        .row = fmt::format("{}, N = {}", operation_name(operation), clients),
-                        .unit = "ms"};
-                if (!keypair)
-                    set_method(row,
-                               step(operation, encapsulates ? "block" : "split-hash", clients));
-                set_ours(row, step(operation, "product", clients));
-                row.more = {{"count", static_cast<double>(clients)}};
-                const double of_paper =
-                    static_cast<double>(clients) / static_cast<double>(paper::count);
-                if (row.method)
-                    row.more.emplace_back("method_over_one_core",
-                                          plain_[encapsulates] * of_paper / *row.method);
-                if (row.ours && !keypair)
-                    row.more.emplace_back("default_over_one_core",
-                                          ours_[encapsulates] * of_paper / *row.ours);
-                study_.take(row);
+                if (clients > on_gpu_.most()) continue;
+                const Row time = time_by_clients(operation, clients);
+                times.push_back(time);
+                if (operation != KemOperation::keypair) take_improvement(operation, clients, time);
             }
+        for (const Row& time : times) study_.take(time);
+    }
+
+    Row time_by_clients(KemOperation operation, uint64_t clients) {
+        Row row{.table = &client_times_table,
+                .row = fmt::format("{}, N = {}", operation_name(operation), clients),
+                .unit = "ms"};
+        const char* const how = operation == KemOperation::encapsulate ? "block" : "split-hash";
+        if (operation != KemOperation::keypair)
+            set_method(row, on_gpu_.step(operation, how, clients));
+        set_ours(row, on_gpu_.step(operation, "product", clients));
+        row.more = {{"count", static_cast<double>(clients)}};
+        return row;
+    }
+
+    // The axis of the figures: the time of as many operations on one core over that of the GPU.
+    void take_improvement(KemOperation operation, uint64_t clients, const Row& time) {
+        const bool encapsulates = operation == KemOperation::encapsulate;
+        const double of_paper = static_cast<double>(clients) / static_cast<double>(paper::count);
+        Row row = time;
+        row.table = &clients_table;
+        row.unit = "times";
+        if (time.method) row.method = plain_[encapsulates] * of_paper / *time.method;
+        if (time.ours) row.ours = ours_[encapsulates] * of_paper / *time.ours;
+        study_.take(row);
     }
 
     Study& study_;
     NtruOnOneCore on_core_;
-    uint64_t most_clients_;
+    NtruOnGpu on_gpu_;
     // [encapsulates], milliseconds for the paper's number of operations on one core
     double plain_[2] = {}, ours_[2] = {};
 };

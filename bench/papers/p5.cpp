@@ -4,12 +4,12 @@
 
 #include <algorithm>
 
-#include "papers/files.h"
-#include "papers/kinds.h"
-#include "papers/methods.h"
-#include "papers/published.h"
-#include "papers/study.h"
-#include "papers/thread_use.h"
+#include "bench/papers/files.h"
+#include "bench/papers/kinds.h"
+#include "bench/papers/methods.h"
+#include "bench/papers/published.h"
+#include "bench/papers/study.h"
+#include "bench/papers/thread_use.h"
 
 namespace warpseal::papers {
 namespace {

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <vector>
 
+#include "bench/papers/steps.h"
 #include "core/bitsliced_byte.h"
-#include "papers/steps.h"
 
 namespace warpseal::papers {
 

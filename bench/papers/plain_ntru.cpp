@@ -1,7 +1,7 @@
 // NTRU on one thread, as a whole and in the parts of P4's table 5.
-#include "papers/plain_ntru.h"
+#include "bench/papers/plain_ntru.h"
 
-#include "ladder/ntru.h"
+#include "bench/ladder/ntru.h"
 
 namespace warpseal::papers {
 
@@ -11,8 +11,9 @@ constexpr const Params& set = kem::ntruhps4096821;
 constexpr OneThread one;
 
 struct PlainNtru::Memory {
-    EncapsulationMemory<set> encapsulation{};
-    DecapsulationMemory<set> decapsulation{};
+    // The doubled factor lets the compiler vectorize the product.
+    EncapsulationMemory<set, Factor::doubled> encapsulation{};
+    DecapsulationMemory<set, Factor::doubled> decapsulation{};
     uint8_t digest[2][Params::shared_secret_bytes] = {};
 };
 
@@ -21,13 +22,13 @@ PlainNtru::~PlainNtru() = default;
 
 void PlainNtru::encapsulate(uint64_t item, const uint8_t* public_key, uint8_t* ciphertext,
                             uint8_t* secret) {
-    EncapsulationMemory<set>& memory = memory_->encapsulation;
+    auto& memory = memory_->encapsulation;
     ladder::ntru::encapsulate<set, Sorts::one>(one, item, public_key, ciphertext, memory);
     sha3_256(secret, memory.message, sizeof memory.message, kem::keccak::constants.of);
 }
 
 void PlainNtru::decapsulate(const uint8_t* ciphertext, const uint8_t* secret_key, uint8_t* secret) {
-    DecapsulationMemory<set>& memory = memory_->decapsulation;
+    auto& memory = memory_->decapsulation;
     auto& [digest, rejected] = memory_->digest;
     ladder::ntru::decapsulate<set>(one, ciphertext, secret_key, memory);
     sha3_256(digest, memory.message, sizeof memory.message, kem::keccak::constants.of);

@@ -1,5 +1,5 @@
 // Evaluates and formats a row of `warpseal bench papers`.
-#include "papers/row.h"
+#include "bench/papers/row.h"
 
 #include <fmt/core.h>
 

@@ -6,8 +6,8 @@
 // which are not secret.
 #pragma once
 
+#include "bench/papers/share.h"
 #include "ciphers/aes.h"
-#include "papers/share.h"
 
 namespace warpseal::papers {
 

@@ -1,13 +1,13 @@
 // Shared parts of the papers' studies, over the program's bench and the ladder.
-#include "papers/study.h"
+#include "bench/papers/study.h"
 
 #include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>
 
-#include "bench_bulk.h"
-#include "ciphers.h"
+#include "bench/bulk/bulk_meter.h"
+#include "cli/support/ciphers.h"
 
 namespace warpseal::papers {
 namespace {
@@ -17,8 +17,8 @@ unsigned usable_cores() {
     return sched_getaffinity(0, sizeof set, &set) == 0 ? static_cast<unsigned>(CPU_COUNT(&set)) : 1;
 }
 
-cli::BenchCase case_of(const std::string& what, bool encrypts) {
-    cli::BenchCase found;
+bench::BenchCase case_of(const std::string& what, bool encrypts) {
+    bench::BenchCase found;
     found.encrypt = encrypts;
     for (const warpseal_cipher_info& cipher : cli::all_ciphers())
         for (const warpseal_mode mode : cli::modes_of(cipher)) {
@@ -29,8 +29,8 @@ cli::BenchCase case_of(const std::string& what, bool encrypts) {
     throw cli::Failure(cli::ExitCode::unsupported, "there is no '" + what + "' to measure.");
 }
 
-Figure figure_of(const cli::BenchRow& row, const char* how) {
-    return {cli::median(row.figures.ours),
+Figure figure_of(const bench::BenchRow& row, const char* how) {
+    return {bench::median(row.figures.ours),
             fmt::format("{} {}, {}, {}", row.what.name(), row.what.operation(), row.device, how),
             ""};
 }
@@ -58,12 +58,24 @@ void set_ours(Row& row, const Figure& figure, const Conversion& convert) {
     set(row.ours, row.ours_what, row.not_run, figure, convert);
 }
 
+void add_kernel(Row& row, const ladder::LaunchedKernel& kernel) {
+    for (const auto& [name, value] : {std::pair<const char*, double>{"registers", kernel.registers},
+                                      {"local_bytes", kernel.local_bytes},
+                                      {"shared_bytes", kernel.shared_bytes},
+                                      {"threads_per_block", kernel.threads_per_block},
+                                      {"resident_blocks", kernel.resident_blocks},
+                                      {"occupancy", kernel.occupancy},
+                                      {"multiprocessors", kernel.multiprocessors},
+                                      {"blocks", kernel.blocks}})
+        row.more.emplace_back(name, value);
+}
+
 Study::Study(const Options& options, cli::Session& session, std::function<void(const Row&)> take)
     : options_(options),
       session_(session),
       take_(std::move(take)),
       cores_(usable_cores()),
-      bulk_options_(std::make_unique<cli::BenchOptions>()) {
+      bulk_options_(std::make_unique<bench::BenchOptions>()) {
     bulk_options_->threads = cores_;
     warpseal_device_info info{};
     const bool asked = options.device.rfind("cuda", 0) == 0;
@@ -101,24 +113,29 @@ void Study::wrong(const std::string& why) {
 
 Study::StepFigure Study::step(const std::string& name, uint64_t bytes, int threads_per_block,
                               int often) {
+    ladder::Options options;
+    options.bytes = bytes;
+    options.threads_per_block = threads_per_block;
+    options.repetitions = often;
+    return this->step(name, options);
+}
+
+Study::StepFigure Study::step(const std::string& name, ladder::Options options) {
     StepFigure figure;
     figure.what = name;
     figure.not_run = no_gpu_;
     if (gpu_.empty()) return figure;
     const ladder::Step* step = find_step(name);
     if (!step) throw cli::Failure(cli::ExitCode::error, "the ladder has no step " + name + ".");
-    ladder::Options options;
-    options.bytes = bytes;
-    options.threads_per_block = threads_per_block;
-    options.repetitions = often;
     options.seconds = options_.seconds;
     options.device = gpu_number();
     const warpseal_status status = ladder::run(*step, options, &figure.measured);
     if (status == WARPSEAL_OK)
         figure.gigabytes_per_second = figure.measured.gigabytes_per_second;
     else
-        figure.not_run = status == WARPSEAL_INVALID_ARGUMENT ? "a block cannot have so many threads"
-                                                             : warpseal_status_text(status);
+        figure.not_run = status == WARPSEAL_INVALID_ARGUMENT
+                             ? "the kernel cannot be launched so on this GPU"
+                             : warpseal_status_text(status);
     if (status != WARPSEAL_OK && status != WARPSEAL_INVALID_ARGUMENT)
         wrong(name + ": no figure: " + warpseal_status_text(status));
     return figure;
@@ -129,7 +146,7 @@ const Figure& Study::remembered(const std::string& name, const std::function<Fig
     if (!fresh) return at->second;
     try {
         at->second = measure();
-    } catch (const cli::BenchWrong& why) {
+    } catch (const bench::BenchWrong& why) {
         at->second.not_run = std::string("no figure: ") + why.what();
         wrong(name + ": " + at->second.not_run);
     }
@@ -137,10 +154,10 @@ const Figure& Study::remembered(const std::string& name, const std::function<Fig
 }
 
 // Keeps a device's meter and its memory between figures.
-Figure Study::bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device,
+Figure Study::bulk(std::unique_ptr<bench::BulkMeter>& meter, const std::string& device,
                    const std::string& what, bool encrypts, uint64_t bytes) {
     const bool on_gpu = &meter == &gpu_meter_;
-    if (!meter) meter = std::make_unique<cli::BulkMeter>(*bulk_options_, device, session_);
+    if (!meter) meter = std::make_unique<bench::BulkMeter>(*bulk_options_, device, session_);
     return figure_of(
         meter->measure(case_of(what, encrypts), on_gpu ? "device" : "host", bytes, UINT64_MAX),
         on_gpu ? "within device memory" : "all cores, host memory to host memory");
@@ -164,10 +181,10 @@ const Figure& Study::on_all_cores(const std::string& what, bool encrypts, uint64
 const Figure& Study::on_one_core(const std::string& what, bool encrypts) {
     return remembered(
         fmt::format("{} {} on one core", what, encrypts ? "encrypt" : "decrypt"), [&] {
-            cli::BenchOptions options;
+            bench::BenchOptions options;
             options.seconds = options_.seconds;
-            return figure_of(cli::measure_cores(options, case_of(what, encrypts), "cpu",
-                                                cli::bench_core_bytes, session_),
+            return figure_of(bench::measure_cores(options, case_of(what, encrypts), "cpu",
+                                                  bench::bench_core_bytes, session_),
                              "one core, 64 KiB");
         });
 }
@@ -187,8 +204,8 @@ double Study::seconds_of(const std::function<void()>& call) const {
         const double before = elapsed();
         call();
         seconds.push_back(elapsed() - before);
-    } while (seconds.size() < cli::bench_repetitions && elapsed() < options_.seconds);
-    return cli::median(seconds);
+    } while (seconds.size() < bench::bench_repetitions && elapsed() < options_.seconds);
+    return bench::median(seconds);
 }
 
 }  // namespace warpseal::papers

@@ -9,14 +9,14 @@
 #include <string>
 #include <vector>
 
-#include "command.h"
-#include "ladder/ladder.h"
-#include "papers/row.h"
+#include "bench/ladder/ladder.h"
+#include "bench/papers/row.h"
+#include "cli/support/command.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 class BulkMeter;
 struct BenchOptions;
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench
 
 namespace warpseal::papers {
 
@@ -65,6 +65,8 @@ public:
     };
     StepFigure step(const std::string& name, uint64_t bytes, int threads_per_block = 0,
                     int often = 7);
+    // The same with other options of the ladder; `seconds` and `device` are the study's.
+    StepFigure step(const std::string& name, ladder::Options options);
 
     // Measure our default path by the public API and check its output: within GPU memory, from host
     // to host on all cores, or on one core in its cache. `what` is e.g. "aes-128-ecb". Each is
@@ -80,7 +82,7 @@ public:
 
 private:
     const Figure& remembered(const std::string& name, const std::function<Figure()>& measure);
-    Figure bulk(std::unique_ptr<cli::BulkMeter>& meter, const std::string& device,
+    Figure bulk(std::unique_ptr<bench::BulkMeter>& meter, const std::string& device,
                 const std::string& what, bool encrypts, uint64_t bytes);
 
     const Options& options_;
@@ -91,14 +93,16 @@ private:
     bool wrong_ = false;
     std::map<std::string, Figure> figures_;
     std::map<unsigned, cli::EngineHandle> engines_;
-    const std::unique_ptr<cli::BenchOptions> bulk_options_;
-    std::unique_ptr<cli::BulkMeter> gpu_meter_, cores_meter_;
+    const std::unique_ptr<bench::BenchOptions> bulk_options_;
+    std::unique_ptr<bench::BulkMeter> gpu_meter_, cores_meter_;
 };
 
 // Set a figure of a row, converted from GB/s, or the reason why it is missing.
 using Conversion = std::function<double(double gigabytes_per_second)>;
 void set_method(Row& row, const Figure& figure, const Conversion& convert);
 void set_ours(Row& row, const Figure& figure, const Conversion& convert);
+// Adds the resources of a kernel and its launch to the further figures of a row.
+void add_kernel(Row& row, const ladder::LaunchedKernel& kernel);
 
 constexpr double as_gigabytes(double gigabytes) { return gigabytes; }
 constexpr double as_gigabits(double gigabytes) { return 8 * gigabytes; }

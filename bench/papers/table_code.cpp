@@ -1,10 +1,10 @@
 // Table-based code of the cipher headers over plain arrays. Its addresses depend on the data, so it
 // runs only with the standards' example keys.
-#include "papers/table_code.h"
+#include "bench/papers/table_code.h"
 
 #include <cstring>
 
-#include "ciphers/aes.h"
+#include "bench/ladder/five_tables.h"
 #include "ciphers/aria.h"
 #include "core/bitsliced_byte.h"
 
@@ -50,7 +50,7 @@ double rate(Study& study) {
 }  // namespace
 
 double table_code_rate(const std::string& cipher, Study& study) {
-    return cipher == "AES" ? rate<ciphers::aes::Aes<128>>(study)
+    return cipher == "AES" ? rate<ladder::AesByFiveTables>(study)
                            : rate<ciphers::aria::Aria<128>>(study);
 }
 

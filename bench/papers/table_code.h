@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "papers/study.h"
+#include "bench/papers/study.h"
 
 namespace warpseal::papers {
 

@@ -1,5 +1,5 @@
 // Thread team whose threads spin for the next fork, then sleep.
-#include "papers/team.h"
+#include "bench/papers/team.h"
 
 namespace warpseal::papers {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 #include <vector>
 
-#include "papers/share.h"
+#include "bench/papers/share.h"
 
 namespace warpseal::papers {
 

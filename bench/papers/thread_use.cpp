@@ -1,5 +1,5 @@
 // CPU time by thread from /proc (proc(5)): the first field of schedstat is nanoseconds on a core.
-#include "papers/thread_use.h"
+#include "bench/papers/thread_use.h"
 
 #include <algorithm>
 #include <filesystem>

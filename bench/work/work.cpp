@@ -2,10 +2,10 @@
 // program itself includes no cipher source.
 #include <vector>
 
-#include "count.h"
+#include "bench/work/count.h"
 #include "every_cipher.h"
 
-namespace warpseal::cli {
+namespace warpseal::bench {
 
 const CipherWork* cipher_work(const std::string& cipher) {
     static const std::vector<CipherWork> all = [] {
@@ -19,4 +19,4 @@ const CipherWork* cipher_work(const std::string& cipher) {
     return nullptr;
 }
 
-}  // namespace warpseal::cli
+}  // namespace warpseal::bench

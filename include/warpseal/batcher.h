@@ -33,7 +33,7 @@ warpseal_kem_batcher_create(warpseal_engine* engine, const warpseal_kem_batcher_
                             warpseal_kem_batcher** batcher);
 
 /* Completes what is queued and frees the batcher. Null is allowed.
- * Not while calls on it are under way, and not from `done`. */
+ * Not while calls on it are in progress, and not from `done`. */
 WARPSEAL_API void warpseal_kem_batcher_destroy(warpseal_kem_batcher* batcher);
 
 typedef enum warpseal_kem_operation {

@@ -160,7 +160,7 @@ WARPSEAL_API warpseal_status warpseal_key_create_xts(warpseal_engine* engine, co
                                                      const void* key, size_t key_bytes,
                                                      warpseal_key** out);
 
-/* Wipes and frees a key. Null is allowed. Not while calls with the key are under way. */
+/* Wipes and frees a key. Null is allowed. Not while calls with the key are in progress. */
 WARPSEAL_API void warpseal_key_destroy(warpseal_key* key);
 
 /* ---- one message in host memory ------------------------------------------------------------- */
@@ -221,7 +221,7 @@ WARPSEAL_API warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mod
                                            const void* aad, size_t aad_bytes, const void* in,
                                            void* out, size_t bytes, void* tag, size_t tag_bytes);
 
-/* Seals a message under the caller's IV. Unsafe: two messages under one key and IV give both away.
+/* Seals under the caller's IV. Unsafe: an IV used twice with a key reveals the XOR of the texts.
  * iv_bytes: GCM any but 0; CCM n = 7 to 13, for messages below 2^(8 (15 - n)) bytes. */
 WARPSEAL_API warpseal_status warpseal_seal_unsafe_iv(const warpseal_key* key, warpseal_mode mode,
                                                      const void* iv, size_t iv_bytes,

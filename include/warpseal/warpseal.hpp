@@ -99,7 +99,7 @@ public:
                                       out.size(), &written));
         return written;
     }
-    // False: no such padding, and out is wiped. To tell an attacker is to give plaintext away:
+    // False: no such padding, and out is wiped. Revealing this to an attacker reveals plaintext:
     // authenticate first.
     [[nodiscard]] bool decrypt_padded(Bytes iv, Bytes in, MutableBytes out,
                                       std::size_t& written) const {

@@ -24,7 +24,7 @@ inline constexpr int cpu_target_count = 5;
 inline constexpr int target_count = 6;
 
 // State of one GCM message: the pre-counter block J0 and the GHASH accumulator (SP 800-38D 7.1).
-struct GcmRun {
+struct GcmState {
     uint8_t counter0[16];
     uint8_t sum[16];
 };
@@ -54,7 +54,7 @@ struct CipherFacts {
 // and its owner must zeroize it.
 struct CpuCipher : CipherFacts {
     uint32_t state_bytes;
-    // Representation: "instructions", "bytes", "words" or "planes" (bitsliced).
+    // "instructions", "byte-sliced", "word-sliced" or "bitsliced".
     const char* representation;
 
     void (*expand)(void* state, const uint8_t* key);
@@ -74,18 +74,18 @@ struct CpuCipher : CipherFacts {
                          const uint8_t* in, uint8_t* out, size_t bytes);
     Xts xts[direction_count];
 
-    // GCM of one message in segments: begin, segments, finish. Segments are either processed in
-    // order on one run, or each on its own run with a zero sum, combined in order afterwards. Only
+    // GCM of one message in segments: begin, segments, finish. Segments are processed in order on
+    // one GcmState, or each on its own with a zero sum; the sums are then combined in order. Only
     // the last segment may end within a block. first_block counts from the start of the message.
     void (*gcm_begin)(const void* state, const uint8_t* iv, size_t iv_bytes, const uint8_t* aad,
-                      size_t aad_bytes, GcmRun* run);
-    using GcmSegment = void (*)(const void* state, GcmRun* run, uint64_t first_block,
+                      size_t aad_bytes, GcmState* gcm);
+    using GcmSegment = void (*)(const void* state, GcmState* gcm, uint64_t first_block,
                                 const uint8_t* in, uint8_t* out, size_t bytes);
     GcmSegment gcm_segment[direction_count];
-    // Computes sum = sum * H^block_count + part.
-    void (*gcm_combine)(const void* state, uint8_t sum[16], const uint8_t part[16],
+    // Computes sum = sum * H^block_count + segment_sum.
+    void (*gcm_combine)(const void* state, uint8_t sum[16], const uint8_t segment_sum[16],
                         uint64_t block_count);
-    void (*gcm_finish)(const void* state, const GcmRun* run, uint64_t aad_bytes,
+    void (*gcm_finish)(const void* state, const GcmState* gcm, uint64_t aad_bytes,
                        uint64_t text_bytes, uint8_t tag[16]);
 
     // Batch: processes messages [first, first + count) in CTR, CBC, CFB, OFB, GCM, CCM or CMAC. A
@@ -127,7 +127,7 @@ struct CudaCipher : CipherFacts {
     // Size of the state in host memory. Kernels take it by value, so the key is not in device
     // memory.
     uint32_t state_bytes;
-    // Representation: "tables", "words", "bytes" or "planes" (bitsliced).
+    // "table-based", "word-sliced", "byte-sliced" or "bitsliced".
     const char* representation;
 
     void (*expand)(void* state, const uint8_t* key);  // on the host, in constant time
@@ -145,12 +145,12 @@ struct CudaCipher : CipherFacts {
 
     // For the backend's own pipeline. Processes a segment of one GCM message in device memory, as
     // in CpuCipher. XORs the segment's GHASH value into *sum, 16 bytes of device memory.
-    // gcm_combine runs on the host and computes sum = sum * H^block_count + part.
+    // gcm_combine runs on the host and computes sum = sum * H^block_count + segment_sum.
     using GcmSegment = warpseal_status (*)(const void* state, const uint8_t counter0[16],
                                            uint64_t first_block, const uint8_t* in, uint8_t* out,
                                            size_t bytes, void* sum, void* stream);
     GcmSegment gcm_segment[direction_count];
-    void (*gcm_combine)(const void* state, uint8_t sum[16], const uint8_t part[16],
+    void (*gcm_combine)(const void* state, uint8_t sum[16], const uint8_t segment_sum[16],
                         uint64_t block_count);
 };
 

@@ -66,9 +66,9 @@ struct GpuBackend {
                                 const void* tweak_state, Direction direction, const XtsUnits& units,
                                 const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
     // Processes a segment of one GCM message, as CpuCipher::gcm_segment. The GHASH accumulator of
-    // `run` then covers the first *done_bytes bytes, also on failure.
+    // `gcm` then covers the first *done_bytes bytes, also on failure.
     warpseal_status (*gcm_host)(int device, const CudaCipher& cipher, const void* state,
-                                Direction direction, GcmRun* run, uint64_t first_block,
+                                Direction direction, GcmState* gcm, uint64_t first_block,
                                 const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
     // Sets *not_authentic to the number of messages that failed authentication; their outputs are
     // zeroized. Messages before *done_messages are final.

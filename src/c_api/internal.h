@@ -38,8 +38,9 @@ void warpseal_internal_secret_destroy(warpseal_internal_secret* secret);
 /* Returns 1 if `device` is valid for warpseal_engine_options, even if this machine lacks it. */
 int32_t warpseal_internal_device_known(const char* device);
 
-/* Returns the representation of a cipher on a target: "instructions", "bytes", "words", "planes" or
- * "tables"; static storage. Null if a name is unknown or the target lacks the cipher. */
+/* Returns the representation of a cipher on a target: "instructions", "byte-sliced",
+ * "word-sliced", "bitsliced" or "table-based"; static storage. Null if a name is unknown or the
+ * target lacks the cipher. */
 const char* warpseal_internal_representation(const char* cipher, const char* target);
 /* Describes what makes the cipher resistant to timing attacks on the target, for example "constant
  * time". Returns null like warpseal_internal_representation. */

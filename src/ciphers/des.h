@@ -314,15 +314,15 @@ struct Des {
     using EncryptTables = des::EncryptTables;
 
     static constexpr KnownAnswer known() {
-        if (key_count == 1)  // FIPS 81, Table B1
+        if constexpr (key_count == 1)  // FIPS 81, Table B1
             return known_answer("0123456789abcdef", key_bytes, "4e6f772069732074",
                                 "3fa40e8a984d4815");
-        if (key_count == 2)  // SP 800-38B, D.5
+        else if constexpr (key_count == 2)  // SP 800-38B, D.5
             return known_answer("4cf15134a2850dd58a3d10ba80570d38", key_bytes, "0000000000000000",
                                 "c7679b9f6b8d7d7a");
-        // SP 800-67, B.1
-        return known_answer("0123456789abcdef23456789abcdef01456789abcdef0123", key_bytes,
-                            "5468652071756663", "a826fd8ce53b855f");
+        else  // SP 800-67, B.1
+            return known_answer("0123456789abcdef23456789abcdef01456789abcdef0123", key_bytes,
+                                "5468652071756663", "a826fd8ce53b855f");
     }
 
     // Tests for weak and semi-weak keys (SP 800-67, 3.3.2) and, with several keys, for equal ones

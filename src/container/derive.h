@@ -9,7 +9,7 @@ namespace warpseal::container {
 
 inline constexpr size_t hmac_bytes = 64;  // SHA-512
 
-// Pieces of a message that are concatenated without joining them in memory.
+// Byte strings whose concatenation is a message. They are not copied together in memory.
 struct Parts {
     const Bytes* parts;
     size_t count;

@@ -40,10 +40,10 @@ bool same(const timespec& a, const timespec& b) {
     return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
 }
 
-warpseal_status failed(int error, const char* doing, uint64_t place, Fault& fault) {
+warpseal_status failed(int error, const char* doing, uint64_t offset, Fault& fault) {
     if (error == ECANCELED) return fault.say(WARPSEAL_CANCELLED, "cancelled");
     return fault.say_system(error, "%s failed at byte %llu", doing,
-                            static_cast<unsigned long long>(place));
+                            static_cast<unsigned long long>(offset));
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ constexpr char mac_label[] = "warpseal/header-mac/v1";
 constexpr char payload_label[] = "warpseal/payload/v1";
 
 // Computes HMAC-SHA-512 over the first block and the copy up to its MAC.
-void copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_bytes,
-              const Secret<data_key_bytes>& data_key, uint8_t mac[hmac_bytes]) {
+void header_copy_mac(const uint8_t* first_block, const uint8_t* copy, uint32_t copy_bytes,
+                     const Secret<data_key_bytes>& data_key, uint8_t mac[hmac_bytes]) {
     const Bytes label = text_bytes(mac_label);
     Secret<hmac_bytes> key;
     const Bytes parts[] = {{first_block, first_block_bytes}, {copy, copy_bytes - hmac_bytes}};
@@ -167,8 +167,8 @@ warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secr
         if (!header.copies[index].well_formed) continue;
         // Secret, because the correct MAC of a forged header would authenticate the forgery.
         Secret<hmac_bytes> mac;
-        copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key,
-                 mac.data());
+        header_copy_mac(header.bytes.data(), header.copy(index), header.fixed.copy_bytes, data_key,
+                        mac.data());
         if (equal_secret(mac.data(), header.copy(index) + header.fixed.copy_bytes - hmac_bytes,
                          hmac_bytes)) {
             in_force = index;
@@ -213,7 +213,8 @@ void write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& f
     put64(out, generation);
     put16(out + 8, slot_count);
     memcpy(out + copy_head_bytes, slots.data, slots.size);
-    copy_mac(first_block, out, fixed.copy_bytes, data_key, out + fixed.copy_bytes - hmac_bytes);
+    header_copy_mac(first_block, out, fixed.copy_bytes, data_key,
+                    out + fixed.copy_bytes - hmac_bytes);
 }
 
 void payload_input_key(const Suite& suite, const Secret<data_key_bytes>& data_key,

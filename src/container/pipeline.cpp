@@ -22,7 +22,7 @@ constexpr size_t cpu_chunks = 16;  // 256 KiB: fits in a core's L2 cache
 constexpr size_t most_cuda_chunks = 1024, least_cuda_chunks = 256;
 constexpr size_t all_segments_bytes = size_t{160} << 20;
 // Assumed length of a stream when its target is selected.
-constexpr uint64_t unknown_bytes_as = uint64_t{1} << 30;
+constexpr uint64_t assumed_stream_bytes = uint64_t{1} << 30;
 constexpr uint64_t none = UINT64_MAX;
 
 using ull = unsigned long long;
@@ -34,15 +34,15 @@ public:
 
 private:
     bool sealing() const { return job_.direction == Direction::encrypt; }
-    size_t whole_in() const { return chunks_ * in_stride(job_.direction); }
-    Layout layout() const { return cuda_ ? Layout::apart : Layout::in_place; }
+    size_t segment_bytes_in() const { return chunks_ * in_stride(job_.direction); }
+    Layout layout() const { return cuda_ ? Layout::separate : Layout::in_place; }
     size_t workers() const;
 
     void work(Segment& segment);
     void transfer(Segment& segment);
-    bool take(Segment& segment);
+    bool read_next(Segment& segment);
     warpseal_status read(Segment& segment, Fault& fault);
-    void hand_over(Segment& segment);
+    void write_result(Segment& segment);
     void count(const char* target, const Segment& segment);
     const char* main_target() const;
     void fail(uint64_t number, const Fault& fault);
@@ -52,27 +52,27 @@ private:
     bool cuda_ = false;
     size_t chunks_ = cpu_chunks;  // chunks of a full segment
     uint64_t total_in_ = none;
-    uint64_t segments_ = none;
+    uint64_t segment_count_ = none;
 
     std::atomic<uint64_t> next_{0};  // next segment to read
     // Held while a stream is read. fork: belongs to one call, which no child continues
-    std::mutex taking_;
-    bool ended_ = false;              // a stream's input has ended
-    std::mutex turns_;                // fork: belongs to one call
-    std::condition_variable turned_;  // fork: belongs to one call
-    uint64_t turn_ = 0;               // next segment of an ordered sink
+    std::mutex read_mutex_;
+    bool ended_ = false;                    // a stream's input has ended
+    std::mutex mutex_;                      // fork: belongs to one call
+    std::condition_variable turn_changed_;  // fork: belongs to one call
+    uint64_t turn_ = 0;                     // next segment of an ordered sink
     std::atomic<uint64_t> failed_at_{none};
     Fault fault_;
 
     std::atomic<uint64_t> text_bytes_{0}, read_bytes_{0}, written_bytes_{0};
-    std::mutex counting_;                        // fork: belongs to one call
+    std::mutex count_mutex_;                     // fork: belongs to one call
     std::map<const char*, uint64_t> chunks_on_;  // by target name, which is a unique pointer
 };
 
 Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
     if (job.source.positional()) total_in_ = job.source.bytes() - job.source_offset;
-    const uint64_t bytes = total_in_ == none ? unknown_bytes_as : total_in_;
-    cuda_ = job.engine.gpus_for_chunks(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
+    const uint64_t bytes = total_in_ == none ? assumed_stream_bytes : total_in_;
+    cuda_ = job.engine.gpus_for_segments(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
     if (cuda_)
         chunks_ =
             std::clamp(all_segments_bytes / (job.engine.threads() * chunk_memory_bytes(layout())),
@@ -82,13 +82,13 @@ Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
         static_cast<size_t>(std::min<uint64_t>(chunks_, total_in_ / in_stride(job.direction) + 1));
     // The last segment holds the short chunk, so it is never full. The number of segments is
     // therefore rounded down, plus one.
-    segments_ = total_in_ / whole_in() + 1;
+    segment_count_ = total_in_ / segment_bytes_in() + 1;
 }
 
 size_t Pipeline::workers() const {
     const size_t fit = all_segments_bytes / (chunks_ * chunk_memory_bytes(layout()));
     const size_t wanted = std::min<size_t>(job_.engine.threads(), fit);
-    return std::max<size_t>(1, static_cast<size_t>(std::min<uint64_t>(wanted, segments_)));
+    return std::max<size_t>(1, static_cast<size_t>(std::min<uint64_t>(wanted, segment_count_)));
 }
 
 warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
@@ -97,16 +97,16 @@ warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
                          "the input has %llu bytes; a payload holds at most %llu", ull{total_in_},
                          ull{max_text_bytes});
     }
-    std::vector<Segment> pieces(workers());
-    for (Segment& segment : pieces) {
+    std::vector<Segment> segments(workers());
+    for (Segment& segment : segments) {
         if (!segment.allocate(job_.engine, layout(), chunks_))
-            return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu pieces of the file",
-                             pieces.size());
+            return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu segments of the file",
+                             segments.size());
     }
-    if (pieces.size() == 1) {
-        work(pieces[0]);
+    if (segments.size() == 1) {
+        work(segments[0]);
     } else {
-        job_.engine.parallel(pieces.size(), [&](size_t i) { work(pieces[i]); });
+        job_.engine.parallel(segments.size(), [&](size_t i) { work(segments[i]); });
     }
     result = {text_bytes_, read_bytes_, written_bytes_, main_target()};
     if (failed_at_ != none) {
@@ -120,7 +120,7 @@ warpseal_status Pipeline::run(PipelineResult& result, Fault& fault) {
 void Pipeline::work(Segment& segment) {
     Fault fault;
     try {
-        while (take(segment)) transfer(segment);
+        while (read_next(segment)) transfer(segment);
     } catch (const std::bad_alloc&) {
         fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for chunk %llu and those after it",
                   ull{segment.number * chunks_});
@@ -137,19 +137,19 @@ void Pipeline::transfer(Segment& segment) {
     segment.first_chunk = segment.number * chunks_;
     segment.find_chunks(job_);
     if (const char* target = segment.transform(job_)) count(target, segment);
-    hand_over(segment);
+    write_result(segment);
 }
 
 // Reads the next segment of the input. Returns false if there is none or the pipeline has failed.
-bool Pipeline::take(Segment& segment) {
+bool Pipeline::read_next(Segment& segment) {
     Fault fault;
     warpseal_status status;
     if (job_.source.positional()) {
         segment.number = next_.fetch_add(1);
-        if (segment.number >= segments_ || stopped_before(segment.number)) return false;
+        if (segment.number >= segment_count_ || stopped_before(segment.number)) return false;
         status = read(segment, fault);
     } else {
-        const std::lock_guard<std::mutex> lock(taking_);
+        const std::lock_guard<std::mutex> lock(read_mutex_);
         segment.number = next_;
         if (ended_ || stopped_before(segment.number)) return false;
         ++next_;
@@ -161,18 +161,18 @@ bool Pipeline::take(Segment& segment) {
 }
 
 warpseal_status Pipeline::read(Segment& segment, Fault& fault) {
-    const size_t whole = whole_in();
+    const size_t whole = segment_bytes_in();
     const uint64_t before = segment.number * whole;
     const bool positional = job_.source.positional();
     const size_t expected =
         positional ? static_cast<size_t>(std::min<uint64_t>(whole, total_in_ - before)) : whole;
-    const Segment::Buffers capacity = segment.capacity(job_.direction, expected);
+    const Segment::Buffers buffers = segment.input_buffers(job_.direction, expected);
     const uint64_t offset = job_.source_offset + before;
     const warpseal_status status =
-        job_.source.read(offset, capacity.first, capacity.count, segment.bytes_in, fault);
+        job_.source.read(offset, buffers.first, buffers.count, segment.bytes_in, fault);
     if (status != WARPSEAL_OK) return status;
     read_bytes_ += segment.bytes_in;
-    segment.last = positional ? segment.number + 1 == segments_ : segment.bytes_in < whole;
+    segment.last = positional ? segment.number + 1 == segment_count_ : segment.bytes_in < whole;
     if (!positional) return WARPSEAL_OK;
 
     if (segment.bytes_in < expected) {
@@ -193,7 +193,7 @@ warpseal_status Pipeline::read(Segment& segment, Fault& fault) {
 }
 
 void Pipeline::count(const char* target, const Segment& segment) {
-    const std::lock_guard<std::mutex> lock(counting_);
+    const std::lock_guard<std::mutex> lock(count_mutex_);
     chunks_on_[target] += segment.chunks;
 }
 
@@ -204,16 +204,16 @@ const char* Pipeline::main_target() const {
     return most == chunks_on_.end() ? "" : most->first;
 }
 
-void Pipeline::hand_over(Segment& segment) {
+void Pipeline::write_result(Segment& segment) {
     const bool ordered = job_.sink.ordered();
     if (ordered) {
-        std::unique_lock<std::mutex> lock(turns_);
-        turned_.wait(lock,
-                     [&] { return turn_ == segment.number || stopped_before(segment.number); });
+        std::unique_lock<std::mutex> lock(mutex_);
+        turn_changed_.wait(
+            lock, [&] { return turn_ == segment.number || stopped_before(segment.number); });
         if (stopped_before(segment.number)) return;
     }
     uint64_t text_bytes = 0, bytes = 0;
-    const Segment::Buffers result = segment.result(job_.direction, text_bytes, bytes);
+    const Segment::Buffers result = segment.output_buffers(job_.direction, text_bytes, bytes);
     const uint64_t offset = job_.sink_offset + segment.first_chunk * out_stride(job_.direction);
     Fault fault;
     if (job_.sink.write(offset, result.first, result.count, fault) != WARPSEAL_OK)
@@ -226,20 +226,20 @@ void Pipeline::hand_over(Segment& segment) {
         return fail(segment.number, fault);
     }
     if (!ordered) return;
-    const std::lock_guard<std::mutex> lock(turns_);
+    const std::lock_guard<std::mutex> lock(mutex_);
     ++turn_;
-    turned_.notify_all();
+    turn_changed_.notify_all();
 }
 
 // Reports the failure that is first in the file. Segments before it are still finished, those after
 // it are not.
 void Pipeline::fail(uint64_t number, const Fault& fault) {
-    const std::lock_guard<std::mutex> lock(turns_);
+    const std::lock_guard<std::mutex> lock(mutex_);
     if (number < failed_at_) {
         failed_at_ = number;
         fault_ = fault;
     }
-    turned_.notify_all();
+    turn_changed_.notify_all();
 }
 
 }  // namespace

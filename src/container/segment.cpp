@@ -20,9 +20,9 @@ bool Segment::allocate(Engine& engine, Layout layout, size_t chunk_count) {
     lengths_.resize(chunk_count);
     statuses_.resize(chunk_count);
     buffers_.resize(chunk_count);
-    const bool apart = layout == Layout::apart;
-    return chunk_memory_.allocate(engine, apart, chunk_count * chunk_bytes) &&
-           (!apart || text_memory_.allocate(engine, apart, chunk_count * chunk_text_bytes));
+    const bool separate = layout == Layout::separate;
+    return chunk_memory_.allocate(engine, separate, chunk_count * chunk_bytes) &&
+           (!separate || text_memory_.allocate(engine, separate, chunk_count * chunk_text_bytes));
 }
 
 Segment::Buffers Segment::text_buffers(size_t bytes) {
@@ -33,18 +33,21 @@ Segment::Buffers Segment::text_buffers(size_t bytes) {
     return {buffers_.data(), count};
 }
 
-Segment::Buffers Segment::capacity(Direction direction, size_t bytes) {
+Segment::Buffers Segment::input_buffers(Direction direction, size_t bytes) {
     if (direction == Direction::encrypt)
         return text_buffers(bytes);  // in place: leaves room for the tags between chunks
     buffers_[0] = {chunk(0), bytes};
     return {buffers_.data(), 1};
 }
 
-Segment::Buffers Segment::result(Direction direction, uint64_t& text_bytes, uint64_t& bytes) {
-    text_bytes = good == 0 ? 0 : (good - 1) * uint64_t{chunk_text_bytes} + text_of(good - 1);
+Segment::Buffers Segment::output_buffers(Direction direction, uint64_t& text_bytes,
+                                         uint64_t& bytes) {
+    text_bytes = valid_chunks == 0
+                     ? 0
+                     : (valid_chunks - 1) * uint64_t{chunk_text_bytes} + text_of(valid_chunks - 1);
     bytes = text_bytes;
     if (direction == Direction::decrypt) return text_buffers(static_cast<size_t>(text_bytes));
-    bytes += good * tag_bytes;
+    bytes += valid_chunks * tag_bytes;
     buffers_[0] = {chunk(0), static_cast<size_t>(bytes)};
     return {buffers_.data(), 1};
 }
@@ -69,9 +72,9 @@ void Segment::find_chunks(const PipelineJob& job) {
                   "last chunk has at least %zu",
                   ull{job.source_offset + next * chunk_bytes + rest}, rest, ull{next}, tag_bytes);
     }
-    good = chunks;
+    valid_chunks = chunks;
     if (first_chunk + chunks <= max_chunks) return;
-    chunks = good = 0;
+    chunks = valid_chunks = 0;
     fault.say(WARPSEAL_LIMIT_EXCEEDED, "more than %llu chunks", ull{max_chunks});
 }
 
@@ -108,7 +111,7 @@ const char* Segment::transform(const PipelineJob& job) {
         memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);
     const char* target = nullptr;
     const warpseal_status status = job.engine.batch(*job.payload.key, WARPSEAL_GCM, job.direction,
-                                                    batch(job), Engine::Where::here, &target);
+                                                    batch(job), Engine::Threads::caller, &target);
     if (status != WARPSEAL_OK)
         find_failed_chunk(job, status);
     else if (short_chunk != nullptr && sealing(job))
@@ -117,15 +120,15 @@ const char* Segment::transform(const PipelineJob& job) {
 }
 
 void Segment::find_failed_chunk(const PipelineJob& job, warpseal_status status) {
-    good = 0;
+    valid_chunks = 0;
     if (status != WARPSEAL_NOT_AUTHENTIC) {
         fault.say(status, "the engine could not %s chunk %llu and those after it",
                   sealing(job) ? "seal" : "open", ull{first_chunk});
         return;
     }
-    while (good + 1 < chunks && statuses_[good] == WARPSEAL_OK) ++good;
-    const uint64_t number_in_file = first_chunk + good;
-    const bool is_last = last && good + 1 == chunks;
+    while (valid_chunks + 1 < chunks && statuses_[valid_chunks] == WARPSEAL_OK) ++valid_chunks;
+    const uint64_t number_in_file = first_chunk + valid_chunks;
+    const bool is_last = last && valid_chunks + 1 == chunks;
     fault.say(WARPSEAL_NOT_AUTHENTIC, "chunk %llu, at byte %llu, does not verify: it was changed%s",
               ull{number_in_file}, ull{job.source_offset + number_in_file * chunk_bytes},
               is_last ? ", or the file was cut or lengthened within it" : ", moved or damaged");

@@ -34,9 +34,9 @@ private:
 };
 
 // Layout of chunks and text. in_place, for the CPU: text has the stride of chunks, and both stay in
-// the core's cache.
-// apart, for a GPU, which must not modify its input: text lies in separate memory without gaps.
-enum class Layout : uint8_t { in_place, apart };
+// the core's cache. separate, for a GPU, which must not modify its input: text lies in separate
+// memory without gaps.
+enum class Layout : uint8_t { in_place, separate };
 inline constexpr size_t text_stride(Layout layout) {
     return layout == Layout::in_place ? chunk_bytes : chunk_text_bytes;
 }
@@ -49,29 +49,28 @@ struct Segment {
     uint64_t number = 0;
     uint64_t first_chunk = 0;
     size_t bytes_in = 0;
-    bool last = false;     // ends with the short chunk
-    size_t chunks = 0;     // number of chunks to seal or open
-    size_t good = 0;       // number of chunks, from the front, that may be output
-    size_t last_text = 0;  // text bytes of the short chunk
-    Fault fault;           // error, if the segment is incomplete or does not verify
+    bool last = false;        // ends with the short chunk
+    size_t chunks = 0;        // number of chunks to seal or open
+    size_t valid_chunks = 0;  // number of chunks, from the front, that may be output
+    size_t last_text = 0;     // text bytes of the short chunk
+    Fault fault;              // error, if the segment is incomplete or does not verify
 
     bool allocate(Engine& engine, Layout layout, size_t chunk_count);
 
-    // Return buffers for a Source or Sink, which modifies them. capacity(): room for `bytes` bytes
-    // of input.
-    // result(): the output, with its number of text bytes and of bytes.
+    // Return buffers for a Source or Sink, which modifies them. input_buffers(): space for `bytes`
+    // bytes of input. output_buffers(): the output, with its number of text bytes and of bytes.
     struct Buffers {
         iovec* first;
         size_t count;
     };
-    Buffers capacity(Direction direction, size_t bytes);
-    Buffers result(Direction direction, uint64_t& text_bytes, uint64_t& bytes);
+    Buffers input_buffers(Direction direction, size_t bytes);
+    Buffers output_buffers(Direction direction, uint64_t& text_bytes, uint64_t& bytes);
 
     // Call after reading bytes_in bytes. Computes the number of chunks and checks that the payload
     // ends properly.
     void find_chunks(const PipelineJob& job);
-    // Seals or opens the chunks and sets `good`. Returns the name of the target, or null if there
-    // were no chunks.
+    // Seals or opens the chunks and sets `valid_chunks`. Returns the name of the target, or null
+    // if there were no chunks.
     const char* transform(const PipelineJob& job);
 
 private:

@@ -115,7 +115,7 @@ warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>&
     for (unsigned gpu = 0; ready && descriptors.cuda != nullptr && gpu < impl.gpus.count(); ++gpu)
         for (int i = 0; i < WARPSEAL_MODE_COUNT && impl.gpus[gpu].is_open(); ++i)
             for (const Direction direction : {Direction::encrypt, Direction::decrypt})
-                if (const auto mode = static_cast<warpseal_mode>(i); made->fits(mode))
+                if (const auto mode = static_cast<warpseal_mode>(i); made->supports(mode))
                     (void)impl.test_gpu_path(descriptors, mode, direction, Path::gpu_device_memory,
                                              gpu);
     out = std::move(made);

@@ -27,7 +27,7 @@ struct EngineOptions {
     bool (*cores_have)(Target target) = cpu_has;
     const CpuKem* (*kems)(Target target, const char* set) = cpu_kem;
     bool (*kems_have)(Target target) = cpu_has_kem;
-    // Throughput of the GPU with that index, or of the CPU for -1. Empty: measured.
+    // Throughput of the GPU with that index, or of the CPU for -1. Empty: measured. For tests.
     std::function<Speed(int party)> speeds;
 };
 
@@ -75,9 +75,9 @@ public:
     const char* pick(const char* cipher, warpseal_mode mode, uint64_t bytes,
                      const void* in = nullptr, const void* out = nullptr);
     // True if GPUs would finish `bytes` bytes sooner than the CPU when the caller splits them into
-    // chunks that each run on one target. Leaves the GPUs that pay open.
-    bool gpus_for_chunks(const char* cipher, warpseal_mode mode, Direction direction,
-                         uint64_t bytes);
+    // segments that each run on one target. Opens the GPUs that pay.
+    bool gpus_for_segments(const char* cipher, warpseal_mode mode, Direction direction,
+                           uint64_t bytes);
 
     // Host memory, synchronous. The calls check their arguments and the limits of the mode's
     // standard, but not the policy of the C API.
@@ -98,12 +98,12 @@ public:
     warpseal_status mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
                         uint8_t* tag, size_t tag_bytes);
     // Every mode except ECB and XTS. A weak key among the keys of a batch refuses the call.
-    // here: run on the calling thread only (a worker of the container's pipeline); on a GPU it uses
-    // one slot.
+    // Threads::caller: uses the calling thread only (a worker of the container's pipeline), and on
+    // a GPU one slot.
     // target: receives the name of the target; may be null.
-    enum class Where : uint8_t { everywhere, here };
+    enum class Threads : uint8_t { all, caller };
     warpseal_status batch(const Key& key, warpseal_mode mode, Direction direction,
-                          const warpseal_batch& batch, Where where = Where::everywhere,
+                          const warpseal_batch& batch, Threads threads = Threads::all,
                           const char** target = nullptr);
 
     // Device memory, asynchronous on the stream. With device "auto" the first call opens and

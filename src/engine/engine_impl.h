@@ -54,9 +54,9 @@ struct Route : CorePath {
     const CudaCipher* cuda = nullptr;
     const void* cuda_state = nullptr;
     const void* cuda_tweak_state = nullptr;
-    Plan plan;           // for the complete work on the CPU
-    Plan shard_plan;     // assigns the shards
-    bool rated = false;  // measure this call for the throughput model
+    Plan plan;              // for the complete work on the CPU
+    Plan shard_plan;        // assigns the shards
+    bool measured = false;  // the call's time enters the throughput model
     CallClass call_class = {};
     const char* target = "";
 };
@@ -87,44 +87,18 @@ struct Engine::Impl {
                             const Call& call) const;
     // True if the CPU, at its measured throughput, finishes before a GPU would have started, for
     // any memory kind.
-    bool quick(const CpuCipher& cipher, Target core, const Call& call, const CallClass& call_class,
-               const void* state);
+    bool cpu_is_faster(const CpuCipher& cipher, Target core, const Call& call,
+                       const CallClass& call_class, const void* state);
 
-    // Computes where a call would run; opens and tests the GPUs that would have a shard. Returns
+    // Plans a call that will come later; opens and tests the GPUs that would have a shard. Returns
     // false if nothing can run it.
-    bool foresee(const char* cipher, const Call& call, Target& core, Plan& shard_plan);
+    bool plan_ahead(const char* cipher, const Call& call, Target& core, Plan& shard_plan);
 
     warpseal_status route(const Key& key, const Call& call, Route& out);
     warpseal_status route_cores(const Key& key, const Call& call, Route& out);  // without GPUs
     // Like route_cores, but without a plan.
     warpseal_status path_on_cores(const Key& key, warpseal_mode mode, Direction direction,
                                   BackendEntry entry, CorePath& out);
-
-    // Select the best CPU target that passes the self-test of an operation of the set with that
-    // index in kem::sets, or of AES-256 for coins.
-    warpseal_status tested_kem(int set, KemOperation operation, const CpuKem*& out);
-    warpseal_status tested_coins(const CpuCipher*& out);
-    // Selects both as needed; `draws` is true if the call draws coins.
-    warpseal_status kem_cores(int set, KemOperation operation, bool draws, KemCores& out);
-    // seed: for drawn coins; null if the batch brings its coins. Adds the number of items without a
-    // result to `failed`.
-    warpseal_status kem_on_cores(const KemCores& chosen, KemOperation operation,
-                                 const warpseal_kem_batch& batch, KemRange range,
-                                 const uint8_t* seed, uint64_t& failed);
-    // The same on a GPU. WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY mean that this call cannot
-    // use it.
-    warpseal_status test_kem_gpu(int set, KemOperation operation, Path path, unsigned gpu,
-                                 const CudaKem*& out);
-    warpseal_status test_coins_gpu(unsigned gpu, Path path, const CudaCipher*& out);
-    // gpu_pays: true if a call in host memory should use GPUs. kem_gpus: selects and tests them.
-    // kem_on_gpus: runs the call and returns the ranges left for the CPU. seed: for drawn coins;
-    // null if the batch brings its coins.
-    bool gpu_pays(int set, KemOperation operation, uint64_t count);
-    warpseal_status kem_gpus(int set, KemOperation operation, uint64_t count, bool draws,
-                             KemGpus& out);
-    std::vector<KemRange> kem_on_gpus(const KemGpus& chosen, KemOperation operation,
-                                      const warpseal_kem_batch& batch, const uint8_t* seed,
-                                      uint64_t& failed);
 
     const std::function<void(const char*)> notice;
     const CpuCipher* (*const cpu_cipher)(Target, const char*);
@@ -156,16 +130,14 @@ struct Engine::Impl {
 
 private:
     static void* pageable(size_t bytes);
-    const CpuCipher* block_reference(const char* cipher) const;
     MemoryKind memory_kind_of(const Call& call) const;
     // Throughput of all cores together, or of one thread if the call has only that.
     Speed core_speed(const Call& call, const CallClass& call_class, const void* state);
-    // Self-tests the GPUs that have a shard in the plan. Returns the bit mask of those that failed
-    // and the last status in `why`.
-    uint32_t untested(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
+    // Self-tests the GPUs that have a shard in the plan. Returns the bit mask of those that cannot
+    // be used, and the last status in `why`.
+    uint32_t failed_gpus(const Key& key, const Call& call, const Plan& plan, warpseal_status& why);
     void say_closed(Target target, const char* cipher, warpseal_mode mode,
                     Direction direction) const;
-    void say_closed(Target target, const char* set, KemOperation operation) const;
 };
 
 }  // namespace warpseal

@@ -15,24 +15,24 @@ Key::Key(const Descriptors& descriptors, const CpuCipher& facts, KeyKind kind, W
     : descriptors_(descriptors), facts_(facts), kind_(kind), weak_keys_(weak), gpus_(gpus) {
     for (auto& mode : chosen_)
         for (auto& direction : mode) direction.store(-1, std::memory_order_relaxed);
-    for (auto& place : gpu_tested_)
-        for (auto& mode : place)
+    for (auto& memory : gpu_tested_)
+        for (auto& mode : memory)
             for (auto& direction : mode) direction.store(0, std::memory_order_relaxed);
 }
 
 Key::~Key() {
-    bool met_gpu = false;
+    bool used_gpu = false;
     for (Schedule* schedules : {schedules_, tweak_schedules_}) {
         for (size_t i = 0; i < target_count; ++i) {
             void* const memory = schedules[i].load(std::memory_order_acquire);
             if (memory == nullptr) continue;
             const bool gpu = i == static_cast<size_t>(Target::cuda);
-            met_gpu |= gpu;
+            used_gpu |= gpu;
             SecretMemory().adopt(
                 memory, gpu ? descriptors_.cuda->state_bytes : descriptors_.cores[i]->state_bytes);
         }
     }
-    if (met_gpu) gpus_->zeroize_launches();
+    if (used_gpu) gpus_->zeroize_launches();
 }
 
 std::unique_ptr<Key> Key::create(const Descriptors& descriptors, const CpuCipher& facts,

@@ -33,7 +33,7 @@ public:
     const CpuCipher& facts() const { return facts_; }
     const Descriptors& descriptors() const { return descriptors_; }
     bool for_xts() const { return kind_ == KeyKind::xts; }
-    bool fits(warpseal_mode mode) const { return (mode == WARPSEAL_XTS) == for_xts(); }
+    bool supports(warpseal_mode mode) const { return (mode == WARPSEAL_XTS) == for_xts(); }
 
     // True if encryption is refused under this key, or under one of the `count` keys of a batch in
     // host memory.

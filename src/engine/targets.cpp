@@ -8,14 +8,14 @@
 namespace warpseal {
 namespace {
 
-struct Text {
+struct TargetText {
     const char* name;
     const char* side_channels;
 };
 
 constexpr const char* constant_time = "constant time";
 
-constexpr Text texts[target_count] = {
+constexpr TargetText texts[target_count] = {
     {"portable", constant_time},
     {"aesni", constant_time},
     {"avx2", constant_time},
@@ -28,7 +28,7 @@ constexpr Text texts[target_count] = {
 
 // Parses comma-separated device numbers. Returns false if one is malformed or occurs twice, or if
 // there are more than most_gpus.
-bool numbers(const char* text, std::vector<int>& all) {
+bool parse_numbers(const char* text, std::vector<int>& all) {
     const char* end = text + std::strlen(text);
     for (;; ++text) {
         int number = -1;
@@ -58,13 +58,13 @@ const char* target_side_channels(Target target) {
 }
 
 const char* representation_side_channels(Target target, const std::string& representation) {
-    if (representation == "tables")
+    if (representation == "table-based")
         return "tables in shared memory, a copy for every lane's bank: no conflict, so no time, "
                "depends on data";
     // On a GPU, bitsliced kernels take only full groups of blocks. The remainder, serial modes and
     // per-message keys use the cipher's tables.
-    if (target == Target::cuda && representation == "planes")
-        return "planes in bulk, else tables in shared memory, a copy for every lane's bank: no "
+    if (target == Target::cuda && representation == "bitsliced")
+        return "bitsliced in bulk, else tables in shared memory, a copy for every lane's bank: no "
                "conflict, so no time, depends on data";
     return constant_time;
 }
@@ -103,7 +103,8 @@ warpseal_status choose_device(const std::string& option, DeviceChoice& choice) {
         choice.targets[static_cast<size_t>(target)] = true;
         if (target == Target::cuda) choice.cuda_devices = {0};
     } else if (option.compare(0, 5, "cuda:") == 0) {
-        if (!numbers(option.c_str() + 5, choice.cuda_devices)) return WARPSEAL_INVALID_ARGUMENT;
+        if (!parse_numbers(option.c_str() + 5, choice.cuda_devices))
+            return WARPSEAL_INVALID_ARGUMENT;
         choice.targets[static_cast<size_t>(Target::cuda)] = true;
     } else {
         return WARPSEAL_INVALID_ARGUMENT;

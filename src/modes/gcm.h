@@ -1,9 +1,15 @@
-// Counter mode of GCM: GCTR of SP 800-38D section 6.5 after J0. GHASH is in macs/ghash.h.
+// Counter mode of GCM: GCTR of SP 800-38D section 6.5 after J0, and the length limits of section
+// 5.2.1.1. GHASH is in macs/ghash.h.
 #pragma once
 
 #include "modes/ctr.h"
 
 namespace warpseal::modes {
+
+// Maximum length in bytes of the text of a message, and of its IV and its AAD.
+inline constexpr uint64_t gcm_max_text_bytes = (uint64_t{1} << 36) - 32;
+inline constexpr uint64_t gcm_max_iv_bytes = (uint64_t{1} << 61) - 1;
+inline constexpr uint64_t gcm_max_aad_bytes = gcm_max_iv_bytes;
 
 // Like Ctr, except for the counter. The IV is J0, the first block of text has J0 + 1, and only the
 // low 32 bits are incremented (inc32).

@@ -150,8 +150,8 @@ def binary_to_a_terminal(p):
     os.close(theirs)
     got = b""
     try:
-        while piece := os.read(ours, 65536):
-            got += piece
+        while data := os.read(ours, 65536):
+            got += data
     except OSError:
         pass
     check_equal(process.wait(), 0, "exit code with -o -")

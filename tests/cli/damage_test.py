@@ -56,18 +56,18 @@ def one_copy_of_the_header_damaged(p):
     sealed = bytearray(p.read(p.sealed(content)))
     for command in ["verify", "decrypt"]:
         check("copies" not in p.ok(command, "-k", "key", "sealed").err, f"an undamaged file: {command}")
-    for place in [4096, 4096 + 100, 4096 + 8191, 4096 + 8192, 4096 + 2 * 8192 - 1]:  # docs/file-format.md: two copies of 8192 bytes
+    for offset in [4096, 4096 + 100, 4096 + 8191, 4096 + 8192, 4096 + 2 * 8192 - 1]:  # docs/file-format.md: two copies of 8192 bytes
         changed = bytearray(sealed)
-        changed[place] ^= 1
+        changed[offset] ^= 1
         p.write("changed", changed)
         check(p.ok("decrypt", "-k", "key", "changed").out == content, "what comes back")
         for command in ["verify", "decrypt"]:
             check("warpseal: 'changed' is whole, but the two copies of its header differ" in p.ok("-q", command, "-k", "key", "changed").err,
-                  f"{command} does not report byte {place}")
+                  f"{command} does not report byte {offset}")
             with open(p.file("changed"), "rb") as file:
-                check("copies of its header differ" in p.ok(command, "-k", "key", stdin=file).err, f"{command} does not report byte {place}")
+                check("copies of its header differ" in p.ok(command, "-k", "key", stdin=file).err, f"{command} does not report byte {offset}")
             check("standard input is whole, but the two copies" in p.ok(command, "-k", "key", input=bytes(changed)).err,
-                  f"{command} does not report byte {place} of a pipe")
+                  f"{command} does not report byte {offset} of a pipe")
         p.ok("decrypt", "-k", "key", "changed", "-o", "opened", "-f")
 
 

@@ -26,7 +26,7 @@ def mappings(process, name):
     return [(begin, end, flags) for begin, end, access, flags in found if access.startswith("rw")]
 
 
-def places(process, secret):
+def addresses(process, secret):
     """Returns the addresses of the secret in the program's memory."""
     if not sees_into_programs():
         raise NotRun("only a process that sees into programs that are not dumpable can read its memory")
@@ -113,9 +113,9 @@ def secrets_lie_in_locked_pages(p):
     options, secrets = both_secrets(p)
     process = waiting_for_input(p, "decrypt", *options)
     for name, secret in secrets.items():
-        wait_until(lambda: places(process, secret), f"the {name} was read")
-        for place in places(process, secret):
-            flags = next(flags for begin, end, flags in mappings(process, "smaps") if begin <= place < end)
+        wait_until(lambda: addresses(process, secret), f"the {name} was read")
+        for address in addresses(process, secret):
+            flags = next(flags for begin, end, flags in mappings(process, "smaps") if begin <= address < end)
             check("lo" in flags and "dd" in flags, f"the {name} is in a page that is not locked, or is in core files: {flags}")
     process.communicate(p.read("sealed"), timeout=60)
     check_equal(process.returncode, 0, "exit code")
@@ -126,11 +126,11 @@ def secrets_are_zeroized_after_the_header_is_read(p):
     options, secrets = both_secrets(p)
     process = waiting_for_input(p, "decrypt", *options)
     for name, secret in secrets.items():
-        wait_until(lambda: places(process, secret), f"the {name} was read")
+        wait_until(lambda: addresses(process, secret), f"the {name} was read")
     process.stdin.write(p.read("sealed")[:FRONT])
     process.stdin.flush()
     for name, secret in secrets.items():
-        wait_until(lambda: not places(process, secret), f"the {name} is gone while the file is still to come")
+        wait_until(lambda: not addresses(process, secret), f"the {name} is gone while the file is still to come")
     out, err = process.communicate(p.read("sealed")[FRONT:], timeout=60)
     check_equal((process.returncode, out == p.read("plain")), (0, True), err)
 
@@ -141,7 +141,7 @@ def secrets_are_zeroized_after_the_header_is_written(p):
     process = waiting_for_input(p, "encrypt", *options, "--argon2-memory", 8, "--argon2-passes", 1)
     check_equal(len(process.stdout.read(FRONT)), FRONT, "the bytes before the first chunk")
     for name, secret in secrets.items():
-        wait_until(lambda: not places(process, secret), f"the {name} is gone while the text is still to come")
+        wait_until(lambda: not addresses(process, secret), f"the {name} is gone while the text is still to come")
     process.communicate(b"text", timeout=60)
     check_equal(process.returncode, 0, "exit code")
 

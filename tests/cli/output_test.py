@@ -361,18 +361,18 @@ def a_pipe_in_place_of_another(p):
     p.key()
     p.write("plain", b"text")
     refused = 0
-    for look in range(1, 100):
+    for stat_call in range(1, 100):
         ours, planted = (shared_pipe(p, name, owner, 0, 0o1777) for name, owner in (("pipe", 0), ("planted", 65534)))
-        code, err, paused = with_pause(p, look, "shared/pipe", ["encrypt", "-k", "key", "plain", "-o", "shared/pipe"],
+        code, err, paused = with_pause(p, stat_call, "shared/pipe", ["encrypt", "-k", "key", "plain", "-o", "shared/pipe"],
                                        lambda: os.rename(p.file("shared/planted"), p.file("shared/pipe")))
-        check_equal(os.read(planted, 1), b"", f"bytes written to another user's pipe after look {look}")
+        check_equal(os.read(planted, 1), b"", f"bytes written to another user's pipe after stat(2) call {stat_call}")
         check(code in (2, 16) if not os.read(ours, 1) else code == 0, err)
         refused += code != 0
         os.close(ours)
         os.close(planted)
         if not paused:
             break
-    if look == 1:
+    if stat_call == 1:
         raise NotRun("the program's stat calls cannot be observed here")
     check(refused, "the pipe was not checked before it was opened")
 

@@ -204,8 +204,8 @@ def progress_bar_on_a_terminal(p):
     os.close(theirs)
     shown = b""
     try:
-        while piece := os.read(ours, 65536):
-            shown += piece
+        while data := os.read(ours, 65536):
+            shown += data
     except OSError:
         pass
     process.communicate()

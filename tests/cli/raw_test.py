@@ -50,7 +50,7 @@ def openssl_enc_reads_and_writes_the_same(p):
         for mode in set(row["modes"]) & {"cbc", "ctr", "ofb", "cfb128", "cfb64"}:
             key, iv = some_bytes(row["key_bytes"], 6), some_bytes(row["block_bytes"], 7)
             theirs = mode.rstrip("0123456789")
-            size = 33 * MIB + 5 if row["forms"].get("aesni") == "instructions" else 2_000_003
+            size = 33 * MIB + 5 if row["representations"].get("aesni") == "instructions" else 2_000_003
             if theirs != "cbc":
                 size += 3
             text = some_bytes(size, 8)

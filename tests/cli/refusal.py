@@ -69,13 +69,13 @@ def with_fault(p, call, number, command, **options):
     return traced.returncode, traced.stderr.decode(), [line[1] for line in lines if line[0] == lines[0][0]]
 
 
-def with_pause(p, look, path, command, meanwhile):
+def with_pause(p, stat_call, path, command, meanwhile):
     """Runs the command and stops it after that stat(2) call on the path while `meanwhile` is
     called. Returns its exit code, its output, and true if it got that far."""
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
     log = p.file("calls")
-    traced = subprocess.Popen(["strace", "-f", "-o", log, "-P", path, "-e", "trace=%%stat", "-e", f"inject=%%stat:signal=SIGSTOP:when={look}",
+    traced = subprocess.Popen(["strace", "-f", "-o", log, "-P", path, "-e", "trace=%%stat", "-e", f"inject=%%stat:signal=SIGSTOP:when={stat_call}",
                                p.path, *command], cwd=p.directory, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
 
     def stopped():

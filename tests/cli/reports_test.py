@@ -66,10 +66,10 @@ def list_names_everything(p):
         check_equal(names[name]["legacy"], False, name)
     for name, cipher in names.items():
         check_equal(cipher["legacy"], name.startswith("des"), f"{name} is legacy")
-        check(set(cipher["forms"]["portable"].split()) <= {"bytes", "words", "planes", "tables", "instructions"}, f"{name}: {cipher['forms']}")
-        check_equal(set(cipher["side_channels"]), set(cipher["forms"]), f"{name}: targets with a note on side channels")
+        check(set(cipher["representations"]["portable"].split()) <= {"byte-sliced", "word-sliced", "bitsliced", "table-based", "instructions"}, f"{name}: {cipher['representations']}")
+        check_equal(set(cipher["side_channels"]), set(cipher["representations"]), f"{name}: targets with a note on side channels")
         for target, words in cipher["side_channels"].items():
-            in_banks = target == "cuda" and cipher["forms"][target] in ("tables", "planes")
+            in_banks = target == "cuda" and cipher["representations"][target] in ("table-based", "bitsliced")
             check("bank" in words if in_banks else words == "constant time", f"{name} on {target}: {words}")
         check(cipher["block_bytes"] == 16 or not set(cipher["modes"]) & {"gcm", "ccm", "xts"}, f"{name}: {cipher['modes']}")
     files = ["aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"]

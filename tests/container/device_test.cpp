@@ -1,7 +1,7 @@
 // Files through a GPU backend: large segments with separate text and chunks, and the same bytes
 // when the GPU is lost.
-#include "container_support.h"
-#include "engine/fake_backend.h"
+#include "files.h"
+#include "support/fake_backend.h"
 
 namespace tests {
 namespace {

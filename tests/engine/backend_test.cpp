@@ -10,15 +10,15 @@
 #include <string>
 #include <thread>
 
-#include "engine/fake_backend.h"
 #include "engine/fake_cores.h"
 #include "engine/limits.h"
-#include "engine/self_test/reference_output.h"
+#include "engine/pattern.h"
+#include "support/fake_backend.h"
 
 namespace {
 
 using namespace warpseal;
-using reference_output::Text;
+using tests::Text;
 
 constexpr size_t message_bytes = 5 * 4096 + 100;
 
@@ -37,14 +37,14 @@ struct World {
         options.cores_have = cores_have;
         options.notice = [this](const char* text) { notices.emplace_back(text); };
         created = Engine::create(options, engine);
-        const Text secret = reference_output::pattern(64, 1);
+        const Text secret = tests::pattern(64, 1);
         if (created == WARPSEAL_OK) created = engine->key("aes-256", {secret.data(), 32}, key);
         if (created == WARPSEAL_OK)
             created = engine->key("aes-256", {secret.data(), 64}, xts_key, KeyKind::xts);
     }
 };
 
-// One piece of work and its whole result as text: outputs, tags, statuses, and the status of the
+// One call and its whole result as text: outputs, tags, statuses, and the status of the
 // call.
 struct Work {
     warpseal_mode mode;
@@ -68,8 +68,8 @@ Text one_message(World& world, const Work& work) {
     const size_t bytes = work.mode == WARPSEAL_ECB || work.mode == WARPSEAL_CBC
                              ? message_bytes / 16 * 16
                              : message_bytes;
-    Text tag(16), in = reference_output::pattern(bytes, 2);
-    const Text iv = reference_output::pattern(16, 3), aad = reference_output::pattern(33, 4);
+    Text tag(16), in = tests::pattern(bytes, 2);
+    const Text iv = tests::pattern(16, 3), aad = tests::pattern(33, 4);
     if (tagged(work.mode) && opening) in = sealed(work.mode, tag, false);
     Text apart(bytes, 0xa5);
     uint8_t* out = work.in_place ? in.data() : apart.data();
@@ -102,9 +102,8 @@ Text one_batch(World& world, const Work& work, const char** target) {
     constexpr size_t count = 9, bytes = 704;
     const bool opening = work.direction == Direction::decrypt, tags_there = tagged(work.mode),
                mac = work.mode == WARPSEAL_CMAC;
-    Text tags(16 * count), in = reference_output::pattern(bytes * count, 5);
-    const Text ivs = reference_output::pattern(16 * count, 6),
-               aad = reference_output::pattern(21, 7);
+    Text tags(16 * count), in = tests::pattern(bytes * count, 5);
+    const Text ivs = tests::pattern(16 * count, 6), aad = tests::pattern(21, 7);
     if (tags_there && opening) {
         in = sealed(work.mode, tags, true);
         tags[16 * 2] ^= 1;  // forged: the third and the seventh
@@ -129,7 +128,7 @@ Text one_batch(World& world, const Work& work, const char** target) {
     batch.tag_stride = 16;
     batch.statuses = statuses;
     const warpseal_status status = world.engine->batch(*world.key, work.mode, work.direction, batch,
-                                                       Engine::Where::everywhere, target);
+                                                       Engine::Threads::all, target);
     Text all = mac || work.in_place ? in : apart;
     append(all, tags.data(), tags.size());
     append(all, statuses, sizeof statuses);
@@ -368,8 +367,8 @@ TEST(Backend, OrdinaryMemoryIsUsedWherePinnedIsRefused) {
 TEST(Backend, DeviceMemory) {
     World world("cuda", tests::fake_backend()), cores("cpu", nullptr);
     const uint64_t after_creation = tests::script().steps;
-    const Text iv = reference_output::pattern(16, 3);
-    Text text = reference_output::pattern(1000, 8), expected(text.size());
+    const Text iv = tests::pattern(16, 3);
+    Text text = tests::pattern(1000, 8), expected(text.size());
     ASSERT_EQ(cores.engine->message(*cores.key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16},
                                     text.data(), expected.data(), 1000),
               WARPSEAL_OK);

@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "engine/key.h"
 #include "engine/limits.h"
-#include "random.h"
+#include "support/random.h"
 
 namespace tests {
 
@@ -154,8 +154,8 @@ inline Outcome one_batch(Engine& engine, const Work& work, const std::vector<uin
         for (size_t i = 0; i < count; ++i) all.tags[16 * i] ^= i % 3 != 0 ? 1 : 0;
     }
     if (!work.in_place) batch.out = apart.data();
-    all.status = engine.batch(*key, work.mode, work.direction, batch, Engine::Where::everywhere,
-                              &all.target);
+    all.status =
+        engine.batch(*key, work.mode, work.direction, batch, Engine::Threads::all, &all.target);
     all.out.assign(batch.out, batch.out + bytes);
     return all;
 }

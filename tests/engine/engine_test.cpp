@@ -11,15 +11,15 @@
 
 #include "engine/engine_impl.h"
 #include "engine/engines.h"
-#include "engine/fake_backend.h"
 #include "engine/fake_cores.h"
+#include "support/fake_backend.h"
 
 namespace {
 
 using namespace warpseal;
-using reference_output::Text;
 using tests::create;
 using tests::key_of;
+using tests::Text;
 
 struct Mask {
     explicit Mask(const char* names) { setenv("WARPSEAL_TARGETS", names, 1); }
@@ -125,9 +125,8 @@ TEST(Split, DoesNotChangeTheOutput) {
         const size_t base = target == Target::portable ? 200000 : 3000000;
         for (const size_t bytes : {base, base / 65536 * 65536, base / 65536 * 65536 + 1,
                                    base / 65536 * 65536 + 15, base + 4097}) {
-            const Text in = reference_output::pattern(bytes, 5),
-                       iv = reference_output::pattern(16, 6),
-                       aad = reference_output::pattern(100, 7);
+            const Text in = tests::pattern(bytes, 5), iv = tests::pattern(16, 6),
+                       aad = tests::pattern(100, 7);
             MachineFacts machine;
             machine.threads = 5;
             machine.usable[static_cast<size_t>(target)] = true;
@@ -185,36 +184,37 @@ TEST(Split, BatchesOnOneOrManyThreadsAreEqual) {
     ASSERT_EQ(create("cpu", engine, 5), WARPSEAL_OK);
     const auto key = key_of(*engine);
     constexpr uint64_t count = 3001, bytes = 1500;
-    const Text in = reference_output::pattern(count * bytes, 8),
-               ivs = reference_output::pattern(count * 12, 9);
+    const Text in = tests::pattern(count * bytes, 8), ivs = tests::pattern(count * 12, 9);
     Text out[2], tags[2];
     std::vector<int32_t> statuses[2];
-    for (const int here : {0, 1}) {
-        out[here].resize(in.size()), tags[here].resize(count * 16),
-            statuses[here].assign(count, 77);
+    for (const int caller_only : {0, 1}) {
+        out[caller_only].resize(in.size()), tags[caller_only].resize(count * 16),
+            statuses[caller_only].assign(count, 77);
         warpseal_batch batch = {};
         batch.struct_bytes = sizeof batch;
         batch.iv_bytes = 12, batch.tag_bytes = 16, batch.message_count = count,
         batch.message_bytes = bytes;
         batch.ivs = ivs.data(), batch.iv_stride = 12, batch.in = in.data(),
         batch.in_stride = batch.out_stride = bytes;
-        batch.out = out[here].data(), batch.tags = tags[here].data(), batch.tag_stride = 16,
-        batch.statuses = statuses[here].data();
+        batch.out = out[caller_only].data(), batch.tags = tags[caller_only].data(),
+        batch.tag_stride = 16, batch.statuses = statuses[caller_only].data();
         const char* target = "";
-        ASSERT_EQ(engine->batch(*key, WARPSEAL_GCM, Direction::encrypt, batch,
-                                here ? Engine::Where::here : Engine::Where::everywhere, &target),
-                  WARPSEAL_OK);
+        ASSERT_EQ(
+            engine->batch(*key, WARPSEAL_GCM, Direction::encrypt, batch,
+                          caller_only ? Engine::Threads::caller : Engine::Threads::all, &target),
+            WARPSEAL_OK);
         EXPECT_STREQ(target, engine->pick("aes-256", WARPSEAL_GCM, in.size()));
         // Forges every hundredth message: those and no others are refused and zeroized.
-        for (uint64_t i = 0; i < count; i += 100) tags[here][i * 16 + 3] ^= 4;
-        batch.in = out[here].data();
+        for (uint64_t i = 0; i < count; i += 100) tags[caller_only][i * 16 + 3] ^= 4;
+        batch.in = out[caller_only].data();
         EXPECT_EQ(engine->batch(*key, WARPSEAL_GCM, Direction::decrypt, batch,
-                                here ? Engine::Where::here : Engine::Where::everywhere),
+                                caller_only ? Engine::Threads::caller : Engine::Threads::all),
                   WARPSEAL_NOT_AUTHENTIC);
         for (uint64_t i = 0; i < count; ++i) {
-            ASSERT_EQ(statuses[here][i], i % 100 == 0 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
+            ASSERT_EQ(statuses[caller_only][i],
+                      i % 100 == 0 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
             const Text wiped(bytes);
-            ASSERT_EQ(std::memcmp(&out[here][i * bytes],
+            ASSERT_EQ(std::memcmp(&out[caller_only][i * bytes],
                                   i % 100 == 0 ? wiped.data() : &in[i * bytes], bytes),
                       0)
                 << i;
@@ -340,8 +340,7 @@ TEST(Open, ZeroizesUnverifiedText) {
     ASSERT_EQ(create("cpu", engine, 3), WARPSEAL_OK);
     const auto key = key_of(*engine);
     for (const size_t bytes : {size_t{1}, size_t{16}, size_t{1000}, size_t{3000000}}) {
-        const Text in = reference_output::pattern(bytes, 10),
-                   iv = reference_output::pattern(12, 11);
+        const Text in = tests::pattern(bytes, 10), iv = tests::pattern(12, 11);
         Text sealed(bytes), out(bytes, 0xa5);
         uint8_t tag[16];
         ASSERT_EQ(engine->seal(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, in.data(), sealed.data(),
@@ -379,7 +378,7 @@ TEST(Threads, FirstUseFromManyAtOnce) {
     std::unique_ptr<Engine> engine;
     ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
     const auto key = key_of(*engine);
-    const Text in = reference_output::pattern(400000, 12), iv = reference_output::pattern(16, 13);
+    const Text in = tests::pattern(400000, 12), iv = tests::pattern(16, 13);
     Text expected(in.size());
     std::unique_ptr<Engine> plain;
     ASSERT_EQ(create("portable", plain), WARPSEAL_OK);

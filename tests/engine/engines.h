@@ -6,12 +6,11 @@
 #include <cstring>
 
 #include "engine/key.h"
-#include "engine/self_test/reference_output.h"
+#include "engine/pattern.h"
 
 namespace tests {
 
 using namespace warpseal;
-using reference_output::Text;
 
 inline warpseal_status create(const char* device, std::unique_ptr<Engine>& engine,
                               unsigned threads = 1, const GpuBackend* cuda = nullptr) {
@@ -23,7 +22,7 @@ inline warpseal_status create(const char* device, std::unique_ptr<Engine>& engin
 }
 
 inline std::unique_ptr<Key> key_of(Engine& engine, const char* cipher = "aes-256") {
-    const Text secret = reference_output::pattern(32, 1);
+    const Text secret = pattern(32, 1);
     std::unique_ptr<Key> key;
     EXPECT_EQ(
         engine.key(cipher, {secret.data(), std::strcmp(cipher, "aes-128") == 0 ? size_t{16} : 32},

@@ -39,24 +39,24 @@ void bad_xts(const void* state, const void* tweak_state, const XtsUnits& units, 
 }
 
 void bad_begin(const void* state, const uint8_t* iv, size_t iv_bytes, const uint8_t* aad,
-               size_t aad_bytes, GcmRun* run) {
+               size_t aad_bytes, GcmState* run) {
     working().gcm_begin(state, iv, iv_bytes, aad, aad_bytes, run);
     if (iv_bytes != 12) run->counter0[0] ^= 1;
 }
 
 template <int direction>
-void bad_chunk(const void* state, GcmRun* run, uint64_t first, const uint8_t* in, uint8_t* out,
+void bad_chunk(const void* state, GcmState* run, uint64_t first, const uint8_t* in, uint8_t* out,
                size_t bytes) {
     working().gcm_segment[direction](state, run, first, in, out, bytes);
     if (bytes > 500) run->sum[7] ^= 1;
 }
 
-void bad_combine(const void* state, uint8_t sum[16], const uint8_t part[16], uint64_t blocks) {
-    working().gcm_combine(state, sum, part, blocks);
+void bad_combine(const void* state, uint8_t sum[16], const uint8_t segment[16], uint64_t blocks) {
+    working().gcm_combine(state, sum, segment, blocks);
     sum[0] ^= 0x80;
 }
 
-void bad_finish(const void* state, const GcmRun* run, uint64_t aad_bytes, uint64_t text_bytes,
+void bad_finish(const void* state, const GcmState* run, uint64_t aad_bytes, uint64_t text_bytes,
                 uint8_t tag[16]) {
     working().gcm_finish(state, run, aad_bytes, text_bytes, tag);
     tag[15] ^= 1;

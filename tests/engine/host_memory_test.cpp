@@ -1,9 +1,9 @@
 // Host memory of an engine: it is zeroized when it is freed.
 #include <gtest/gtest.h>
 
-#include "random.h"
-#include "residue.h"
-#include "targets.h"
+#include "support/random.h"
+#include "support/residue.h"
+#include "support/targets.h"
 
 namespace {
 

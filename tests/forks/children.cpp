@@ -21,7 +21,7 @@ namespace forks {
 namespace {
 
 constexpr uint64_t least_of_a_process = 40, most_processes = 40, enough_hung = 3;
-constexpr unsigned usual_seconds = 120, most_at_once = 4, longest_pause_us = 400;
+constexpr unsigned usual_seconds = 120, slots_per_call_limit = 4, longest_pause_us = 400;
 
 uint64_t number_in(const char* variable, uint64_t usual) {
     const char* const text = std::getenv(variable);
@@ -103,7 +103,7 @@ void fork_under_load(std::unique_ptr<Work> work, uint64_t first, uint64_t some, 
         counts.wrong += child < 0 ? 1 : 0;
         running += child < 0 ? 0 : 1;
         alarm(2 * seconds());  // a child ends by its own
-        if (running == most_at_once) {
+        if (running == slots_per_call_limit) {
             await_one(counts);
             --running;
         }

@@ -1,6 +1,6 @@
 // NTRU against the slow reference: random coins, and one ciphertext with each of its bits flipped.
-#include "backends.h"
-#include "random.h"
+#include "support/kem_backends.h"
+#include "support/random.h"
 
 namespace {
 

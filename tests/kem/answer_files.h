@@ -4,7 +4,7 @@
 
 #include <sstream>
 
-#include "vectors.h"
+#include "support/vectors.h"
 
 namespace tests {
 

@@ -3,10 +3,10 @@
 
 #include <numeric>
 
-#include "backends.h"
-#include "guard.h"
-#include "random.h"
-#include "stack.h"
+#include "support/guard.h"
+#include "support/kem_backends.h"
+#include "support/random.h"
+#include "support/stack_use.h"
 
 namespace {
 

@@ -6,14 +6,14 @@
 #include <set>
 
 #include "answer_files.h"
-#include "backends.h"
 #include "engine/engine.h"
-#include "guard.h"
-#include "oracle.h"
 #include "platform/workspace.h"
-#include "random.h"
-#include "random_source.h"
-#include "stack.h"
+#include "support/guard.h"
+#include "support/kem_backends.h"
+#include "support/oracle.h"
+#include "support/random.h"
+#include "support/random_source.h"
+#include "support/stack_use.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 
 #include "backends/cpu/kem/sort.h"
 #include "kem/pack.h"
-#include "random.h"
+#include "support/random.h"
 
 namespace {
 

@@ -3,9 +3,9 @@
 #include <set>
 #include <string>
 
-#include "backends.h"
-#include "random.h"
-#include "random_source.h"
+#include "support/kem_backends.h"
+#include "support/random.h"
+#include "support/random_source.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // files of NIST's post-quantum project.
 #pragma once
 
-#include "oracle.h"
+#include "support/oracle.h"
 
 namespace tests {
 

@@ -5,8 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "backends/cpu/kem/hash.h"
-#include "random.h"
 #include "reference/ntru.h"
+#include "support/random.h"
 
 namespace {
 

@@ -3,8 +3,8 @@
 #include <openssl/sha.h>
 
 #include "answer_files.h"
-#include "backends.h"
 #include "drbg.h"
+#include "support/kem_backends.h"
 
 namespace {
 

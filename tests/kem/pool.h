@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "backends.h"
-#include "random_source.h"
+#include "support/kem_backends.h"
+#include "support/random_source.h"
 
 namespace tests {
 

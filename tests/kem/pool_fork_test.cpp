@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "pool.h"
-#include "residue.h"
+#include "support/residue.h"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <thread>
 
-#include "random.h"
+#include "support/random.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // Invalid ciphertexts give SHA3-256(prf_key, ciphertext), class by class. Each of the three checks
 // alone has to catch some.
-#include "backends.h"
-#include "random.h"
+#include "support/kem_backends.h"
+#include "support/random.h"
 
 namespace {
 

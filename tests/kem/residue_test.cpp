@@ -1,11 +1,11 @@
 // After a call none of its secrets remain except its outputs: no packed key, no secret, no
 // coefficients of f or of its inverse, on the heap, in work space or on a stack.
-#include "residue.h"
+#include "support/residue.h"
 
 #include <algorithm>
 
-#include "backends.h"
-#include "random.h"
+#include "support/kem_backends.h"
+#include "support/random.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // it refuses a target with any wrong output of any operation.
 #include "engine/kem/self_test.h"
 
-#include "backends.h"
+#include "support/kem_backends.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "library.h"
-#include "random.h"
+#include "support/random.h"
 
 namespace tests {
 

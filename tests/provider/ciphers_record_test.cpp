@@ -34,7 +34,7 @@ TEST(RecordEnd, EqualsThePlainComputation) {
                 if (kind % 3 == 2) record.back() = static_cast<uint8_t>(random.next());
                 const bool good = padding_is_right(record, mac_bytes);
                 const auto end = find_record_end(record.data(), record.size(), mac_bytes);
-                ASSERT_EQ(end.good, good ? ~size_t{0} : 0)
+                ASSERT_EQ(end.valid, good ? ~size_t{0} : 0)
                     << mac_bytes << " " << padding << " " << kind;
                 ASSERT_EQ(end.text_bytes,
                           record.size() - mac_bytes - (good ? record.back() + size_t{1} : 0));

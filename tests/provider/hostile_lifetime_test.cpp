@@ -12,8 +12,8 @@
 #include <string>
 #include <thread>
 
-#include "kem/random_source.h"
 #include "library.h"
+#include "support/random_source.h"
 
 namespace {
 

@@ -1,12 +1,12 @@
-// Equal work on secrets of many kinds, one call after another, for a profiler to count. Subjects:
+// Equal work on secrets of many kinds, one call after another, for a profiler to count. Test cases:
 // each cipher and kernel, each operation of each set of NTRU, and kernels that leak.
 // tests/timing/counters runs it and judges.
 //
-//   warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD...]
+//   warpseal-counters [--seconds S] [--shard I/N] [--but WORD]... [WORD...]
 //
-// S: after which no further subject is started. I/N: of all subjects each Nth, from the Ith on, to
-// split them over GPUs. WORD: only those whose names contain one, or with --but none. Planted ones
-// are in each part. Prints a line of JSON for each subject, in the order in which
+// S: after which no further test case is started. I/N: of all test cases each Nth, from the Ith on,
+// to split them over GPUs. WORD: only those whose names contain one, or with --but none. Planted
+// ones are in each shard. Prints a line of JSON for each test case, in the order in which
 // `test_case_begins` is launched before their calls. Counted work lies between cudaProfilerStart
 // and cudaProfilerStop.
 #include <cuda_runtime.h>
@@ -22,7 +22,7 @@
 
 #include "backends/cuda/host/device.h"
 #include "backends/gpu_backend.h"
-#include "random.h"
+#include "support/random.h"
 #include "timing/counting.h"
 
 // CUDA runtime functions whose header is in a package that the pinned ones lack.
@@ -64,7 +64,7 @@ __global__ void early_end(const uint8_t* text, uint8_t* out) {
     out[at] = static_cast<uint8_t>(i);
 }
 
-// Memory shared by the calls of all subjects: the same addresses for every input.
+// Memory shared by the calls of all test cases: the same addresses for every input.
 struct CallMemory {
     CallMemory() {
         expect(
@@ -123,9 +123,9 @@ std::vector<Fill> fills() {
     return all;
 }
 
-// Makes a subject from a call on keys and text.
-counting::Subject subject(const std::string& name, const CallMemory& call_memory,
-                          const std::function<void(const Secrets&)>& call) {
+// Makes a test case from a call on keys and text.
+counting::TestCase test_case(const std::string& name, const CallMemory& call_memory,
+                             const std::function<void(const Secrets&)>& call) {
     return {name, [=, &call_memory] {
                 Secrets secrets;
                 const auto input = [&](const Fill& fill) {
@@ -147,52 +147,52 @@ counting::Subject subject(const std::string& name, const CallMemory& call_memory
 }
 
 // The kind of call: a sweep, or a batch of messages.
-struct Shape {
+struct CallSpec {
     const char* name;
     warpseal_mode mode;
     int direction;
     size_t messages;  // 0: a sweep
     bool own_keys;
 };
-constexpr Shape shapes[] = {
+constexpr CallSpec call_specs[] = {
     {"ctr", WARPSEAL_CTR, 0, 0, false},           {"cbc encryption", WARPSEAL_CBC, 0, 256, false},
     {"gcm", WARPSEAL_GCM, 0, 1, false},           {"ctr with keys", WARPSEAL_CTR, 0, 64, true},
     {"ecb", WARPSEAL_ECB, 0, 0, false},           {"cbc decryption", WARPSEAL_CBC, 1, 0, false},
     {"gcm with keys", WARPSEAL_GCM, 0, 64, true}, {"gcm of messages", WARPSEAL_GCM, 0, 16, false},
 };
 
-warpseal_batch batch_of(const Shape& shape, const CudaCipher& cipher,
+warpseal_batch batch_of(const CallSpec& spec, const CudaCipher& cipher,
                         const CallMemory& call_memory) {
     warpseal_batch b{};
     b.struct_bytes = sizeof b;
-    b.message_count = shape.messages;
-    b.message_bytes = b.in_stride = b.out_stride = text_bytes / shape.messages;
+    b.message_count = spec.messages;
+    b.message_bytes = b.in_stride = b.out_stride = text_bytes / spec.messages;
     b.in = static_cast<const uint8_t*>(call_memory.in);
     b.out = static_cast<uint8_t*>(call_memory.out);
     b.ivs = static_cast<const uint8_t*>(call_memory.ivs);
     b.iv_stride = 16;
-    b.iv_bytes = shape.mode == WARPSEAL_GCM ? 12 : cipher.block_bytes;
+    b.iv_bytes = spec.mode == WARPSEAL_GCM ? 12 : cipher.block_bytes;
     b.tags = static_cast<uint8_t*>(call_memory.tags);
     b.tag_stride = 16;
-    b.tag_bytes = shape.mode == WARPSEAL_GCM ? 16 : 0;
+    b.tag_bytes = spec.mode == WARPSEAL_GCM ? 16 : 0;
     b.statuses = static_cast<int32_t*>(call_memory.statuses);
-    b.keys = shape.own_keys ? static_cast<const uint8_t*>(call_memory.keys) : nullptr;
+    b.keys = spec.own_keys ? static_cast<const uint8_t*>(call_memory.keys) : nullptr;
     return b;
 }
 
-counting::Subject subject_of(const std::string& name, const Shape& shape, const CudaCipher& cipher,
-                             const CallMemory& call_memory) {
-    return subject(name, call_memory, [=, &shape, &cipher, &call_memory](const Secrets& secrets) {
+counting::TestCase test_case_of(const std::string& name, const CallSpec& spec,
+                                const CudaCipher& cipher, const CallMemory& call_memory) {
+    return test_case(name, call_memory, [=, &spec, &cipher, &call_memory](const Secrets& secrets) {
         Text state(cipher.state_bytes);
         cipher.expand(state.data(), secrets.keys.data());
         const warpseal_status status =
-            shape.messages == 0
-                ? cipher.sweep[shape.mode][shape.direction](
+            spec.messages == 0
+                ? cipher.sweep[spec.mode][spec.direction](
                       state.data(), call_memory.iv, 0, static_cast<const uint8_t*>(call_memory.in),
                       static_cast<uint8_t*>(call_memory.out), text_bytes, nullptr)
-                : cipher.batch[shape.mode][shape.direction](shape.own_keys ? nullptr : state.data(),
-                                                            batch_of(shape, cipher, call_memory),
-                                                            nullptr);
+                : cipher.batch[spec.mode][spec.direction](spec.own_keys ? nullptr : state.data(),
+                                                          batch_of(spec, cipher, call_memory),
+                                                          nullptr);
         expect(status == WARPSEAL_OK, name);
     });
 }
@@ -212,9 +212,9 @@ std::vector<const CudaCipher*> one_of_each() {
     return all;
 }
 
-std::vector<counting::Subject> planted(const CallMemory& call_memory) {
+std::vector<counting::TestCase> planted(const CallMemory& call_memory) {
     const auto leak = [&](const char* name, void (*kernel)(const uint8_t*, uint8_t*)) {
-        return subject(name, call_memory, [&call_memory, kernel](const Secrets&) {
+        return test_case(name, call_memory, [&call_memory, kernel](const Secrets&) {
             kernel<<<16, 1024>>>(static_cast<const uint8_t*>(call_memory.in),
                                  static_cast<uint8_t*>(call_memory.out));
         });
@@ -223,20 +223,20 @@ std::vector<counting::Subject> planted(const CallMemory& call_memory) {
             leak("planted: a check that ends early", early_end)};
 }
 
-// Returns all subjects except the planted ones.
-std::vector<counting::Subject> subjects(const CallMemory& call_memory) {
-    std::vector<counting::Subject> all = counting::kem_subjects();
-    for (const Shape& shape : shapes)
+// Returns all test cases except the planted ones.
+std::vector<counting::TestCase> test_cases(const CallMemory& call_memory) {
+    std::vector<counting::TestCase> all = counting::kem_test_cases();
+    for (const CallSpec& spec : call_specs)
         for (const CudaCipher* cipher : one_of_each())
-            if (shape.messages == 0 || cipher->batch[shape.mode][shape.direction] != nullptr)
-                all.push_back(subject_of(std::string(cipher->name) + " " + shape.name, shape,
-                                         *cipher, call_memory));
+            if (spec.messages == 0 || cipher->batch[spec.mode][spec.direction] != nullptr)
+                all.push_back(test_case_of(std::string(cipher->name) + " " + spec.name, spec,
+                                           *cipher, call_memory));
     return all;
 }
 
 int usage() {
-    std::fprintf(stderr,
-                 "usage: warpseal-counters [--seconds S] [--part I/N] [--but WORD]... [WORD]...\n");
+    std::fprintf(
+        stderr, "usage: warpseal-counters [--seconds S] [--shard I/N] [--but WORD]... [WORD]...\n");
     return 2;
 }
 
@@ -267,19 +267,19 @@ void counting::count(const std::string& name, const std::vector<Input>& inputs,
         measure(inputs[i]);
         if (i % between == 0) measure(repeated);
     }
-    std::printf("{\"subject\": \"%s\", \"inputs\": [%s]}\n", name.c_str(), names.c_str());
+    std::printf("{\"case\": \"%s\", \"inputs\": [%s]}\n", name.c_str(), names.c_str());
     std::fflush(stdout);
 }
 
 int main(int argc, char** argv) {
     double seconds = 1e9;
-    size_t part = 0, parts = 1;
+    size_t shard = 0, shards = 1;
     std::vector<std::string> only, but;
     for (int i = 1; i < argc; ++i) {
         if (std::strcmp(argv[i], "--seconds") == 0 && i + 1 < argc)
             seconds = std::atof(argv[++i]);
-        else if (std::strcmp(argv[i], "--part") == 0 && i + 1 < argc) {
-            if (std::sscanf(argv[++i], "%zu/%zu", &part, &parts) != 2 || part >= parts)
+        else if (std::strcmp(argv[i], "--shard") == 0 && i + 1 < argc) {
+            if (std::sscanf(argv[++i], "%zu/%zu", &shard, &shards) != 2 || shard >= shards)
                 return usage();
         } else if (std::strcmp(argv[i], "--but") == 0 && i + 1 < argc)
             but.emplace_back(argv[++i]);
@@ -296,20 +296,20 @@ int main(int argc, char** argv) {
     }
     warpseal::cuda::accept_any_length(true);
     const CallMemory call_memory;
-    for (const counting::Subject& subject : planted(call_memory)) subject.count();
+    for (const counting::TestCase& test_case : planted(call_memory)) test_case.count();
     size_t index = 0;
-    for (const counting::Subject& subject : subjects(call_memory)) {
+    for (const counting::TestCase& test_case : test_cases(call_memory)) {
         const auto holds = [&](const std::string& word) {
-            return subject.name.find(word) != std::string::npos;
+            return test_case.name.find(word) != std::string::npos;
         };
         if (!only.empty() && std::none_of(only.begin(), only.end(), holds)) continue;
         if (std::any_of(but.begin(), but.end(), holds)) continue;
-        if (index++ % parts != part) continue;
+        if (index++ % shards != shard) continue;
         if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() <
             seconds)
-            subject.count();
+            test_case.count();
         else
-            std::printf("NOT RUN %s: no time left\n", subject.name.c_str());
+            std::printf("NOT RUN %s: no time left\n", test_case.name.c_str());
     }
     return 0;
 }

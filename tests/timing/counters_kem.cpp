@@ -5,9 +5,9 @@
 
 #include "backends/gpu_backend.h"
 #include "backends/kem_backend.h"
-#include "kem/contiguous_batch.h"
-#include "random.h"
 #include "reference/ntru.h"
+#include "support/contiguous_batch.h"
+#include "support/random.h"
 #include "timing/counting.h"
 
 namespace {
@@ -220,8 +220,8 @@ private:
 
 }  // namespace
 
-std::vector<counting::Subject> counting::kem_subjects() {
-    std::vector<Subject> all;
+std::vector<counting::TestCase> counting::kem_test_cases() {
+    std::vector<TestCase> all;
     for (const warpseal::kem::Params* params : warpseal::kem::sets)
         for (const auto operation :
              {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {

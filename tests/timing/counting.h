@@ -1,4 +1,4 @@
-// A subject of warpseal-counters: the same call on many inputs, and on one of them repeatedly.
+// A test case of warpseal-counters: the same call on many inputs, and on one of them repeatedly.
 #pragma once
 
 #include <functional>
@@ -15,7 +15,7 @@ struct Input {
     std::function<void()> bring;
 };
 
-struct Subject {
+struct TestCase {
     std::string name;
     std::function<void()> count;
 };
@@ -29,6 +29,6 @@ void count(const std::string& name, const std::vector<Input>& inputs, const Inpu
            const std::function<void()>& call);
 
 // Returns the three operations of every set of NTRU.
-std::vector<Subject> kem_subjects();
+std::vector<TestCase> kem_test_cases();
 
 }  // namespace counting

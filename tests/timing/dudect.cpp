@@ -2,10 +2,10 @@
 // cipher and of every set of NTRU, with secrets (keys, texts, coins) that are all zero and with
 // random ones. Planted leaks must reach |t| = 50, or the test is blind.
 //
-//   warpseal-dudect TARGET [TIMINGS] [--list | --only SUBJECT]
+//   warpseal-dudect TARGET [TIMINGS] [--list | --only CASE]
 //
-// TIMINGS of each subject, by default a million. --list prints the subjects, a line each; --only
-// measures one of them, so that cores can split them: tests/timing/million.
+// TIMINGS of each test case, by default a million. --list prints the test cases, a line each;
+// --only measures one of them, so that cores can split them: tests/timing/million.
 #include <sched.h>
 
 #include <cstdio>
@@ -43,7 +43,7 @@ size_t many_blocks(const CpuCipher& cipher) {
 bool only_names = false;
 std::string only;  // empty: all
 int passed = 0, failed = 0;
-double greatest = 0;  // |t| of the subjects, by the last measurement of each
+double greatest = 0;  // |t| of the test cases, by the last measurement of each
 
 std::string figure(double t) {
     char text[32];
@@ -51,9 +51,9 @@ std::string figure(double t) {
     return text;
 }
 
-class Subjects {
+class TestCases {
 public:
-    Subjects(const char* target, const CpuCipher& cipher) : target_(target), cipher_(cipher) {}
+    TestCases(const char* target, const CpuCipher& cipher) : target_(target), cipher_(cipher) {}
 
     void all() {
         judge("expansion of a key", 0, 1, {},
@@ -85,18 +85,18 @@ private:
         }
         Text memory;
     };
-    using Part = std::function<void(const uint8_t* in)>;
+    using Step = std::function<void(const uint8_t* in)>;
 
     // A state under the key of the class is made before the clock starts: its expansion is a
-    // subject of its own.
-    void judge(const std::string& what, size_t text_bytes, size_t blocks, Part prepare,
-               const Part& timed) {
+    // test case of its own.
+    void judge(const std::string& what, size_t text_bytes, size_t blocks, Step prepare,
+               const Step& timed) {
         if (!prepare) prepare = [](const uint8_t*) {};
         expect_constant(std::string(target_) + " " + cipher_.name + " " + what,
                         {keys_capacity + text_bytes, prepare, timed},
                         blocks < many_ ? timings : timings / dearer);
     }
-    Part keyed() {
+    Step keyed() {
         return [this](const uint8_t* in) {
             cipher_.expand(state_.get(), in);
             if (cipher_.xts[0] != nullptr) cipher_.expand(tweak_.get(), in + cipher_.key_bytes);
@@ -128,12 +128,12 @@ private:
     void gcm(int d, size_t blocks) {
         judge(call(WARPSEAL_GCM, d, blocks), 16 * blocks, blocks, keyed(),
               [=, this](const uint8_t* in) {
-                  warpseal::GcmRun run, part{};
+                  warpseal::GcmState run, segment{};
                   cipher_.gcm_begin(state_.get(), iv_, 12, iv_, 5, &run);
-                  std::memcpy(part.counter0, run.counter0, sizeof part.counter0);
-                  cipher_.gcm_segment[d](state_.get(), &part, 0, in + keys_capacity, out_.data(),
+                  std::memcpy(segment.counter0, run.counter0, sizeof segment.counter0);
+                  cipher_.gcm_segment[d](state_.get(), &segment, 0, in + keys_capacity, out_.data(),
                                          16 * blocks);
-                  cipher_.gcm_combine(state_.get(), run.sum, part.sum, blocks);
+                  cipher_.gcm_combine(state_.get(), run.sum, segment.sum, blocks);
                   cipher_.gcm_finish(state_.get(), &run, 5, 16 * blocks, tags_.data());
               });
     }
@@ -158,7 +158,7 @@ private:
         const auto none = [](const uint8_t*) {};
         judge(call(mode, d, blocks) + " in each of " + std::to_string(messages) +
                   (own_keys ? " with keys" : ""),
-              keys_bytes + messages * bytes, messages * blocks, own_keys ? Part(none) : keyed(),
+              keys_bytes + messages * bytes, messages * blocks, own_keys ? Step(none) : keyed(),
               [=, this](const uint8_t* in) mutable {
                   if (d == 1) std::memset(tags_.data(), 0, messages * b.tag_bytes);
                   b.keys = own_keys ? in + keys_capacity : nullptr;
@@ -209,7 +209,7 @@ void pin_to_this_core() {  // each has a clock and caches of its own
 }
 
 int usage() {
-    std::fprintf(stderr, "usage: warpseal-dudect TARGET [TIMINGS] [--list | --only SUBJECT]\n");
+    std::fprintf(stderr, "usage: warpseal-dudect TARGET [TIMINGS] [--list | --only CASE]\n");
     return 2;
 }
 
@@ -230,7 +230,7 @@ void dudect::report(bool right, const std::string& what, const std::string& figu
     std::fflush(stdout);
 }
 
-// Among hundreds of subjects on a busy machine some exceed the limit by chance. A leak makes the
+// Among hundreds of test cases on a busy machine some exceed the limit by chance. A leak makes the
 // same class slower each time and, with `more` timings, by a greater t; chance does not, three
 // times in a row. Only the random class is drawn anew: another fixed input might change the sign of
 // a real leak.
@@ -286,12 +286,12 @@ int main(int argc, char** argv) {
     controls();
     for (size_t c = 0; const CpuCipher* portable = warpseal::cpu_cipher_at(c); ++c)
         if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))
-            Subjects(argv[1], *cipher).all();
+            TestCases(argv[1], *cipher).all();
         else
             report(false, std::string(argv[1]) + " " + portable->name, " no backend", 0);
-    dudect::kem_subjects(argv[1], target);
+    dudect::kem_test_cases(argv[1], target);
     if (only_names) return 0;
-    std::printf("%s: %d passed, %d failed; greatest |t| of a subject %.1f, %llu timings each\n",
+    std::printf("%s: %d passed, %d failed; greatest |t| of a test case %.1f, %llu timings each\n",
                 argv[1], passed, failed, greatest, static_cast<unsigned long long>(timings));
     return failed != 0 || passed == 0 ? 1 : 0;
 }

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "backends/kem_backend.h"
-#include "random.h"
+#include "support/random.h"
 #include "timing/dudect.h"
 
 namespace {
@@ -16,11 +16,11 @@ namespace {
 using warpseal::CpuKem;
 using warpseal::KemOperation;
 using Text = std::vector<uint8_t>;
-using Part = std::function<void(const uint8_t*)>;
+using Step = std::function<void(const uint8_t*)>;
 
-class Subjects {
+class TestCases {
 public:
-    Subjects(const char* target, const CpuKem& kem)
+    TestCases(const char* target, const CpuKem& kem)
         : name_(std::string(target) + " " + kem.params->name), kem_(kem) {
         tests::Random random(71);
         const Text coins = random.text(params_.keypair_coins()),
@@ -43,10 +43,10 @@ public:
     }
 
     void all() {
-        const Part none = [](const uint8_t*) {};
+        const Step none = [](const uint8_t*) {};
         const size_t coins = params_.encapsulation_coins();
-        const auto judge = [&](const char* what, size_t secret_bytes, const Part& prepare,
-                               const Part& timed, uint64_t dearer) {
+        const auto judge = [&](const char* what, size_t secret_bytes, const Step& prepare,
+                               const Step& timed, uint64_t dearer) {
             dudect::expect_constant(name_ + " " + what, {secret_bytes, prepare, timed},
                                     std::max(dudect::timings / dearer, enough));
         };
@@ -75,7 +75,7 @@ public:
 private:
     // A call's ciphertexts are drawn in either class: the class selects valid or invalid ones, and
     // both are read.
-    Part choose() {
+    Step choose() {
         return [this](const uint8_t* in) {
             uint64_t secret;
             std::memcpy(&secret, in, sizeof secret);
@@ -91,7 +91,7 @@ private:
             }
         };
     }
-    Part chosen() {
+    Step chosen() {
         return [this](const uint8_t*) { decapsulate(secrets_.data(), chosen_.data(), items_); };
     }
 
@@ -157,7 +157,7 @@ private:
 
 }  // namespace
 
-void dudect::kem_subjects(const char* name, warpseal::Target target) {
+void dudect::kem_test_cases(const char* name, warpseal::Target target) {
     for (const warpseal::kem::Params* set : warpseal::kem::sets) {
         const CpuKem* kem = warpseal::cpu_kem(target, set->name);
         if (kem == nullptr) continue;
@@ -165,8 +165,8 @@ void dudect::kem_subjects(const char* name, warpseal::Target target) {
             std::printf("NOT RUN %s %s: this machine does not have it\n", name, set->name);
             continue;
         }
-        Subjects subjects(name, *kem);
-        if (set == warpseal::kem::sets[0]) subjects.planted();
-        subjects.all();
+        TestCases test_cases(name, *kem);
+        if (set == warpseal::kem::sets[0]) test_cases.planted();
+        test_cases.all();
     }
 }

@@ -18,8 +18,8 @@
 #include "backends/block_loops.h"
 #include "backends/kem_backend.h"
 #include "engine/targets.h"
-#include "kem/contiguous_batch.h"
 #include "provider/cipher_record.h"
+#include "support/contiguous_batch.h"
 
 namespace {
 
@@ -73,9 +73,9 @@ struct Buffers {
     State* tweak;
 };
 
-class Subject {
+class CipherCases {
 public:
-    Subject(const char* target, const CpuCipher& cipher) : target_(target), cipher_(cipher) {
+    CipherCases(const char* target, const CpuCipher& cipher) : target_(target), cipher_(cipher) {
         Text key = pattern(cipher.key_bytes, 1);
         cipher.expand(public_.get(), key.data());
         cipher.expand(public_tweak_.get(), pattern(cipher.key_bytes, 2).data());
@@ -188,17 +188,18 @@ private:
                 run(call(WARPSEAL_GCM, d) + " of " + std::to_string(bytes) + " bytes", bytes, 0,
                     pattern(bytes, 10), Text(16), [&](Buffers& b) {
                         const Text& with = bytes == 16 ? iv : long_iv;
-                        warpseal::GcmRun run, part{};
+                        warpseal::GcmState run, segment{};
                         cipher_.gcm_begin(b.state->get(), with.data(), with.size(), aad.data(),
                                           aad.size(), &run);
                         // The one exception: the first counter under an IV of other than 96 bits is
                         // a hash under the key, and the carries of its increments are not hidden.
                         // (With 96 bits it is the IV itself.)
                         known(run.counter0, sizeof run.counter0);
-                        std::memcpy(part.counter0, run.counter0, 16);
-                        cipher_.gcm_segment[d](b.state->get(), &part, 0, b.in.data(), b.out.data(),
-                                               bytes);
-                        cipher_.gcm_combine(b.state->get(), run.sum, part.sum, (bytes + 15) / 16);
+                        std::memcpy(segment.counter0, run.counter0, 16);
+                        cipher_.gcm_segment[d](b.state->get(), &segment, 0, b.in.data(),
+                                               b.out.data(), bytes);
+                        cipher_.gcm_combine(b.state->get(), run.sum, segment.sum,
+                                            (bytes + 15) / 16);
                         cipher_.gcm_finish(b.state->get(), &run, aad.size(), bytes, b.tag.data());
                     });
     }
@@ -265,9 +266,9 @@ private:
 
 // NTRU, from secret coins to shared secrets, with valid and invalid ciphertexts. Network data is
 // then marked public.
-class KemSubject {
+class KemCases {
 public:
-    KemSubject(const char* target, const warpseal::CpuKem& kem) : target_(target), kem_(kem) {}
+    KemCases(const char* target, const warpseal::CpuKem& kem) : target_(target), kem_(kem) {}
 
     void all() {
         const warpseal::kem::Params& params = *kem_.params;
@@ -403,7 +404,7 @@ void records() {
                        "a branch or an address depends on the padding");
                 known(&end, sizeof end);
                 known(mac.data(), mac.size());
-                result(end.text_bytes == begin && (end.good != 0) == good && mac == wanted,
+                result(end.text_bytes == begin && (end.valid != 0) == good && mac == wanted,
                        "records", "wrong end");
             }
 }
@@ -466,12 +467,12 @@ int main(int argc, char** argv) {
             ran = true;
             for (size_t c = 0; const CpuCipher* portable = warpseal::cpu_cipher_at(c); ++c)
                 if (const CpuCipher* cipher = warpseal::cpu_cipher(target, portable->name))
-                    Subject(argv[i], *cipher).all();
+                    CipherCases(argv[i], *cipher).all();
                 else
                     result(false, std::string(argv[i]) + " " + portable->name, "no backend");
             if (!warpseal::cpu_has_kem(target)) continue;
             for (const warpseal::kem::Params* set : warpseal::kem::sets)
-                KemSubject(argv[i], *warpseal::cpu_kem(target, set->name)).all();
+                KemCases(argv[i], *warpseal::cpu_kem(target, set->name)).all();
         }
     }
     VALGRIND_ENABLE_ERROR_REPORTING;  // or memcheck reports it

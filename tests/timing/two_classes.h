@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "random.h"
+#include "support/random.h"
 
 namespace timing {
 
@@ -88,7 +88,7 @@ inline double measure(const Work& work, uint64_t timings, uint64_t seed, bool eq
     };
     const size_t lines = (work.secret_bytes + 63) / 64,
                  group = std::clamp<size_t>(4096 / lines, 16, 256);
-    std::vector<Line> laid_out(group * lines), place(lines);
+    std::vector<Line> laid_out(group * lines), input(lines);
     std::vector<uint32_t> pooled;
     std::vector<uint8_t> classes(group);
     tests::Random random(seed);
@@ -107,8 +107,8 @@ inline double measure(const Work& work, uint64_t timings, uint64_t seed, bool eq
             }
         }
         for (size_t i = 0; i < group; ++i) {
-            std::memcpy(place.data(), &laid_out[i * lines], 64 * lines);
-            const uint32_t cycles = cycles_of(work, place[0].bytes);
+            std::memcpy(input.data(), &laid_out[i * lines], 64 * lines);
+            const uint32_t cycles = cycles_of(work, input[0].bytes);
             if (done < warm_up)
                 pooled.push_back(cycles);
             else

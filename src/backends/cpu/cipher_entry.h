@@ -189,7 +189,7 @@ struct CipherEntry {
 };
 
 template <class Family, Direction direction>
-void gcm_segment(const void* state, GcmRun* run, uint64_t first_block, const uint8_t* in,
+void gcm_segment(const void* state, GcmState* run, uint64_t first_block, const uint8_t* in,
                  uint8_t* out, size_t bytes) {
     using Modes = ModeFunctions<Family>;
     using Representation = typename Family::Representation;

@@ -48,7 +48,7 @@ struct ModeFunctions {
     // ---- GCM, SP 800-38D 7
 
     static void gcm_begin(const void* state, const uint8_t* iv, size_t iv_bytes, const uint8_t* aad,
-                          size_t aad_bytes, GcmRun* run) {
+                          size_t aad_bytes, GcmState* run) {
         const Key& key = key_of(state);
         Block<4> sum{};
         if (iv_bytes == modes::Gcm::plain_iv_bytes) {
@@ -64,8 +64,8 @@ struct ModeFunctions {
     }
 
     template <Direction direction>
-    static void gcm_segment(const void* state, GcmRun* run, uint64_t first_block, const uint8_t* in,
-                            uint8_t* out, size_t bytes) {
+    static void gcm_segment(const void* state, GcmState* run, uint64_t first_block,
+                            const uint8_t* in, uint8_t* out, size_t bytes) {
         const Key& key = key_of(state);
         const Block<4> j0 = load_block<4>(run->counter0);
         Block<4> sum = load_block<4>(run->sum);
@@ -93,7 +93,7 @@ struct ModeFunctions {
         store_block(sum, s);
     }
 
-    static void gcm_finish(const void* state, const GcmRun* run, uint64_t aad_bytes,
+    static void gcm_finish(const void* state, const GcmState* run, uint64_t aad_bytes,
                            uint64_t text_bytes, uint8_t tag[16]) {
         const Key& key = key_of(state);
         Block<4> sum = load_block<4>(run->sum);
@@ -128,7 +128,7 @@ struct ModeFunctions {
         uint64_t failed = 0;
         for (uint64_t i = first; i < first + count; ++i) {
             const Message m = message_of(batch, i);
-            GcmRun run;
+            GcmState run;
             gcm_begin(state, m.iv, batch.iv_bytes, batch.aad + i * batch.aad_stride,
                       batch.aad_bytes, &run);
             gcm_segment<direction>(state, &run, 0, m.in, m.out, m.bytes);

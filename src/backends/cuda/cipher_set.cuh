@@ -18,8 +18,9 @@ namespace warpseal::cuda {
 template <class Cipher, class Mode, Direction direction, class SharedMemoryLimit>
 warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first_block,
                             const uint8_t* in, uint8_t* out, size_t bytes, void* stream_pointer) {
-    constexpr Direction way = Mode::keystream ? Direction::encrypt : direction;
-    const auto& schedule = static_cast<const State<Cipher>*>(state)->template schedule<way>();
+    constexpr Direction cipher_direction = Mode::keystream ? Direction::encrypt : direction;
+    const auto& schedule =
+        static_cast<const State<Cipher>*>(state)->template schedule<cipher_direction>();
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
     Limits limits;
     const warpseal_status status = current_limits(limits);
@@ -28,11 +29,11 @@ warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first
     const size_t done = has_bitsliced ? bitsliced_bytes(in, out, bytes, limits) : 0;
     const auto rest = [&] {
         if constexpr (Mode::takes_previous)
-            return previous_sweep<Cipher, Mode, way, SharedMemoryLimit>(
+            return previous_sweep<Cipher, Mode, cipher_direction, SharedMemoryLimit>(
                 schedule, done == 0 ? iv : nullptr, in + done, out + done, bytes - done, limits,
                 stream);
         else
-            return sweep<Cipher, Mode, way, SharedMemoryLimit>(
+            return sweep<Cipher, Mode, cipher_direction, SharedMemoryLimit>(
                 schedule, iv, first_block + done / Cipher::block_bytes, in + done, out + done,
                 bytes - done, limits, stream);
     };
@@ -40,7 +41,7 @@ warpseal_status sweep_entry(const void* state, const uint8_t* iv, uint64_t first
     // block before it.
     if constexpr (has_bitsliced)
         if (done != 0)
-            return bitsliced_sweep<Cipher, Mode, way, SharedMemoryLimit>(
+            return bitsliced_sweep<Cipher, Mode, cipher_direction, SharedMemoryLimit>(
                 schedule, iv, first_block, in, out, done, limits, stream, rest);
     return rest();
 }
@@ -56,10 +57,10 @@ constexpr CudaCipher cipher() {
     c.key_bytes = Cipher::key_bytes;
     c.block_bytes = Cipher::block_bytes;
     c.state_bytes = sizeof(State<Cipher>);
-    c.representation = HasBitsliced<Cipher> && Cipher::block_bytes == 8 ? "planes"
-                       : HasTables<Cipher>                              ? "tables"
-                       : HasWords<Cipher>                               ? "words"
-                                                                        : "bytes";
+    c.representation = HasBitsliced<Cipher> && Cipher::block_bytes == 8 ? "bitsliced"
+                       : HasTables<Cipher>                              ? "table-based"
+                       : HasWords<Cipher>                               ? "word-sliced"
+                                                                        : "byte-sliced";
     c.expand = StackZeroizer<expand<Cipher>, host_stack_bytes>::call;
     if constexpr (requires { Cipher::legacy; }) c.legacy = Cipher::legacy;
     if constexpr (requires { Cipher::weak(nullptr); }) c.weak = Cipher::weak;
@@ -100,11 +101,11 @@ constexpr CudaCipher cipher() {
 }
 
 template <class SharedMemoryLimit, class... Ciphers>
-inline constexpr CudaCipher all_of[] = {cipher<Ciphers, SharedMemoryLimit>()...};
+inline constexpr CudaCipher ciphers_of[] = {cipher<Ciphers, SharedMemoryLimit>()...};
 
 template <class SharedMemoryLimit, class... Ciphers>
 constexpr CudaCipherSet set(List<Ciphers...>) {
-    return {all_of<SharedMemoryLimit, Ciphers...>, sizeof...(Ciphers)};
+    return {ciphers_of<SharedMemoryLimit, Ciphers...>, sizeof...(Ciphers)};
 }
 
 }  // namespace warpseal::cuda

@@ -11,55 +11,56 @@ namespace {
 
 constexpr uint32_t gcm_tag_bytes = 16;
 
-void gcm_on_cores(const CoreWork& work, GcmRun& run) {
+void gcm_on_cores(const CoreWork& work, GcmState& gcm) {
     const CpuCipher& cipher = *work.route.cores;
-    const auto chunk = cipher.gcm_segment[static_cast<int>(work.direction)];
+    const auto segment = cipher.gcm_segment[static_cast<int>(work.direction)];
     const size_t count = work.chunks();
-    std::unique_ptr<GcmRun[]> shards(count == 1 ? nullptr : new (std::nothrow) GcmRun[count]);
-    if (!shards) {  // one chunk, or no memory for the GHASH accumulators of several
+    std::unique_ptr<GcmState[]> states(count == 1 ? nullptr : new (std::nothrow) GcmState[count]);
+    if (!states) {  // one chunk, or no memory for the GHASH accumulators of several
         const size_t done = work.done;
-        chunk(work.route.state, &run, done / cipher.block_bytes, work.message.in + done,
-              work.message.out + done, work.message.bytes - done);
+        segment(work.route.state, &gcm, done / cipher.block_bytes, work.message.in + done,
+                work.message.out + done, work.message.bytes - done);
         return;
     }
     struct {
         const CoreWork& work;
-        CpuCipher::GcmSegment chunk;
-        const GcmRun& run;
-        GcmRun* shards;
-    } const all{work, chunk, run, shards.get()};
+        CpuCipher::GcmSegment segment;
+        const GcmState& gcm;
+        GcmState* states;  // one for each chunk
+    } const all{work, segment, gcm, states.get()};
     work.pool.run(count, work.route.plan.threads, [&all](size_t i) {
-        GcmRun& part = all.shards[i];
-        memcpy(part.counter0, all.run.counter0, sizeof part.counter0);
-        memset(part.sum, 0, sizeof part.sum);
-        const CoreWork::Chunk p = all.work.chunk(i);
-        all.chunk(all.work.route.state, &part, p.first_unit, p.in, p.out, p.bytes);
+        GcmState& own = all.states[i];
+        memcpy(own.counter0, all.gcm.counter0, sizeof own.counter0);
+        memset(own.sum, 0, sizeof own.sum);
+        const CoreWork::Chunk chunk = all.work.chunk(i);
+        all.segment(all.work.route.state, &own, chunk.first_unit, chunk.in, chunk.out, chunk.bytes);
     });
     for (size_t i = 0; i < count; ++i)
-        cipher.gcm_combine(work.route.state, run.sum, shards[i].sum,
+        cipher.gcm_combine(work.route.state, gcm.sum, states[i].sum,
                            (work.chunk(i).bytes + cipher.block_bytes - 1) / cipher.block_bytes);
-    wipe(shards.get(), count * sizeof(GcmRun));
+    wipe(states.get(), count * sizeof(GcmState));
 }
 
 // True if two ranges share a byte.
-bool meet(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
+bool share_a_byte(const void* a, size_t a_bytes, const void* b, size_t b_bytes) {
     return a_bytes != 0 && b_bytes != 0 && (a == b || overlap(a, a_bytes, b, b_bytes));
 }
 
-// True if the arguments do not overlap in a harmful way. The text is written in chunks, and the IV,
-// the AAD and a tag to verify must stay intact until the last one.
-// A tag that is written must not overlap the text or the IV, which the caller keeps.
-bool apart(Bytes iv, Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
+// True if no output overwrites an input that is still needed. The text is written in chunks, and
+// the IV, the AAD and a tag to verify must stay intact until the last one.
+// A tag that is written must not overlap the text or the IV, which the caller still needs.
+bool arguments_disjoint(Bytes iv, Bytes aad, const Message& message, const void* tag,
+                        size_t tag_bytes) {
     const auto in_text = [&](const void* at, size_t bytes) {
-        return meet(at, bytes, message.out, message.bytes);
+        return share_a_byte(at, bytes, message.out, message.bytes);
     };
     return !in_text(iv.data, iv.size) && !in_text(aad.data, aad.size) && !in_text(tag, tag_bytes) &&
-           !meet(tag, tag_bytes, iv.data, iv.size);
+           !share_a_byte(tag, tag_bytes, iv.data, iv.size);
 }
 
 warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
                            Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
-    if (!aead(mode) || !key.fits(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!aead(mode) || !key.supports(mode)) return WARPSEAL_INVALID_ARGUMENT;
     const CpuCipher& facts = key.facts();
     if ((facts.modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (iv.data == nullptr || tag == nullptr || (aad.data == nullptr && aad.size != 0))
@@ -69,7 +70,7 @@ warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction directi
     if (status == WARPSEAL_OK) status = check_aad(mode, aad.size);
     if (status == WARPSEAL_OK) status = check_text(mode, facts, iv.size, message.bytes);
     if (status == WARPSEAL_OK) status = check(message);
-    if (status == WARPSEAL_OK && !apart(iv, aad, message, tag, tag_bytes))
+    if (status == WARPSEAL_OK && !arguments_disjoint(iv, aad, message, tag, tag_bytes))
         status = WARPSEAL_INVALID_ARGUMENT;
     return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
 }
@@ -79,37 +80,37 @@ warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction directi
 class GcmShards : public ShardWork {
 public:
     GcmShards(Engine::Impl& impl, const Route& route, Direction direction, const Message& message,
-              const GcmRun& begun)
+              const GcmState& after_aad)
         : impl_(impl), route_(route), direction_(direction), message_(message) {
-        for (GcmRun& run : runs_.value) {
-            run = begun;
-            memset(run.sum, 0, sizeof run.sum);
+        for (GcmState& state : states_.value) {
+            state = after_aad;
+            memset(state.sum, 0, sizeof state.sum);
         }
-        runs_.value[0] = begun;
+        states_.value[0] = after_aad;
     }
 
-    warpseal_status on_gpu(Gpu& gpu, Shard& part) override {
+    warpseal_status on_gpu(Gpu& gpu, Shard& shard) override {
         size_t done = 0;
         const warpseal_status status = gpu.backend().gcm_host(
-            gpu.device(), *route_.cuda, route_.cuda_state, direction_, &runs_.value[part.number],
-            part.done / route_.cores->block_bytes, message_.in + part.done,
-            message_.out + part.done, part.end - part.done, &done);
-        part.done += done;
+            gpu.device(), *route_.cuda, route_.cuda_state, direction_, &states_.value[shard.number],
+            shard.done / route_.cores->block_bytes, message_.in + shard.done,
+            message_.out + shard.done, shard.end - shard.done, &done);
+        shard.done += done;
         return status;
     }
-    void on_cores(Shard& part) override {
+    void on_cores(Shard& shard) override {
         gcm_on_cores(
-            core_work(route_, impl_.pool, direction_, message_, part, route_.cores->block_bytes),
-            runs_.value[part.number]);
-        part.done = part.end;
+            core_work(route_, impl_.pool, direction_, message_, shard, route_.cores->block_bytes),
+            states_.value[shard.number]);
+        shard.done = shard.end;
     }
 
-    void combine(const Shards& shards, GcmRun& run) const {
-        memcpy(run.sum, runs_.value[0].sum, sizeof run.sum);
+    void combine(const Shards& shards, GcmState& gcm) const {
+        memcpy(gcm.sum, states_.value[0].sum, sizeof gcm.sum);
         const uint64_t block_bytes = route_.cores->block_bytes;
         for (unsigned i = 1; i < shards.count; ++i)
             route_.cores->gcm_combine(
-                route_.state, run.sum, runs_.value[i].sum,
+                route_.state, gcm.sum, states_.value[i].sum,
                 (shards.all[i].end - shards.all[i].begin + block_bytes - 1) / block_bytes);
     }
 
@@ -118,20 +119,20 @@ private:
     const Route& route_;
     const Direction direction_;
     const Message& message_;
-    SecretOf<GcmRun[most_gpus + 1]> runs_;
+    SecretOf<GcmState[most_gpus + 1]> states_;
 };
 
 // Processes the text of a message by its route.
-void text_of(Engine::Impl& impl, const Route& route, Direction direction, const Message& message,
-             GcmRun& run) {
+void run_text(Engine::Impl& impl, const Route& route, Direction direction, const Message& message,
+              GcmState& gcm) {
     if (message.bytes == 0) return;
-    if (!route.gpu && !route.rated)
+    if (!route.gpu && !route.measured)
         return gcm_on_cores({route, impl.pool, direction, message, 0, route.cores->block_bytes},
-                            run);
+                            gcm);
     Shards shards = shards_of(route, message.bytes, route.cores->block_bytes);
-    GcmShards work(impl, route, direction, message, run);
+    GcmShards work(impl, route, direction, message, gcm);
     run_shards(impl, route, work, shards);
-    work.combine(shards, run);
+    work.combine(shards, gcm);
 }
 
 // Plaintext whose tag is not verified yet; zeroized if an exception ends the call.
@@ -151,35 +152,35 @@ private:
 };
 
 // Encrypts or decrypts the text and computes the full tag.
-warpseal_status gcm(Engine::Impl& impl, const Key& key, Direction direction, Bytes iv, Bytes aad,
-                    const Message& message, uint8_t (&tag)[gcm_tag_bytes]) {
+warpseal_status run_gcm(Engine::Impl& impl, const Key& key, Direction direction, Bytes iv,
+                        Bytes aad, const Message& message, uint8_t (&tag)[gcm_tag_bytes]) {
     Route route;
     const warpseal_status routed =
         impl.route(key, call_of(WARPSEAL_GCM, direction, BackendEntry::gcm, message), route);
     if (routed != WARPSEAL_OK) return routed;
-    Secret<sizeof(GcmRun)> secret;
-    GcmRun& run = *new (secret.data()) GcmRun;
-    route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &run);
+    Secret<sizeof(GcmState)> secret;
+    GcmState& gcm = *new (secret.data()) GcmState;
+    route.cores->gcm_begin(route.state, iv.data, iv.size, aad.data, aad.size, &gcm);
     Unverified text(message.out, direction == Direction::decrypt ? message.bytes : 0);
-    text_of(impl, route, direction, message, run);
+    run_text(impl, route, direction, message, gcm);
     text.release();
-    route.cores->gcm_finish(route.state, &run, aad.size, message.bytes, tag);
+    route.cores->gcm_finish(route.state, &gcm, aad.size, message.bytes, tag);
     return WARPSEAL_OK;
 }
 
 // CCM and CMAC. A tag to verify is only read.
 // The blocks of a message are serial, so the CPU processes any length, unless only GPUs are
 // allowed.
-warpseal_status serial(Engine::Impl& impl, const Key& key, warpseal_mode mode, Direction direction,
-                       Bytes iv, Bytes aad, const Message& message, uint8_t* tag,
-                       size_t tag_bytes) {
-    int32_t self_test_result = WARPSEAL_OK;
+warpseal_status run_serial(Engine::Impl& impl, const Key& key, warpseal_mode mode,
+                           Direction direction, Bytes iv, Bytes aad, const Message& message,
+                           uint8_t* tag, size_t tag_bytes) {
+    int32_t message_status = WARPSEAL_OK;
     warpseal_batch batch = batch_of_one(message, iv);
     batch.aad = aad.data;
     batch.aad_bytes = aad.size;
     batch.tags = tag;
     batch.tag_bytes = static_cast<uint32_t>(tag_bytes);
-    batch.statuses = &self_test_result;
+    batch.statuses = &message_status;
     if (!impl.cuda_only) {
         CorePath path;
         const warpseal_status tested =
@@ -193,17 +194,18 @@ warpseal_status serial(Engine::Impl& impl, const Key& key, warpseal_mode mode, D
     const warpseal_status routed =
         impl.route(key, call_of(mode, direction, BackendEntry::batch, message), route);
     if (routed != WARPSEAL_OK) return routed;
-    return run_one(impl, route, mode, direction, batch) == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    return run_batch_of_one(impl, route, mode, direction, batch) == 0 ? WARPSEAL_OK
+                                                                      : WARPSEAL_NOT_AUTHENTIC;
 }
 
 }  // namespace
 
 warpseal_status gcm_text(Engine::Impl& impl, const Key& key, Direction direction,
-                         const Message& message, GcmRun& run) {
+                         const Message& message, GcmState& gcm) {
     Route route;
     const warpseal_status routed =
         impl.route(key, call_of(WARPSEAL_GCM, direction, BackendEntry::gcm, message), route);
-    if (routed == WARPSEAL_OK) text_of(impl, route, direction, message, run);
+    if (routed == WARPSEAL_OK) run_text(impl, route, direction, message, gcm);
     return routed;
 }
 
@@ -215,10 +217,10 @@ warpseal_status Engine::seal(const Key& key, warpseal_mode mode, Bytes iv, Bytes
         check_aead(key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
     if (status != WARPSEAL_OK) return status;
     if (mode == WARPSEAL_CCM)
-        return serial(*impl_, key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
-    Secret<gcm_tag_bytes> whole;
-    status = gcm(*impl_, key, Direction::encrypt, iv, aad, message, whole.bytes);
-    if (status == WARPSEAL_OK) memcpy(tag, whole.data(), tag_bytes);
+        return run_serial(*impl_, key, mode, Direction::encrypt, iv, aad, message, tag, tag_bytes);
+    Secret<gcm_tag_bytes> full_tag;
+    status = run_gcm(*impl_, key, Direction::encrypt, iv, aad, message, full_tag.bytes);
+    if (status == WARPSEAL_OK) memcpy(tag, full_tag.data(), tag_bytes);
     return status;
 }
 
@@ -230,12 +232,12 @@ warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes
         check_aead(key, mode, Direction::decrypt, iv, aad, message, tag, tag_bytes);
     if (status != WARPSEAL_OK) return status;
     if (mode == WARPSEAL_CCM)
-        return serial(*impl_, key, mode, Direction::decrypt, iv, aad, message,
-                      const_cast<uint8_t*>(tag), tag_bytes);
+        return run_serial(*impl_, key, mode, Direction::decrypt, iv, aad, message,
+                          const_cast<uint8_t*>(tag), tag_bytes);
     // The correct tag of a forged message is secret: it would authenticate the forgery.
-    Secret<gcm_tag_bytes> whole;
-    status = gcm(*impl_, key, Direction::decrypt, iv, aad, message, whole.bytes);
-    if (status == WARPSEAL_OK && !equal_secret(whole.data(), tag, tag_bytes))
+    Secret<gcm_tag_bytes> full_tag;
+    status = run_gcm(*impl_, key, Direction::decrypt, iv, aad, message, full_tag.bytes);
+    if (status == WARPSEAL_OK && !equal_secret(full_tag.data(), tag, tag_bytes))
         status = WARPSEAL_NOT_AUTHENTIC;
     if (status == WARPSEAL_NOT_AUTHENTIC && bytes != 0) wipe(out, bytes);
     return status;
@@ -243,7 +245,7 @@ warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes
 
 warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
                             uint8_t* tag, size_t tag_bytes) {
-    if (mode != WARPSEAL_CMAC || !key.fits(mode) || tag == nullptr ||
+    if (mode != WARPSEAL_CMAC || !key.supports(mode) || tag == nullptr ||
         (in.data == nullptr && in.size != 0))
         return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
@@ -251,8 +253,8 @@ warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direct
     if (status == WARPSEAL_OK) status = check_text(mode, key.facts(), 0, in.size);
     if (status != WARPSEAL_OK) return status;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
-    return serial(*impl_, key, mode, direction, {}, {}, {in.data, nullptr, in.size}, tag,
-                  tag_bytes);
+    return run_serial(*impl_, key, mode, direction, {}, {}, {in.data, nullptr, in.size}, tag,
+                      tag_bytes);
 }
 
 }  // namespace warpseal

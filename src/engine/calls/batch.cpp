@@ -9,7 +9,7 @@
 namespace warpseal {
 namespace {
 
-constexpr uint64_t most_side_by_side = 512;
+constexpr uint64_t max_interleaved = 512;
 
 // Runs messages [first, end) on the CPU. Returns the number of messages that did not verify.
 uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction,
@@ -25,8 +25,8 @@ uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Dire
     // Serial messages run interleaved: give each call as many as the widest representation holds,
     // if there are enough.
     if (mode != WARPSEAL_GCM && !sweeps(mode, direction))
-        step = std::max(step, std::min(most_side_by_side,
-                                       (count + route.plan.threads - 1) / route.plan.threads));
+        step = std::max(
+            step, std::min(max_interleaved, (count + route.plan.threads - 1) / route.plan.threads));
     struct Shared {
         CpuCipher::Batch run;
         const void* state;
@@ -178,17 +178,17 @@ Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batc
 // Runs a batch that passed all checks.
 warpseal_status run_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode,
                           Direction direction, const warpseal_batch& batch, uint64_t total_bytes,
-                          Engine::Where where, const char** target) {
+                          Engine::Threads threads, const char** target) {
     Route route;
-    const bool everywhere = where == Engine::Where::everywhere;
-    const Call call = call_of(mode, direction, batch, total_bytes, everywhere);
+    const bool all_threads = threads == Engine::Threads::all;
+    const Call call = call_of(mode, direction, batch, total_bytes, all_threads);
     const warpseal_status status = impl.route(key, call, route);
     if (status != WARPSEAL_OK) return status;
     if (target != nullptr) *target = route.target;
     if (batch.message_count == 0) return WARPSEAL_OK;
 
     Shards shards = shards_of_messages(route, batch, call.bytes);
-    Messages work(impl, route, everywhere ? &impl.pool : nullptr, mode, direction, batch,
+    Messages work(impl, route, all_threads ? &impl.pool : nullptr, mode, direction, batch,
                   total_bytes);
     run_shards(impl, route, work, shards);
     return work.forgeries() == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
@@ -197,7 +197,7 @@ warpseal_status run_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode
 }  // namespace
 
 warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction direction,
-                              const warpseal_batch& batch, Where where, const char** target) {
+                              const warpseal_batch& batch, Threads threads, const char** target) {
     warpseal_status status = check_batch(key, mode, direction, batch);
     uint64_t total_bytes = 0;
     if (status == WARPSEAL_OK) status = check_host_messages(key.facts(), mode, batch, total_bytes);
@@ -207,8 +207,8 @@ warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction dire
         return WARPSEAL_WEAK_KEY;
     if (total_bytes == 0 && lacks_text(mode, batch))
         return run_batch(*impl_, key, mode, direction, without_text(batch, mode), total_bytes,
-                         where, target);
-    return run_batch(*impl_, key, mode, direction, batch, total_bytes, where, target);
+                         threads, target);
+    return run_batch(*impl_, key, mode, direction, batch, total_bytes, threads, target);
 }
 
 }  // namespace warpseal

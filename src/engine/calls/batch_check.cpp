@@ -48,7 +48,7 @@ bool lacks_text(warpseal_mode mode, const warpseal_batch& batch) {
 
 warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direction,
                             const warpseal_batch& batch) {
-    if (!known(mode) || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS || !key.fits(mode))
+    if (!known(mode) || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS || !key.supports(mode))
         return WARPSEAL_INVALID_ARGUMENT;
     const CpuCipher& cipher = key.facts();
     if (!runs(&cipher, BackendEntry::batch, mode, direction)) return WARPSEAL_UNSUPPORTED;

@@ -14,8 +14,8 @@ struct Device {
 
 // Finds the GPU that holds `in` and `out` (either may be null), self-tests the path and expands the
 // key for it.
-warpseal_status ready(Engine::Impl& impl, const Key& key, BackendEntry entry, warpseal_mode mode,
-                      Direction direction, const void* in, const void* out, Device& device) {
+warpseal_status prepare(Engine::Impl& impl, const Key& key, BackendEntry entry, warpseal_mode mode,
+                        Direction direction, const void* in, const void* out, Device& device) {
     const CudaCipher* cipher = key.descriptors().cuda;
     if (cipher != nullptr && impl.gpus.possible() && !runs(cipher, entry, mode, direction))
         return WARPSEAL_UNSUPPORTED;
@@ -36,9 +36,9 @@ warpseal_status ready(Engine::Impl& impl, const Key& key, BackendEntry entry, wa
     return device.state == nullptr ? WARPSEAL_OUT_OF_MEMORY : WARPSEAL_OK;
 }
 
-warpseal_status told(Engine::Impl& impl, warpseal_status status) {
-    // The caller may have caused the failure (host pointer, destroyed stream), so only a lost GPU
-    // is reported.
+// Reports the loss of a GPU, and nothing else: the caller may have caused the failure (host
+// pointer, destroyed stream). Returns `status`.
+warpseal_status report_loss(Engine::Impl& impl, warpseal_status status) {
     if (status != WARPSEAL_OK) (void)impl.gpus.any_open();
     return status;
 }
@@ -54,11 +54,11 @@ warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Directi
     if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
     if (!sweeps(mode, direction)) return WARPSEAL_UNSUPPORTED;  // serial modes need a batch
     Device device;
-    status = ready(*impl_, key, BackendEntry::sweep, mode, direction, in, out, device);
+    status = prepare(*impl_, key, BackendEntry::sweep, mode, direction, in, out, device);
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const Gpu& gpu = *device.gpu;
-    return told(*impl_,
-                gpu.backend().sweep_device(gpu.device(), *key.descriptors().cuda, device.state,
+    return report_loss(
+        *impl_, gpu.backend().sweep_device(gpu.device(), *key.descriptors().cuda, device.state,
                                            mode, direction, iv.data, in, out, bytes, stream));
 }
 
@@ -69,13 +69,13 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
     if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
     if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
     Device device;
-    status = ready(*impl_, key, BackendEntry::xts, WARPSEAL_XTS, direction, in, out, device);
+    status = prepare(*impl_, key, BackendEntry::xts, WARPSEAL_XTS, direction, in, out, device);
     const void* tweak_state = status == WARPSEAL_OK ? key.cuda_tweak_state() : nullptr;
     if (status == WARPSEAL_OK && tweak_state == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     if (status != WARPSEAL_OK || bytes == 0) return status;
     const Gpu& gpu = *device.gpu;
-    return told(*impl_,
-                gpu.backend().xts_device(gpu.device(), *key.descriptors().cuda, device.state,
+    return report_loss(
+        *impl_, gpu.backend().xts_device(gpu.device(), *key.descriptors().cuda, device.state,
                                          tweak_state, direction, units, in, out, bytes, stream));
 }
 
@@ -88,12 +88,12 @@ warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Directi
         status = WARPSEAL_WEAK_KEY;
     if (status == WARPSEAL_OK)
         status =
-            ready(*impl_, key, BackendEntry::batch, mode, direction, batch.in, batch.out, device);
+            prepare(*impl_, key, BackendEntry::batch, mode, direction, batch.in, batch.out, device);
     if (status != WARPSEAL_OK || batch.message_count == 0) return status;
     const Gpu& gpu = *device.gpu;
     const void* shared = batch.keys == nullptr ? device.state : nullptr;
-    return told(*impl_, gpu.backend().batch_device(gpu.device(), *key.descriptors().cuda, shared,
-                                                   mode, direction, batch, stream));
+    return report_loss(*impl_, gpu.backend().batch_device(gpu.device(), *key.descriptors().cuda,
+                                                          shared, mode, direction, batch, stream));
 }
 
 }  // namespace warpseal

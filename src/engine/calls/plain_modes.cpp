@@ -30,25 +30,26 @@ void sweep_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv)
 void feedback_on_cores(const CoreWork& work, warpseal_mode mode, const uint8_t* iv) {
     const auto sweep = work.route.cores->sweep[mode][static_cast<int>(work.direction)];
     const size_t count = work.chunks(), block_bytes = work.route.cores->block_bytes;
-    std::unique_ptr<uint8_t[]> edges(count == 1 ? nullptr
-                                                : new (std::nothrow) uint8_t[count * block_bytes]);
-    if (!edges) {  // one chunk, or no memory to save the blocks between chunks
+    std::unique_ptr<uint8_t[]> previous(
+        count == 1 ? nullptr : new (std::nothrow) uint8_t[count * block_bytes]);
+    if (!previous) {  // one chunk, or no memory to save the blocks between chunks
         sweep(work.route.state, iv, 0, work.message.in + work.done, work.message.out + work.done,
               work.message.bytes - work.done);
         return;
     }
-    memcpy(edges.get(), iv, block_bytes);
+    memcpy(previous.get(), iv, block_bytes);
     for (size_t i = 1; i < count; ++i)
-        memcpy(&edges[i * block_bytes], work.chunk(i).in - block_bytes, block_bytes);
+        memcpy(&previous[i * block_bytes], work.chunk(i).in - block_bytes, block_bytes);
     struct {
         const CoreWork& work;
         CpuCipher::Sweep sweep;
-        const uint8_t* edges;
+        const uint8_t* previous;  // block before each chunk
         size_t block_bytes;
-    } const all{work, sweep, edges.get(), block_bytes};
+    } const all{work, sweep, previous.get(), block_bytes};
     work.pool.run(count, work.route.plan.threads, [&all](size_t i) {
         const CoreWork::Chunk p = all.work.chunk(i);
-        all.sweep(all.work.route.state, all.edges + i * all.block_bytes, 0, p.in, p.out, p.bytes);
+        all.sweep(all.work.route.state, all.previous + i * all.block_bytes, 0, p.in, p.out,
+                  p.bytes);
     });
 }
 
@@ -151,8 +152,8 @@ __attribute__((noinline)) warpseal_status publish_result(size_t padding, uint8_t
 
 }  // namespace
 
-uint64_t run_one(Engine::Impl& impl, const Route& route, warpseal_mode mode, Direction direction,
-                 const warpseal_batch& batch) {
+uint64_t run_batch_of_one(Engine::Impl& impl, const Route& route, warpseal_mode mode,
+                          Direction direction, const warpseal_batch& batch) {
     uint64_t done = 0, forgeries = 0;
     if (route.gpu) {
         Gpu& gpu = impl.gpus[route.shard_plan.first_gpu()];
@@ -188,7 +189,7 @@ warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction di
     status = impl_->route(key, call_of(mode, direction, entry, message), route);
     if (status != WARPSEAL_OK) return status;
     if (entry == BackendEntry::batch) {
-        (void)run_one(*impl_, route, mode, direction, batch_of_one(message, iv));
+        (void)run_batch_of_one(*impl_, route, mode, direction, batch_of_one(message, iv));
         return WARPSEAL_OK;
     }
     Shards shards = shards_of(route, bytes, route.cores->block_bytes);

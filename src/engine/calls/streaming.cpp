@@ -23,15 +23,15 @@ StreamingContext::StreamingContext(Engine& engine, const Key& key, warpseal_mode
       chains_(!sweeps(mode, direction)),
       batch_(batch_of_one({}, {nullptr, block_bytes_})) {}
 
-StreamingContext::Carried& StreamingContext::CarriedSecret::memory() {
-    if (!memory_.allocate(sizeof(Carried))) throw std::bad_alloc();
-    return *new (memory_.data()) Carried{};
+StreamingContext::MessageState& StreamingContext::SecretMessageState::memory() {
+    if (!memory_.allocate(sizeof(MessageState))) throw std::bad_alloc();
+    return *new (memory_.data()) MessageState{};
 }
 
 warpseal_status StreamingContext::create(Engine& engine, const Key& key, warpseal_mode mode,
                                          Direction direction,
                                          std::unique_ptr<StreamingContext>& out) {
-    if (!(plain(mode) || mode == WARPSEAL_GCM || mode == WARPSEAL_XTS) || !key.fits(mode))
+    if (!(plain(mode) || mode == WARPSEAL_GCM || mode == WARPSEAL_XTS) || !key.supports(mode))
         return WARPSEAL_INVALID_ARGUMENT;
     if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;
@@ -44,7 +44,7 @@ warpseal_status StreamingContext::create(Engine& engine, const Key& key, warpsea
 
 warpseal_status StreamingContext::rekey(Engine& engine, const Key& key) {
     if (stage_ != Stage::none) end();
-    if (&engine != &engine_ || &key.facts() != &facts_ || !key.fits(mode_))
+    if (&engine != &engine_ || &key.facts() != &facts_ || !key.supports(mode_))
         return WARPSEAL_INVALID_ARGUMENT;
     if (key.refuses(direction_)) return WARPSEAL_WEAK_KEY;
     key_ = &key;
@@ -56,7 +56,7 @@ warpseal_status StreamingContext::find_paths() {
     warpseal_status status = find_path(text_, mode_, direction_);
     if (status == WARPSEAL_OK && mode_ != WARPSEAL_XTS)
         status = find_path(block_, WARPSEAL_ECB, Direction::encrypt);
-    if (status == WARPSEAL_OK && text_.cipher != before) settle_representation();
+    if (status == WARPSEAL_OK && text_.cipher != before) select_representation();
     return status;
 }
 
@@ -68,7 +68,7 @@ warpseal_status StreamingContext::find_path(Path& path, warpseal_mode mode, Dire
     return status;
 }
 
-void StreamingContext::settle_representation() {
+void StreamingContext::select_representation() {
     const CpuBlockLoops* const loops = cpu_block_loops(*text_.cipher);
     loop_ = loops == nullptr ? nullptr : loops->blocks[mode_][static_cast<int>(direction_)];
     instructions_ = strcmp(text_.cipher->representation, "instructions") == 0;
@@ -80,16 +80,16 @@ warpseal_status StreamingContext::begin(Bytes iv) {
     const warpseal_status status = check_iv(mode_, facts_, iv.size);
     if (status != WARPSEAL_OK) return status;
     if (iv.data == nullptr && mode_ != WARPSEAL_ECB) return WARPSEAL_INVALID_ARGUMENT;
-    Carried& carried = carried_.value;
-    if (mode_ == WARPSEAL_GCM && iv.size == sizeof no_iv) {
-        memcpy(carried.run.counter0, iv.data, sizeof no_iv);
-        store_be32(carried.run.counter0 + sizeof no_iv, 1);
+    MessageState& state = state_.value;
+    if (mode_ == WARPSEAL_GCM && iv.size == sizeof zero_iv) {
+        memcpy(state.gcm.counter0, iv.data, sizeof zero_iv);
+        store_be32(state.gcm.counter0 + sizeof zero_iv, 1);
     } else if (mode_ == WARPSEAL_GCM) {
-        text_.cipher->gcm_begin(text_.state, iv.data, iv.size, nullptr, 0, &carried.run);
+        text_.cipher->gcm_begin(text_.state, iv.data, iv.size, nullptr, 0, &state.gcm);
     } else if (mode_ == WARPSEAL_CTR) {
-        memcpy(carried.run.counter0, iv.data, block_bytes_);
+        memcpy(state.gcm.counter0, iv.data, block_bytes_);
     } else if (mode_ != WARPSEAL_ECB) {
-        memcpy(carried.feedback, iv.data, block_bytes_);
+        memcpy(state.feedback, iv.data, block_bytes_);
     }
     stage_ = mode_ == WARPSEAL_GCM ? Stage::aad : Stage::text;
     return WARPSEAL_OK;
@@ -102,7 +102,7 @@ warpseal_status StreamingContext::aad(Bytes aad) {
     const warpseal_status status =
         total < aad_bytes_ ? WARPSEAL_LIMIT_EXCEEDED : check_aad(mode_, total);
     if (status != WARPSEAL_OK) return status;
-    sum(aad.data, aad.size);
+    hash_aad(aad.data, aad.size);
     aad_bytes_ = total;
     return WARPSEAL_OK;
 }
@@ -119,9 +119,9 @@ warpseal_status StreamingContext::update(const uint8_t* in, uint8_t* out, size_t
             return within_block(bytes) != 0 ? WARPSEAL_INVALID_ARGUMENT : blocks(in, out, bytes);
         case WARPSEAL_CFB:
         case WARPSEAL_OFB: return feedback(in, out, bytes);
-        case WARPSEAL_XTS: return unit(in, out, bytes);
-        case WARPSEAL_GCM: return authenticated(in, out, bytes);
-        default: return counted(in, out, bytes);
+        case WARPSEAL_XTS: return xts_unit(in, out, bytes);
+        case WARPSEAL_GCM: return gcm_update(in, out, bytes);
+        default: return counter_update(in, out, bytes);
     }
 }
 
@@ -130,7 +130,7 @@ warpseal_status StreamingContext::tag(uint8_t* tag, size_t tag_bytes) {
         return WARPSEAL_INVALID_ARGUMENT;
     const warpseal_status status = check_tag(mode_, facts_, tag_bytes);
     if (status != WARPSEAL_OK) return status;
-    Secret<whole_tag_bytes> whole;
+    Secret<full_tag_bytes> whole;
     finish(whole.data());
     memcpy(tag, whole.data(), tag_bytes);
     return WARPSEAL_OK;
@@ -138,7 +138,7 @@ warpseal_status StreamingContext::tag(uint8_t* tag, size_t tag_bytes) {
 
 warpseal_status StreamingContext::verify(const uint8_t* tag, size_t tag_bytes) {
     if (direction_ != Direction::decrypt || tag == nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    Secret<whole_tag_bytes> ours;
+    Secret<full_tag_bytes> ours;
     const warpseal_status status = this->tag(ours.data(), tag_bytes);
     if (status != WARPSEAL_OK) return status;
     return equal_secret(ours.data(), tag, tag_bytes) ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
@@ -151,30 +151,30 @@ void StreamingContext::position(uint8_t* iv, uint32_t* used) const {
     if (mode_ == WARPSEAL_CTR || mode_ == WARPSEAL_GCM)
         counters(blocks_of(text_bytes_ + block_bytes_ - 1), 1, iv);
     else
-        memcpy(iv, carried_.value.feedback, block_bytes_);
+        memcpy(iv, state_.value.feedback, block_bytes_);
 }
 
 // Blocks that bypass update() are not counted: between blocks nothing needs their number.
 // Only CTR does; its message restarts at the current counter.
 StreamingContext::Loop StreamingContext::loop() {
     const bool between_blocks =
-        stage_ == Stage::text && within_block(text_bytes_) == 0 && stream_at_ == stream_end_;
+        stage_ == Stage::text && within_block(text_bytes_) == 0 && keystream_at_ == keystream_end_;
     if (loop_ == nullptr || !between_blocks) return {};
-    Carried& carried = carried_.value;
-    if (mode_ != WARPSEAL_CTR) return {loop_, text_.state, carried.feedback};
-    counters(next_block_, 1, carried.part.counter0);
-    copy_block(carried.run.counter0, carried.part.counter0);
+    MessageState& state = state_.value;
+    if (mode_ != WARPSEAL_CTR) return {loop_, text_.state, state.feedback};
+    counters(next_block_, 1, state.scratch.counter0);
+    copy_block(state.gcm.counter0, state.scratch.counter0);
     next_block_ = text_bytes_ = 0;
-    return {loop_, text_.state, carried.run.counter0};
+    return {loop_, text_.state, state.gcm.counter0};
 }
 
 // Processes a large chunk by a route of its own. Ends the message on failure, because its progress
 // is unknown.
-warpseal_status StreamingContext::by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status StreamingContext::large_update(const uint8_t* in, uint8_t* out, size_t bytes) {
     warpseal_status status;
     try {
-        status =
-            mode_ == WARPSEAL_GCM ? gcm_by_route(in, out, bytes) : message_by_route(in, out, bytes);
+        status = mode_ == WARPSEAL_GCM ? large_gcm_update(in, out, bytes)
+                                       : large_plain_update(in, out, bytes);
     } catch (...) {
         end();
         throw;
@@ -183,12 +183,13 @@ warpseal_status StreamingContext::by_route(const uint8_t* in, uint8_t* out, size
     return status;
 }
 
-warpseal_status StreamingContext::message_by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status StreamingContext::large_plain_update(const uint8_t* in, uint8_t* out,
+                                                     size_t bytes) {
     uint8_t iv[longest_block];
     if (mode_ == WARPSEAL_CTR)
         counters(next_block_, 1, iv);
     else
-        copy_block(iv, carried_.value.feedback);
+        copy_block(iv, state_.value.feedback);
     return engine_.message(*key_, mode_, direction_, {iv, mode_ == WARPSEAL_ECB ? 0 : block_bytes_},
                            in, out, bytes);
 }
@@ -197,59 +198,59 @@ warpseal_status StreamingContext::message_by_route(const uint8_t* in, uint8_t* o
 
 // Processes complete blocks of a parallel mode, from the block in `feedback`.
 warpseal_status StreamingContext::sweep(const uint8_t* in, uint8_t* out, size_t bytes) {
-    if (bytes >= routed_bytes) return by_route(in, out, bytes);
-    const uint8_t* const iv = mode_ == WARPSEAL_ECB ? nullptr : carried_.value.feedback;
+    if (bytes >= large_update_bytes) return large_update(in, out, bytes);
+    const uint8_t* const iv = mode_ == WARPSEAL_ECB ? nullptr : state_.value.feedback;
     text_.cipher->sweep[mode_][static_cast<int>(direction_)](text_.state, iv, 0, in, out, bytes);
     return WARPSEAL_OK;
 }
 
 // Processes complete blocks of a serial mode, which always runs on the CPU.
 warpseal_status StreamingContext::chain(const uint8_t* in, uint8_t* out, size_t bytes) {
-    uint8_t* const state = carried_.value.feedback;
+    uint8_t* const feedback = state_.value.feedback;
     if (bytes > block_bytes_) {
-        uint8_t* const last = carried_.value.part.sum;  // copy: an in-place call overwrites it
+        uint8_t* const last = state_.value.scratch.sum;  // copy: an in-place call overwrites it
         copy_block(last, in + bytes - block_bytes_);
-        batch_.ivs = state;
+        batch_.ivs = feedback;
         batch_.in = in;
         batch_.out = out;
         batch_.message_bytes = bytes;
         (void)text_.cipher->batch[mode_][static_cast<int>(direction_)](text_.state, batch_, 0, 1);
         const uint8_t* const last_out = out + bytes - block_bytes_;
         if (mode_ == WARPSEAL_OFB)
-            xor_bytes(last_out, last, state, block_bytes_);
+            xor_bytes(last_out, last, feedback, block_bytes_);
         else
-            copy_block(state, last_out);
+            copy_block(feedback, last_out);
         return WARPSEAL_OK;
     }
     // A single block is faster without a batch.
-    if (mode_ == WARPSEAL_CBC) xor_bytes(state, in, state, block_bytes_);
-    encipher(state, state, block_bytes_);
-    if (mode_ == WARPSEAL_CFB) xor_bytes(state, in, state, block_bytes_);
+    if (mode_ == WARPSEAL_CBC) xor_bytes(feedback, in, feedback, block_bytes_);
+    encipher(feedback, feedback, block_bytes_);
+    if (mode_ == WARPSEAL_CFB) xor_bytes(feedback, in, feedback, block_bytes_);
     if (mode_ == WARPSEAL_OFB)
-        xor_bytes(in, state, out, block_bytes_);
+        xor_bytes(in, feedback, out, block_bytes_);
     else
-        copy_block(out, state);
+        copy_block(out, feedback);
     return WARPSEAL_OK;
 }
 
 // Processes complete blocks of CBC, CFB and OFB.
 warpseal_status StreamingContext::blocks(const uint8_t* in, uint8_t* out, size_t bytes) {
     if (bytes == 0) return WARPSEAL_OK;
-    if (loop_ != nullptr && (chains_ || bytes < routed_bytes)) {
-        loop_(text_.state, carried_.value.feedback, in, out, bytes);
+    if (loop_ != nullptr && (chains_ || bytes < large_update_bytes)) {
+        loop_(text_.state, state_.value.feedback, in, out, bytes);
         return WARPSEAL_OK;
     }
     if (chains_) return chain(in, out, bytes);
-    uint8_t* const last = carried_.value.part.sum;  // copy: an in-place call overwrites it
+    uint8_t* const last = state_.value.scratch.sum;  // copy: an in-place call overwrites it
     copy_block(last, in + bytes - block_bytes_);
     if (const warpseal_status status = sweep(in, out, bytes); status != WARPSEAL_OK) return status;
-    copy_block(carried_.value.feedback, last);
+    copy_block(state_.value.feedback, last);
     return WARPSEAL_OK;
 }
 
 // CFB and OFB: processes bytes of the block whose keystream is in `feedback`, from byte `at`.
 void StreamingContext::partial_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes) {
-    uint8_t* const stream = carried_.value.feedback + at;
+    uint8_t* const stream = state_.value.feedback + at;
     for (size_t i = 0; i < bytes; ++i) {
         const uint8_t given = in[i];
         out[i] = given ^ stream[i];
@@ -266,7 +267,7 @@ warpseal_status StreamingContext::feedback(const uint8_t* in, uint8_t* out, size
         return status;
     text_bytes_ += bytes;
     if (tail == 0) return WARPSEAL_OK;
-    encipher(carried_.value.feedback, carried_.value.feedback, block_bytes_);
+    encipher(state_.value.feedback, state_.value.feedback, block_bytes_);
     partial_block(0, in + head + whole, out + head + whole, tail);
     return WARPSEAL_OK;
 }
@@ -278,10 +279,10 @@ void StreamingContext::encipher(const uint8_t* in, uint8_t* out, size_t bytes) c
 
 // ---- XTS
 
-warpseal_status StreamingContext::unit(const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status StreamingContext::xts_unit(const uint8_t* in, uint8_t* out, size_t bytes) {
     XtsUnits units = {{}, bytes};
-    memcpy(units.first, carried_.value.feedback, sizeof units.first);
-    if (bytes >= routed_bytes) return engine_.xts(*key_, direction_, units, in, out, bytes);
+    memcpy(units.first, state_.value.feedback, sizeof units.first);
+    if (bytes >= large_update_bytes) return engine_.xts(*key_, direction_, units, in, out, bytes);
     // The other limits of check_units hold: the unit is not too long.
     if (bytes < sizeof units.first) return WARPSEAL_INVALID_ARGUMENT;
     text_.cipher->xts[static_cast<int>(direction_)](text_.state, text_.tweak_state, units, in, out,
@@ -291,15 +292,15 @@ warpseal_status StreamingContext::unit(const uint8_t* in, uint8_t* out, size_t b
 
 // Ends the message and zeroizes its state.
 void StreamingContext::end() {
-    Carried& carried = carried_.value;
-    wipe(&carried, offsetof(Carried, stream));
-    wipe(carried.stream, stream_end_);  // stream_end_ never decreases within a message
-    wipe(carried.unsummed, sizeof carried.unsummed);
+    MessageState& state = state_.value;
+    wipe(&state, offsetof(MessageState, keystream));
+    wipe(state.keystream, keystream_end_);  // keystream_end_ never decreases within a message
+    wipe(state.unhashed, sizeof state.unhashed);
     stage_ = Stage::none;
     has_tag_mask_ = false;
     aad_bytes_ = text_bytes_ = next_block_ = 0;
-    stream_at_ = stream_end_ = unsummed_bytes_ = 0;
-    stream_bytes_ = first_stream_bytes;
+    keystream_at_ = keystream_end_ = unhashed_bytes_ = 0;
+    next_keystream_bytes_ = first_keystream_bytes;
 }
 
 }  // namespace warpseal

@@ -56,42 +56,42 @@ private:
     };
 
     static constexpr size_t shallow_bytes_of_instructions = 512;
-    static constexpr size_t longest_block = 16, whole_tag_bytes = 16;
-    static constexpr uint8_t no_iv[12] = {};
+    static constexpr size_t longest_block = 16, full_tag_bytes = 16;
+    static constexpr uint8_t zero_iv[12] = {};
     // Minimum update that takes the engine's route: its choice of threads and GPUs then costs at
     // most 1 % of the work.
-    static constexpr size_t routed_bytes = size_t{64} << 10;
+    static constexpr size_t large_update_bytes = size_t{64} << 10;
     // Minimum update processed directly. Shorter ones use keystream generated ahead, in growing
     // amounts: one call over many blocks costs little more than over one.
     static constexpr size_t bulk_bytes = 512, bulk_bytes_of_instructions = 64;
     // Keystream generated at once.
-    static constexpr size_t first_stream_bytes = 64, most_stream_bytes = 512;
-    static constexpr size_t sum_bytes = 512;  // bytes hashed into GHASH at once
-    struct Carried {
-        GcmRun run;                       // GCM: J0 and GHASH accumulator; CTR: first counter block
-        GcmRun part;                      // scratch for another run, or for the last block of text
+    static constexpr size_t first_keystream_bytes = 64, max_keystream_bytes = 512;
+    static constexpr size_t hashed_at_once_bytes = 512;  // bytes of one GHASH call
+    struct MessageState {
+        GcmState gcm;                     // GCM: J0 and GHASH accumulator; CTR: first counter block
+        GcmState scratch;                 // for another accumulator, or for the last block of text
         uint8_t feedback[longest_block];  // CBC, CFB, OFB: see position()
         uint8_t tag_mask[longest_block];  // encrypted J0
-        uint8_t stream[longest_block + most_stream_bytes];
-        // AAD and ciphertext not hashed yet, with room for the length block.
-        uint8_t unsummed[sum_bytes + longest_block];
+        uint8_t keystream[longest_block + max_keystream_bytes];
+        // AAD and ciphertext that is not hashed yet, with room for the length block.
+        uint8_t unhashed[hashed_at_once_bytes + longest_block];
     };
 
     // Secret memory for keystream and tag mask. Throws std::bad_alloc.
-    class CarriedSecret {
+    class SecretMessageState {
     public:
-        CarriedSecret() : value(memory()) {}
-        CarriedSecret(const CarriedSecret& other) : value(memory()) {
+        SecretMessageState() : value(memory()) {}
+        SecretMessageState(const SecretMessageState& other) : value(memory()) {
             memcpy(&value, &other.value, sizeof value);
         }
-        CarriedSecret& operator=(const CarriedSecret&) = delete;
+        SecretMessageState& operator=(const SecretMessageState&) = delete;
 
     private:
-        Carried& memory();
+        MessageState& memory();
         SecretMemory memory_;
 
     public:
-        Carried& value;
+        MessageState& value;
     };
 
     StreamingContext(Engine& engine, const Key& key, warpseal_mode mode, Direction direction);
@@ -99,7 +99,7 @@ private:
     // Select and self-test the functions that run messages under the key.
     warpseal_status find_paths();
     warpseal_status find_path(Path& path, warpseal_mode mode, Direction direction);
-    void settle_representation();
+    void select_representation();
 
     // Block sizes are powers of two; divisions would cost as much as blocks.
     size_t within_block(uint64_t bytes) const {
@@ -120,27 +120,28 @@ private:
 
     warpseal_status blocks(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status feedback(const uint8_t* in, uint8_t* out, size_t bytes);
-    warpseal_status counted(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status counter_update(const uint8_t* in, uint8_t* out, size_t bytes);
     // Not inlined: otherwise update() would need a stack frame.
-    __attribute__((noinline)) warpseal_status authenticated(const uint8_t* in, uint8_t* out,
-                                                            size_t bytes);
-    __attribute__((noinline)) warpseal_status unit(const uint8_t* in, uint8_t* out, size_t bytes);
+    __attribute__((noinline)) warpseal_status gcm_update(const uint8_t* in, uint8_t* out,
+                                                         size_t bytes);
+    __attribute__((noinline)) warpseal_status xts_unit(const uint8_t* in, uint8_t* out,
+                                                       size_t bytes);
 
-    warpseal_status by_route(const uint8_t* in, uint8_t* out, size_t bytes);
-    warpseal_status message_by_route(const uint8_t* in, uint8_t* out, size_t bytes);
-    warpseal_status gcm_by_route(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status large_update(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status large_plain_update(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status large_gcm_update(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status sweep(const uint8_t* in, uint8_t* out, size_t bytes);
-    warpseal_status count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes);
+    warpseal_status counter_bulk(const uint8_t* in, uint8_t* out, size_t bytes);
     warpseal_status chain(const uint8_t* in, uint8_t* out, size_t bytes);
     void partial_block(size_t at, const uint8_t* in, uint8_t* out, size_t bytes);
     void encipher(const uint8_t* in, uint8_t* out, size_t bytes) const;
 
     void counters(uint64_t first, size_t count, uint8_t* to) const;
-    void make_stream(size_t bytes);
-    void through_stream(const uint8_t* in, uint8_t* out, size_t bytes);
-    void sum(const uint8_t* data, size_t bytes);
+    void generate_keystream(size_t bytes);
+    void apply_keystream(const uint8_t* in, uint8_t* out, size_t bytes);
+    void hash_aad(const uint8_t* data, size_t bytes);
     void fill_block();
-    void sum_now();
+    void hash_collected();
     void finish(uint8_t* tag);
     void end();
 
@@ -161,10 +162,10 @@ private:
     bool has_tag_mask_ = false;
     uint64_t aad_bytes_ = 0, text_bytes_ = 0;
     uint64_t next_block_ = 0;  // first block without keystream
-    size_t stream_at_ = 0, stream_end_ = 0;
-    size_t stream_bytes_ = first_stream_bytes;  // amount to generate next
-    size_t unsummed_bytes_ = 0;
-    CarriedSecret carried_;
+    size_t keystream_at_ = 0, keystream_end_ = 0;
+    size_t next_keystream_bytes_ = first_keystream_bytes;  // amount to generate next
+    size_t unhashed_bytes_ = 0;
+    SecretMessageState state_;
 };
 
 }  // namespace warpseal

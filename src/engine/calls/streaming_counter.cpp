@@ -28,8 +28,8 @@ void write_counters(const uint8_t* first, uint64_t number, size_t count, uint8_t
 // XORs and keeps a copy of the ciphertext, `in` or `out`. One pass, because reading back recent
 // stores would stall.
 template <Direction direction>
-void xor_bytes_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, uint8_t* kept,
-                       size_t bytes) {
+void xor_and_copy_ciphertext(const uint8_t* in, const uint8_t* with, uint8_t* out, uint8_t* kept,
+                             size_t bytes) {
     for (; bytes >= 16; in += 16, with += 16, out += 16, kept += 16, bytes -= 16) {
         const Block<4> given = load_block<4>(in), result = given ^ load_block<4>(with);
         store_block(out, result);
@@ -45,19 +45,19 @@ void xor_bytes_keeping(const uint8_t* in, const uint8_t* with, uint8_t* out, uin
 }  // namespace
 
 // The rest of a message is a message whose J0 is advanced by next_block_.
-warpseal_status StreamingContext::gcm_by_route(const uint8_t* in, uint8_t* out, size_t bytes) {
-    GcmRun &run = carried_.value.run, &rest = carried_.value.part;
-    write_counters<4, 1>(run.counter0, next_block_, 1, rest.counter0);
-    memcpy(rest.sum, run.sum, sizeof run.sum);
+warpseal_status StreamingContext::large_gcm_update(const uint8_t* in, uint8_t* out, size_t bytes) {
+    GcmState &gcm = state_.value.gcm, &rest = state_.value.scratch;
+    write_counters<4, 1>(gcm.counter0, next_block_, 1, rest.counter0);
+    memcpy(rest.sum, gcm.sum, sizeof gcm.sum);
     const warpseal_status status =
         gcm_text(engine_.impl(), *key_, direction_, {in, out, bytes}, rest);
-    memcpy(run.sum, rest.sum, sizeof run.sum);
+    memcpy(gcm.sum, rest.sum, sizeof gcm.sum);
     return status;
 }
 
 // Writes the counter blocks of text blocks [first, first + count).
 void StreamingContext::counters(uint64_t first, size_t count, uint8_t* to) const {
-    const uint8_t* const counter0 = carried_.value.run.counter0;
+    const uint8_t* const counter0 = state_.value.gcm.counter0;
     if (mode_ == WARPSEAL_GCM)
         write_counters<4, 1>(counter0, first + 1, count, to);
     else if (block_bytes_ == 16)
@@ -67,61 +67,63 @@ void StreamingContext::counters(uint64_t first, size_t count, uint8_t* to) const
 }
 
 // Generates keystream for `bytes` bytes, which are below bulk_bytes_, and for later updates.
-void StreamingContext::make_stream(size_t bytes) {
-    Carried& carried = carried_.value;
-    while (stream_bytes_ < bytes && stream_bytes_ < most_stream_bytes) stream_bytes_ *= 2;
-    const size_t blocks = static_cast<size_t>(blocks_of(stream_bytes_));
+void StreamingContext::generate_keystream(size_t bytes) {
+    MessageState& state = state_.value;
+    while (next_keystream_bytes_ < bytes && next_keystream_bytes_ < max_keystream_bytes)
+        next_keystream_bytes_ *= 2;
+    const size_t blocks = static_cast<size_t>(blocks_of(next_keystream_bytes_));
     // Encrypts J0 together with the first blocks of text.
     const bool with_mask = mode_ == WARPSEAL_GCM && !has_tag_mask_;
-    uint8_t* const from = carried.stream + (with_mask ? 0 : longest_block);
-    if (with_mask) memcpy(from, carried.run.counter0, longest_block);
-    counters(next_block_, blocks, carried.stream + longest_block);
-    encipher(from, from, stream_bytes_ + (with_mask ? longest_block : 0));
-    if (with_mask) memcpy(carried.tag_mask, from, longest_block);
+    uint8_t* const from = state.keystream + (with_mask ? 0 : longest_block);
+    if (with_mask) memcpy(from, state.gcm.counter0, longest_block);
+    counters(next_block_, blocks, state.keystream + longest_block);
+    encipher(from, from, next_keystream_bytes_ + (with_mask ? longest_block : 0));
+    if (with_mask) memcpy(state.tag_mask, from, longest_block);
     has_tag_mask_ |= with_mask;
     next_block_ += blocks;
-    stream_at_ = longest_block;
-    stream_end_ = longest_block + stream_bytes_;
-    stream_bytes_ = std::min(2 * stream_bytes_, most_stream_bytes);
+    keystream_at_ = longest_block;
+    keystream_end_ = longest_block + next_keystream_bytes_;
+    next_keystream_bytes_ = std::min(2 * next_keystream_bytes_, max_keystream_bytes);
 }
 
 // Processes complete blocks without keystream generated ahead.
-warpseal_status StreamingContext::count_in_bulk(const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status StreamingContext::counter_bulk(const uint8_t* in, uint8_t* out, size_t bytes) {
     const int d = static_cast<int>(direction_);
-    if (mode_ == WARPSEAL_GCM) sum_now();
-    if (bytes >= routed_bytes) {
-        if (const warpseal_status status = by_route(in, out, bytes); status != WARPSEAL_OK)
+    if (mode_ == WARPSEAL_GCM) hash_collected();
+    if (bytes >= large_update_bytes) {
+        if (const warpseal_status status = large_update(in, out, bytes); status != WARPSEAL_OK)
             return status;
     } else if (mode_ == WARPSEAL_GCM) {
-        text_.cipher->gcm_segment[d](text_.state, &carried_.value.run, next_block_, in, out, bytes);
+        text_.cipher->gcm_segment[d](text_.state, &state_.value.gcm, next_block_, in, out, bytes);
     } else {
-        text_.cipher->sweep[mode_][d](text_.state, carried_.value.run.counter0, next_block_, in,
-                                      out, bytes);
+        text_.cipher->sweep[mode_][d](text_.state, state_.value.gcm.counter0, next_block_, in, out,
+                                      bytes);
     }
     next_block_ += blocks_of(bytes);
     return WARPSEAL_OK;
 }
 
 // Processes bytes with the keystream that is left.
-void StreamingContext::through_stream(const uint8_t* in, uint8_t* out, size_t bytes) {
-    Carried& carried = carried_.value;
+void StreamingContext::apply_keystream(const uint8_t* in, uint8_t* out, size_t bytes) {
+    MessageState& state = state_.value;
     if (mode_ != WARPSEAL_GCM) {
-        xor_bytes(in, carried.stream + stream_at_, out, bytes);
-        stream_at_ += bytes;
+        xor_bytes(in, state.keystream + keystream_at_, out, bytes);
+        keystream_at_ += bytes;
         return;
     }
     for (size_t n; bytes != 0; in += n, out += n, bytes -= n) {
-        n = std::min(bytes, sum_bytes - unsummed_bytes_);
-        const auto work = direction_ == Direction::encrypt ? xor_bytes_keeping<Direction::encrypt>
-                                                           : xor_bytes_keeping<Direction::decrypt>;
-        work(in, carried.stream + stream_at_, out, carried.unsummed + unsummed_bytes_, n);
-        stream_at_ += n;
-        unsummed_bytes_ += n;
-        if (unsummed_bytes_ == sum_bytes) sum_now();
+        n = std::min(bytes, hashed_at_once_bytes - unhashed_bytes_);
+        const auto work = direction_ == Direction::encrypt
+                              ? xor_and_copy_ciphertext<Direction::encrypt>
+                              : xor_and_copy_ciphertext<Direction::decrypt>;
+        work(in, state.keystream + keystream_at_, out, state.unhashed + unhashed_bytes_, n);
+        keystream_at_ += n;
+        unhashed_bytes_ += n;
+        if (unhashed_bytes_ == hashed_at_once_bytes) hash_collected();
     }
 }
 
-warpseal_status StreamingContext::authenticated(const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status StreamingContext::gcm_update(const uint8_t* in, uint8_t* out, size_t bytes) {
     const uint64_t total = std::max<uint64_t>(text_bytes_ + bytes, bytes);
     if (const warpseal_status status = check_text(mode_, facts_, 0, total); status != WARPSEAL_OK)
         return status;
@@ -129,25 +131,25 @@ warpseal_status StreamingContext::authenticated(const uint8_t* in, uint8_t* out,
         fill_block();
         stage_ = Stage::text;
     }
-    return counted(in, out, bytes);
+    return counter_update(in, out, bytes);
 }
 
-warpseal_status StreamingContext::counted(const uint8_t* in, uint8_t* out, size_t bytes) {
+warpseal_status StreamingContext::counter_update(const uint8_t* in, uint8_t* out, size_t bytes) {
     const uint64_t total = text_bytes_ + bytes;
-    if (const size_t left = stream_end_ - stream_at_; left != 0) {
+    if (const size_t left = keystream_end_ - keystream_at_; left != 0) {
         const size_t n = std::min(bytes, left);
-        through_stream(in, out, n);
+        apply_keystream(in, out, n);
         in += n, out += n, bytes -= n;
     }
     if (bytes >= bulk_bytes_) {  // at a block boundary
         const size_t n = bytes - within_block(bytes);
-        if (const warpseal_status status = count_in_bulk(in, out, n); status != WARPSEAL_OK)
+        if (const warpseal_status status = counter_bulk(in, out, n); status != WARPSEAL_OK)
             return status;
         in += n, out += n, bytes -= n;
     }
     if (bytes != 0) {
-        make_stream(bytes);
-        through_stream(in, out, bytes);
+        generate_keystream(bytes);
+        apply_keystream(in, out, bytes);
     }
     text_bytes_ = total;
     return WARPSEAL_OK;
@@ -157,62 +159,63 @@ warpseal_status StreamingContext::counted(const uint8_t* in, uint8_t* out, size_
 
 // Hashes AAD. Small amounts are collected, as ciphertext is: one call over many blocks costs little
 // more than over one.
-void StreamingContext::sum(const uint8_t* data, size_t bytes) {
-    Carried& carried = carried_.value;
+void StreamingContext::hash_aad(const uint8_t* data, size_t bytes) {
+    MessageState& state = state_.value;
     while (bytes != 0) {
-        const size_t within = unsummed_bytes_ % longest_block;
-        size_t n = std::min(bytes, sum_bytes - unsummed_bytes_);
-        if (bytes > 4 * sum_bytes) {
+        const size_t within = unhashed_bytes_ % longest_block;
+        size_t n = std::min(bytes, hashed_at_once_bytes - unhashed_bytes_);
+        if (bytes > 4 * hashed_at_once_bytes) {
             if (within != 0) {
                 n = longest_block - within;
             } else {
-                sum_now();
+                hash_collected();
                 n = bytes / longest_block * longest_block;
-                text_.cipher->gcm_begin(text_.state, no_iv, sizeof no_iv, data, n, &carried.part);
-                text_.cipher->gcm_combine(text_.state, carried.run.sum, carried.part.sum,
+                text_.cipher->gcm_begin(text_.state, zero_iv, sizeof zero_iv, data, n,
+                                        &state.scratch);
+                text_.cipher->gcm_combine(text_.state, state.gcm.sum, state.scratch.sum,
                                           n / longest_block);
                 data += n, bytes -= n;
                 continue;
             }
         }
-        memcpy(carried.unsummed + unsummed_bytes_, data, n);
-        unsummed_bytes_ += n;
+        memcpy(state.unhashed + unhashed_bytes_, data, n);
+        unhashed_bytes_ += n;
         data += n, bytes -= n;
-        if (unsummed_bytes_ == sum_bytes) sum_now();
+        if (unhashed_bytes_ == hashed_at_once_bytes) hash_collected();
     }
 }
 
 // Pads AAD or text with zeros to a multiple of a block.
 void StreamingContext::fill_block() {
-    const size_t more = (longest_block - unsummed_bytes_ % longest_block) % longest_block;
-    memset(carried_.value.unsummed + unsummed_bytes_, 0, more);
-    unsummed_bytes_ += more;
+    const size_t more = (longest_block - unhashed_bytes_ % longest_block) % longest_block;
+    memset(state_.value.unhashed + unhashed_bytes_, 0, more);
+    unhashed_bytes_ += more;
 }
 
 // Hashes the collected blocks. gcm_begin starts GHASH at zero, so the accumulator is XORed into the
 // first block.
-void StreamingContext::sum_now() {
-    if (unsummed_bytes_ == 0) return;
-    Carried& carried = carried_.value;
-    xor_bytes(carried.unsummed, carried.run.sum, carried.unsummed, longest_block);
-    text_.cipher->gcm_begin(text_.state, no_iv, sizeof no_iv, carried.unsummed, unsummed_bytes_,
-                            &carried.part);
-    memcpy(carried.run.sum, carried.part.sum, sizeof carried.run.sum);
-    unsummed_bytes_ = 0;
+void StreamingContext::hash_collected() {
+    if (unhashed_bytes_ == 0) return;
+    MessageState& state = state_.value;
+    xor_bytes(state.unhashed, state.gcm.sum, state.unhashed, longest_block);
+    text_.cipher->gcm_begin(text_.state, zero_iv, sizeof zero_iv, state.unhashed, unhashed_bytes_,
+                            &state.scratch);
+    memcpy(state.gcm.sum, state.scratch.sum, sizeof state.gcm.sum);
+    unhashed_bytes_ = 0;
 }
 
 void StreamingContext::finish(uint8_t* tag) {
-    Carried& carried = carried_.value;
+    MessageState& state = state_.value;
     fill_block();
     if (has_tag_mask_) {
-        store_be64(carried.unsummed + unsummed_bytes_, aad_bytes_ * 8);
-        store_be64(carried.unsummed + unsummed_bytes_ + 8, text_bytes_ * 8);
-        unsummed_bytes_ += longest_block;
-        sum_now();
-        xor_bytes(carried.run.sum, carried.tag_mask, tag, whole_tag_bytes);
+        store_be64(state.unhashed + unhashed_bytes_, aad_bytes_ * 8);
+        store_be64(state.unhashed + unhashed_bytes_ + 8, text_bytes_ * 8);
+        unhashed_bytes_ += longest_block;
+        hash_collected();
+        xor_bytes(state.gcm.sum, state.tag_mask, tag, full_tag_bytes);
     } else {
-        sum_now();
-        text_.cipher->gcm_finish(text_.state, &carried.run, aad_bytes_, text_bytes_, tag);
+        hash_collected();
+        text_.cipher->gcm_finish(text_.state, &state.gcm, aad_bytes_, text_bytes_, tag);
     }
     end();
 }

@@ -1,5 +1,7 @@
 // Key encapsulation on GPUs: asynchronous batches in device memory, and batches in host memory that
 // run there.
+#include "engine/kem/gpu_calls.h"
+
 #include <pthread.h>
 #include <signal.h>
 
@@ -9,9 +11,8 @@
 #include <thread>
 
 #include "core/secret.h"
-#include "engine/engine_impl.h"
 #include "engine/kem/check.h"
-#include "engine/kem/self_test.h"
+#include "engine/kem/paths.h"
 
 namespace warpseal {
 namespace {
@@ -32,10 +33,10 @@ int holding(const Gpus& gpus, KemOperation operation, const warpseal_kem_batch& 
     return number;
 }
 
-// Generator of a call's drawn coins on GPUs.
-class Generator {
+// Generates a call's drawn coins on GPUs.
+class CoinGenerator {
 public:
-    Generator(Workspaces& workspaces, const CudaCipher& aes, const uint8_t* seed)
+    CoinGenerator(Workspaces& workspaces, const CudaCipher& aes, const uint8_t* seed)
         : aes_(aes),
           state_(workspaces.lease(aes.state_bytes)),
           counter_(seed + CoinSeed::key_bytes) {
@@ -62,46 +63,6 @@ struct Shard {
 
 }  // namespace
 
-warpseal_status Engine::Impl::test_kem_gpu(int set, KemOperation operation, Path path,
-                                           unsigned number, const CudaKem*& out) {
-    Gpu& gpu = gpus[number];
-    warpseal_status status = number == 0 ? gpus.open() : gpu.open();
-    if (status != WARPSEAL_OK) return status;
-    out = gpu.backend().kem(kem::sets[set]->name);
-    if (out == nullptr) return WARPSEAL_NO_DEVICE;
-    const bool device_memory = path == Path::gpu_device_memory;
-    std::atomic<uint32_t>& tested =
-        kem.gpu_tested[device_memory ? 1 : 0][set][static_cast<int>(operation)];
-    if ((tested.load(std::memory_order_acquire) >> number & 1) != 0) return WARPSEAL_OK;
-    bool failed_now = false;
-    const PathName name{&out->run[static_cast<int>(operation)],
-                        &gpu.backend(),
-                        gpu.device(),
-                        path,
-                        WARPSEAL_ECB,
-                        Direction::encrypt};
-    const auto test = [&] {
-        return device_memory ? test_kem_device_memory(gpu.backend(), gpu.device(), *out, operation)
-                             : test_kem_through_gpu(gpu.backend(), gpu.device(), *out, operation);
-    };
-    status = self_test_result(name, test, &failed_now);
-    if (failed_now) say_closed(Target::cuda, kem::sets[set]->name, operation);
-    if (status == WARPSEAL_OK) tested.fetch_or(1u << number, std::memory_order_acq_rel);
-    if (status != WARPSEAL_OK && status != WARPSEAL_SELF_TEST_FAILED) gpu.failed(status);
-    return status;
-}
-
-warpseal_status Engine::Impl::test_coins_gpu(unsigned number, Path path, const CudaCipher*& out) {
-    const Key::Descriptors found = descriptors("aes-256");
-    out = found.cuda;
-    std::atomic<uint32_t>& tested = kem.gpu_coins_tested[path == Path::gpu_device_memory ? 1 : 0];
-    if ((tested.load(std::memory_order_acquire) >> number & 1) != 0) return gpus[number].open();
-    const warpseal_status status =
-        test_gpu_path(found, WARPSEAL_CTR, Direction::encrypt, path, number);
-    if (status == WARPSEAL_OK) tested.fetch_or(1u << number, std::memory_order_acq_rel);
-    return status;
-}
-
 warpseal_status Engine::kem_device(KemOperation operation, const char* set,
                                    const warpseal_kem_batch& batch, RandomSource random,
                                    void* stream) {
@@ -119,71 +80,75 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
     if (at < 0) return impl.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
     const auto i = static_cast<unsigned>(at);
     const CudaKem* kem = nullptr;
-    status = impl.test_kem_gpu(number, operation, Path::gpu_device_memory, i, kem);
+    status = test_kem_gpu(impl, number, operation, Path::gpu_device_memory, i, kem);
     if (status != WARPSEAL_OK) return status;
     const Gpu& gpu = impl.gpus[i];
-    const auto told = [&](warpseal_status outcome) {
+    const auto reported = [&](warpseal_status outcome) {
         // The caller may have caused the failure, so only a lost GPU is reported.
         if (outcome != WARPSEAL_OK) (void)impl.gpus.any_open();
         return outcome;
     };
     if (operation == KemOperation::decapsulate || batch.coins != nullptr)
-        return told(gpu.backend().kem_device(gpu.device(), *kem, operation, batch, batch.count,
-                                             nullptr, stream));
+        return reported(gpu.backend().kem_device(gpu.device(), *kem, operation, batch, batch.count,
+                                                 nullptr, stream));
 
     const CudaCipher* aes = nullptr;
-    status = impl.test_coins_gpu(i, Path::gpu_device_memory, aes);
+    status = test_coins_gpu(impl, i, Path::gpu_device_memory, aes);
     if (status != WARPSEAL_OK) return status;
     Secret<CoinSeed::bytes> seed;
     if (!random(seed.data(), seed.size())) return WARPSEAL_NO_RANDOM;
-    const Generator generator(impl.kem.workspaces, *aes, seed.data());
+    const CoinGenerator generator(impl.kem.workspaces, *aes, seed.data());
     if (!generator) return WARPSEAL_OUT_OF_MEMORY;
     const DrawnCoins coins = generator.from(0);
     status =
         gpu.backend().kem_device(gpu.device(), *kem, operation, batch, batch.count, &coins, stream);
     gpu.zeroize_launches();  // the driver's copy of launch parameters contains round keys
-    return told(status);
+    return reported(status);
 }
 
-bool Engine::Impl::gpu_pays(int set, KemOperation operation, uint64_t count) {
-    if (!cuda_allowed || (!cuda_only && count < KemThroughput::least_gpu_items) || !gpus.possible())
+bool gpu_pays(Engine::Impl& impl, int set, KemOperation operation, uint64_t count) {
+    if (!impl.cuda_allowed || (!impl.cuda_only && count < KemThroughput::least_gpu_items) ||
+        !impl.gpus.possible())
         return false;
-    return cuda_only || kem.throughput.gpu_first(set, operation, count, gpus.any_open());
+    return impl.cuda_only ||
+           impl.kem.throughput.gpu_first(set, operation, count, impl.gpus.any_open());
 }
 
-warpseal_status Engine::Impl::kem_gpus(int set, KemOperation operation, uint64_t count, bool draws,
-                                       KemGpus& out) {
+warpseal_status kem_gpus(Engine::Impl& impl, int set, KemOperation operation, uint64_t count,
+                         bool draws, KemGpus& out) {
     warpseal_status first = WARPSEAL_NO_DEVICE;
-    for (unsigned i = 0; i < gpus.count() && out.count <= count / kem.items_for_another_gpu; ++i) {
-        warpseal_status status = test_kem_gpu(set, operation, Path::gpu_host_memory, i, out.kem);
+    for (unsigned i = 0;
+         i < impl.gpus.count() && out.count <= count / impl.kem.items_for_another_gpu; ++i) {
+        warpseal_status status =
+            test_kem_gpu(impl, set, operation, Path::gpu_host_memory, i, out.kem);
         if (status == WARPSEAL_OK && draws)
-            status = test_coins_gpu(i, Path::gpu_host_memory, out.aes);
+            status = test_coins_gpu(impl, i, Path::gpu_host_memory, out.aes);
         if (status == WARPSEAL_OK) out.numbers[out.count++] = i;
         if (i == 0) first = status;
     }
     return out.count != 0 ? WARPSEAL_OK : first;
 }
 
-std::vector<KemRange> Engine::Impl::kem_on_gpus(const KemGpus& chosen, KemOperation operation,
-                                                const warpseal_kem_batch& batch,
-                                                const uint8_t* seed, uint64_t& failed) {
-    std::optional<Generator> generator;
-    if (seed != nullptr) generator.emplace(kem.workspaces, *chosen.aes, seed);
+std::vector<KemRange> kem_on_gpus(Engine::Impl& impl, const KemGpus& gpus, KemOperation operation,
+                                  const warpseal_kem_batch& batch, const uint8_t* seed,
+                                  uint64_t& failed) {
+    std::optional<CoinGenerator> generator;
+    if (seed != nullptr) generator.emplace(impl.kem.workspaces, *gpus.aes, seed);
     if (generator && !*generator) return {{0, batch.count}};
-    std::vector<Shard> shards(chosen.count);
-    for (unsigned i = 0; i < chosen.count; ++i) {
-        shards[i].gpu = &gpus[chosen.numbers[i]];
+    std::vector<Shard> shards(gpus.count);
+    for (unsigned i = 0; i < gpus.count; ++i) {
+        shards[i].gpu = &impl.gpus[gpus.numbers[i]];
         shards[i].begin = i == 0 ? 0 : shards[i - 1].end;
-        shards[i].end = i + 1 == chosen.count ? batch.count : batch.count / chosen.count * (i + 1);
+        shards[i].end = i + 1 == gpus.count ? batch.count : batch.count / gpus.count * (i + 1);
     }
     const auto run = [&](Shard& shard) {
-        const warpseal_kem_batch own = sub_batch(batch, shard.begin, shard.end - shard.begin);
+        const warpseal_kem_batch items = sub_batch(batch, shard.begin, shard.end - shard.begin);
         DrawnCoins coins{};
         if (generator) coins = generator->from(shard.begin);
         warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
         try {
-            status = shard.gpu->backend().kem_host(shard.gpu->device(), *chosen.kem, operation, own,
-                                                   own.count, generator ? &coins : nullptr,
+            status = shard.gpu->backend().kem_host(shard.gpu->device(), *gpus.kem, operation, items,
+                                                   items.count, generator ? &coins : nullptr,
                                                    &shard.done, &shard.failed);
         } catch (const std::exception&) {
             // A thread cannot rethrow. The CPU finishes what fails for lack of memory or other
@@ -208,13 +173,13 @@ std::vector<KemRange> Engine::Impl::kem_on_gpus(const KemGpus& chosen, KemOperat
         pthread_sigmask(SIG_SETMASK, &before, nullptr);
         for (unsigned i = started; i < shards.size(); ++i) run(shards[i]);
     }
-    std::vector<KemRange> left;
+    std::vector<KemRange> rest;
     for (const Shard& shard : shards) {
         failed += shard.failed;
         if (shard.begin + shard.done < shard.end)
-            left.push_back({shard.begin + shard.done, shard.end});
+            rest.push_back({shard.begin + shard.done, shard.end});
     }
-    return left;
+    return rest;
 }
 
 }  // namespace warpseal

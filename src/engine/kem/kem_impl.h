@@ -10,9 +10,6 @@
 
 namespace warpseal {
 
-// Returns the index in kem::sets, or -1 if there is no set of that name.
-int set_number(const char* name);
-
 // Seed of drawn coins: an AES-256 key, then the first counter block.
 struct CoinSeed {
     static constexpr size_t key_bytes = 32, bytes = key_bytes + 16;
@@ -21,20 +18,6 @@ struct CoinSeed {
 // Items [begin, end) of a call.
 struct KemRange {
     uint64_t begin, end;
-};
-
-// GPUs that a call in host memory uses, by index, and the implementation there.
-struct KemGpus {
-    const CudaKem* kem = nullptr;
-    const CudaCipher* aes = nullptr;
-    unsigned numbers[most_gpus] = {};
-    unsigned count = 0;
-};
-
-// Implementation of a call on the CPU. aes: for drawn coins; null if there are none.
-struct KemCores {
-    const CpuKem* kem = nullptr;
-    const CpuCipher* aes = nullptr;
 };
 
 struct KemImpl {

@@ -4,36 +4,19 @@
 #include <algorithm>
 #include <cstring>
 #include <functional>
-#include <vector>
 
-#include "kem/keccak.h"
+#include "engine/self_test/shake.h"
 #include "platform/secret_memory.h"
 
 namespace warpseal {
 namespace {
 
-using Text = std::vector<uint8_t>;
+using Text = TestText;
 
-void shake256(Text message, uint8_t* out, size_t bytes) {
-    const size_t length = message.size();
-    message.resize(kem::padded_bytes(length));
-    kem::pad(message.data(), length, kem::keccak::shake_suffix);
-    uint64_t state[25] = {};
-    for (size_t at = 0; at < message.size(); at += kem::keccak::rate) {
-        for (size_t word = 0; word < kem::keccak::rate / 8; ++word) {
-            uint64_t part;
-            std::memcpy(&part, message.data() + at + 8 * word, 8);
-            state[word] ^= part;
-        }
-        kem::keccak_f(state, kem::keccak::constants.of);
-    }
-    while (bytes != 0) {
-        const size_t some = bytes < kem::keccak::rate ? bytes : kem::keccak::rate;
-        std::memcpy(out, state, some);
-        out += some;
-        bytes -= some;
-        if (bytes != 0) kem::keccak_f(state, kem::keccak::constants.of);
-    }
+void shake256(const Text& message, uint8_t* out, size_t bytes) {
+    Shake256 shake;
+    shake.absorb(message.data(), message.size());
+    shake.squeeze(out, bytes);
 }
 
 // Inputs and outputs of all operations of the test in one contiguous block of memory.
@@ -137,19 +120,19 @@ warpseal_status run_test(KemOperation operation, Items& items, const Run& run) {
 }
 
 warpseal_status test(const kem::Params& set, KemOperation operation, const Run& run) {
-    const KemReferenceDigest* answer = kem_reference_digest(set.name);
-    if (answer == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+    const KemReferenceDigest* expected = kem_reference_digest(set.name);
+    if (expected == nullptr) return WARPSEAL_SELF_TEST_FAILED;
     Items items(set);
     const warpseal_status status = run_test(operation, items, run);
     if (status != WARPSEAL_OK) return status;
     uint8_t digest[16];
     shake256(items.outputs(operation), digest, sizeof digest);
     const bool same =
-        std::memcmp(digest, answer->digest[static_cast<int>(operation)], sizeof digest) == 0;
+        std::memcmp(digest, expected->digest[static_cast<int>(operation)], sizeof digest) == 0;
     return same ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
 }
 
-constexpr KemReferenceDigest answers[] = {
+constexpr KemReferenceDigest reference_digests[] = {
     {"ntruhps2048509",
      {{0x91, 0x07, 0xab, 0x90, 0x41, 0xdc, 0xa6, 0x7d, 0x19, 0x9b, 0x5c, 0x18, 0xfd, 0xd8, 0x0e,
        0x70},
@@ -197,8 +180,8 @@ constexpr KemReferenceDigest answers[] = {
 }  // namespace
 
 const KemReferenceDigest* kem_reference_digest(const char* set) {
-    for (const KemReferenceDigest& answer : answers)
-        if (std::strcmp(answer.set, set) == 0) return &answer;
+    for (const KemReferenceDigest& digest : reference_digests)
+        if (std::strcmp(digest.set, set) == 0) return &digest;
     return nullptr;
 }
 
@@ -207,7 +190,7 @@ void kem_self_test_input(const kem::Params& set, KemOperation operation, KemTest
     Text label(set.name, set.name + std::strlen(set.name));
     label.push_back(static_cast<uint8_t>(operation));
     label.push_back(static_cast<uint8_t>(what));
-    shake256(std::move(label), out, bytes);
+    shake256(label, out, bytes);
 }
 
 warpseal_status test_kem(const CpuKem& test_case, KemOperation operation) {

@@ -10,17 +10,17 @@ namespace {
 // Thousands of ntruhps4096821 operations per second on one core and on a GPU, rounded from one
 // machine with AVX-512 and an H200.
 // Only the order of magnitude matters, for the first few calls.
-constexpr double usual_core[kem_operation_count] = {45, 190, 120},
-                 usual_gpu[kem_operation_count] = {5000, 12000, 16000};
+constexpr double default_core[kem_operation_count] = {45, 190, 120},
+                 default_gpu[kem_operation_count] = {5000, 12000, 16000};
 // Seconds: fixed delay of a GPU call, and of opening a GPU. Approximate; not replaced by
 // measurements.
 constexpr double gpu_delay[kem_operation_count] = {1e-3, 0.5e-3, 0.2e-3}, opening = 0.5;
 // Minimum duration of a call that is a measurement.
-constexpr double telling_seconds = 1e-3;
+constexpr double min_measured_seconds = 1e-3;
 // The first call, which pays for memory and page faults, is ignored; the next two count together.
 constexpr unsigned least_seen = 3;
-constexpr double doubt = 0.01;
-constexpr unsigned most_doubts = 50;
+constexpr double retry_growth = 0.01;
+constexpr unsigned max_retry_steps = 50;
 
 // The cost of polynomial products grows faster than n.
 double scale(int set) {
@@ -30,30 +30,31 @@ double scale(int set) {
 
 }  // namespace
 
-double KemThroughput::measured_or_usual(int set, KemOperation operation, bool gpu) const {
+double KemThroughput::measured_or_default(int set, KemOperation operation, bool gpu) const {
     const int i = static_cast<int>(operation);
     const Figure& figure = figures_[gpu ? 1 : 0][set][i];
     if (figure.seen.load(std::memory_order_relaxed) >= least_seen)
         return figure.rate.load(std::memory_order_relaxed);
-    return (gpu ? usual_gpu[i] : usual_core[i] * threads_) * 1e3 * scale(set);
+    return (gpu ? default_gpu[i] : default_core[i] * threads_) * 1e3 * scale(set);
 }
 
-double KemThroughput::hoped_for(int set, KemOperation operation, bool gpu) const {
+double KemThroughput::optimistic_rate(int set, KemOperation operation, bool gpu) const {
     const unsigned passed = figures_[gpu ? 1 : 0][set][static_cast<int>(operation)].passed.load(
         std::memory_order_relaxed);
-    return measured_or_usual(set, operation, gpu) * (1 + doubt * std::min(passed, most_doubts));
+    return measured_or_default(set, operation, gpu) *
+           (1 + retry_growth * std::min(passed, max_retry_steps));
 }
 
 bool KemThroughput::gpu_first(int set, KemOperation operation, uint64_t items, bool gpu_is_open) {
     const int i = static_cast<int>(operation);
     const auto count = static_cast<double>(items);
-    const double by_cores = count / hoped_for(set, operation, false),
-                 by_gpu = gpu_delay[i] + count / hoped_for(set, operation, true);
+    const double by_cores = count / optimistic_rate(set, operation, false),
+                 by_gpu = gpu_delay[i] + count / optimistic_rate(set, operation, true);
     const double saved = by_cores - by_gpu;
     if (gpu_is_open) {
         // Small calls do not count: no GPU rate would make them a GPU's, and they would not be
         // measured.
-        if (by_cores > gpu_delay[i] + telling_seconds)
+        if (by_cores > gpu_delay[i] + min_measured_seconds)
             figures_[saved > 0 ? 0 : 1][set][i].passed.fetch_add(1, std::memory_order_relaxed);
         return saved > 0;
     }
@@ -64,7 +65,7 @@ void KemThroughput::note(int set, KemOperation operation, bool gpu, uint64_t ite
                          double seconds) {
     const int i = static_cast<int>(operation);
     if (gpu) seconds = std::max(seconds - gpu_delay[i], seconds / 2);
-    if (seconds < telling_seconds) return;
+    if (seconds < min_measured_seconds) return;
     Figure& figure = figures_[gpu ? 1 : 0][set][i];
     figure.passed.store(0, std::memory_order_relaxed);
     const double rate = static_cast<double>(items) / seconds,
@@ -79,8 +80,8 @@ void KemThroughput::note(int set, KemOperation operation, bool gpu, uint64_t ite
 void KemThroughput::handed_back(int set, KemOperation operation, uint64_t items, double seconds) {
     Figure& figure = figures_[1][set][static_cast<int>(operation)];
     figure.passed.store(0, std::memory_order_relaxed);
-    const double rate = static_cast<double>(items) / std::max(seconds, telling_seconds),
-                 before = measured_or_usual(set, operation, true);
+    const double rate = static_cast<double>(items) / std::max(seconds, min_measured_seconds),
+                 before = measured_or_default(set, operation, true);
     figure.rate.store(std::min(before, (3 * before + rate) / 4), std::memory_order_relaxed);
     figure.seen.fetch_add(least_seen, std::memory_order_relaxed);
 }

@@ -30,8 +30,8 @@ private:
         // Number of measurements, and of calls that went to the other side since the last one.
         std::atomic<unsigned> seen{0}, passed{0};
     };
-    double measured_or_usual(int set, KemOperation operation, bool gpu) const;
-    double hoped_for(int set, KemOperation operation, bool gpu) const;
+    double measured_or_default(int set, KemOperation operation, bool gpu) const;
+    double optimistic_rate(int set, KemOperation operation, bool gpu) const;
 
     const unsigned threads_;
     std::atomic<double> forgone_{0};  // seconds that open GPUs would have saved

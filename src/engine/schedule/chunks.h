@@ -85,12 +85,12 @@ inline warpseal_batch batch_of_one(const Message& message, Bytes iv) {
 
 // Runs a batch of one on the calling thread, or on a GPU if the route says so. Returns the number
 // of forgeries, 0 or 1.
-uint64_t run_one(Engine::Impl& impl, const Route& route, warpseal_mode mode, Direction direction,
-                 const warpseal_batch& batch);
+uint64_t run_batch_of_one(Engine::Impl& impl, const Route& route, warpseal_mode mode,
+                          Direction direction, const warpseal_batch& batch);
 
-// Processes text of a GCM message that has already begun, with a route of its own. `run` holds J0
-// and GHASH of all before the text.
+// Processes text of a GCM message that has already begun, with a route of its own. `gcm` holds J0
+// and the GHASH value of everything before the text.
 warpseal_status gcm_text(Engine::Impl& impl, const Key& key, Direction direction,
-                         const Message& message, GcmRun& run);
+                         const Message& message, GcmState& gcm);
 
 }  // namespace warpseal

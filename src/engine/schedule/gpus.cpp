@@ -11,7 +11,7 @@
 namespace warpseal {
 
 Gpu::Gpu(const GpuBackend* backend, int device, GpuNotice& notice)
-    : backend_(backend), device_(device), notice_(notice), birth_(forks_so_far()) {
+    : backend_(backend), device_(device), notice_(notice), forks_at_creation_(forks_so_far()) {
     if (backend_ == nullptr) state_ = State::absent;
 }
 
@@ -19,15 +19,16 @@ Gpu::Gpu(const GpuBackend* backend, int device, GpuNotice& notice)
 // parent process used CUDA.
 bool Gpu::lost() const {
     if (state_.load(std::memory_order_acquire) == State::lost) return true;
-    if (forks_so_far() == birth_ && !backend_->lost()) return false;
+    if (forks_so_far() == forks_at_creation_ && !backend_->lost()) return false;
     lose();
     return true;
 }
 
 void Gpu::lose() const {
     if (state_.exchange(State::lost, std::memory_order_acq_rel) != State::open) return;
-    if (notice_.say && !notice_.said_lost.exchange(true))
-        notice_.say("the GPU can no longer be used by this process: the work goes on on the cores");
+    if (notice_.callback && !notice_.lost_reported.exchange(true))
+        notice_.callback(
+            "the GPU can no longer be used by this process: the CPU continues the work");
 }
 
 bool Gpu::possible() const {
@@ -58,20 +59,20 @@ void Gpu::zeroize_launches() const {
 
 void Gpu::failed(warpseal_status status) {
     if (lost()) return;  // permanent, and already reported
-    if (said_failed_.exchange(true) || !notice_.say) return;
-    notice_.say(status == WARPSEAL_OUT_OF_MEMORY
-                    ? "the GPU is out of memory: the work goes on elsewhere"
-                    : "the GPU refused a call: the work continues elsewhere");
+    if (failure_reported_.exchange(true) || !notice_.callback) return;
+    notice_.callback(status == WARPSEAL_OUT_OF_MEMORY
+                         ? "the GPU is out of memory: another GPU or the CPU continues the work"
+                         : "the GPU refused a call: another GPU or the CPU continues the work");
 }
 
 Gpus::Gpus(const GpuBackend* backend, const std::vector<int>& devices,
            std::function<void(const char*)> notice)
     : backend_(backend),
-      all_there_are_(devices.empty()),
-      count_(all_there_are_ ? 1 : static_cast<unsigned>(devices.size())) {
-    notice_.say = std::move(notice);
-    for (unsigned i = 0; i < (all_there_are_ ? most_gpus : count()); ++i)
-        all_[i] = std::make_unique<Gpu>(backend, all_there_are_ ? static_cast<int>(i) : devices[i],
+      all_devices_(devices.empty()),
+      count_(all_devices_ ? 1 : static_cast<unsigned>(devices.size())) {
+    notice_.callback = std::move(notice);
+    for (unsigned i = 0; i < (all_devices_ ? most_gpus : count()); ++i)
+        all_[i] = std::make_unique<Gpu>(backend, all_devices_ ? static_cast<int>(i) : devices[i],
                                         notice_);
 }
 
@@ -88,7 +89,7 @@ bool Gpus::any_open() const {
 warpseal_status Gpus::open() {
     const warpseal_status status = all_[0]->open();
     int there = 0;
-    if (status != WARPSEAL_OK || !all_there_are_ || counted_.load(std::memory_order_acquire))
+    if (status != WARPSEAL_OK || !all_devices_ || counted_.load(std::memory_order_acquire))
         return status;
     if (backend_->device_count(&there) != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
     count_.store(std::clamp(static_cast<unsigned>(there), 1u, most_gpus),

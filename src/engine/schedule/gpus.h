@@ -15,10 +15,11 @@
 
 namespace warpseal {
 
-// Callback for notices. The loss of GPUs is reported once, because all are lost together.
+// The caller's callback for notices. The loss of GPUs is reported once, because all are lost
+// together.
 struct GpuNotice {
-    std::function<void(const char*)> say;
-    std::atomic<bool> said_lost{false};
+    std::function<void(const char*)> callback;
+    std::atomic<bool> lost_reported{false};
 };
 
 class Gpu {
@@ -53,10 +54,10 @@ private:
     const GpuBackend* const backend_;
     const int device_;
     GpuNotice& notice_;
-    const unsigned long birth_;  // number of forks before construction
-    std::mutex opening_;         // fork: a child finds the GPU lost, and does not open it
+    const unsigned long forks_at_creation_;  // number of forks before construction
+    std::mutex opening_;  // fork: a child finds the GPU lost, and does not open it
     mutable std::atomic<State> state_{State::untried};
-    std::atomic<bool> said_failed_{false};
+    std::atomic<bool> failure_reported_{false};
 };
 
 // Numbered from 0 in the order of the `device` option.
@@ -88,7 +89,7 @@ private:
     bool any_possible() const;
 
     const GpuBackend* const backend_;
-    const bool all_there_are_;
+    const bool all_devices_;
     GpuNotice notice_;
     std::array<std::unique_ptr<Gpu>, most_gpus> all_;
     std::atomic<unsigned> count_;

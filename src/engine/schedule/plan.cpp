@@ -25,8 +25,8 @@ constexpr double worth_a_thread = 20e-6;
 
 // GB/s through one current GPU and back, by MemoryKind: PCIe 5 x16 in both directions; else limited
 // by threads that copy to and from pinned slots.
-constexpr double usual_gpu_rates[] = {20, 40, 20};
-constexpr double usual_gpu_delays[] = {0.6e-3, 0.1e-3, 0.6e-3};
+constexpr double default_gpu_rates[] = {20, 40, 20};
+constexpr double default_gpu_delays[] = {0.6e-3, 0.1e-3, 0.6e-3};
 // Number of cores busy with feeding one GPU, by MemoryKind.
 constexpr unsigned feeding_threads[] = {6, 1, 6};
 constexpr double gpu_open_seconds = 0.5;
@@ -38,7 +38,8 @@ constexpr uint64_t shard_grain = 64 * kib;
 constexpr double worth_sharing = 0.93;
 constexpr double worth_sharing_seconds = 0.1e-3;
 
-// A participant in a call: its rate in GB/s and the delay in seconds before it starts.
+// A participant in a call, the CPU or one GPU: its rate in GB/s and the delay in seconds before it
+// starts.
 struct Party {
     int gpu;  // -1: the CPU
     double rate, delay;
@@ -52,19 +53,19 @@ struct Team {
 
     void add(const Party& party) { parties[count++] = party; }
 
-    // Drops participants that would start after the others finish.
-    void settle(double gigabytes) {
+    // Drops participants that would start after the others finish, and computes `seconds`.
+    void drop_late_starters(double gigabytes) {
         std::sort(parties, parties + count,
                   [](const Party& a, const Party& b) { return a.delay < b.delay; });
-        double rates = 0, begun = 0;  // sums of rates, and of rates times delays
+        double rates = 0, lost = 0;  // sums of rates, and of rates times delays
         unsigned in = 0;
         for (; in < count; ++in) {
-            if (in != 0 && (gigabytes + begun) / rates <= parties[in].delay) break;
+            if (in != 0 && (gigabytes + lost) / rates <= parties[in].delay) break;
             rates += parties[in].rate;
-            begun += parties[in].rate * parties[in].delay;
+            lost += parties[in].rate * parties[in].delay;
         }
         count = in;
-        seconds = (gigabytes + begun) / rates;
+        seconds = (gigabytes + lost) / rates;
     }
     double shard(const Party& party) const { return party.rate * (seconds - party.delay); }
 };
@@ -87,15 +88,15 @@ struct Parties {
         const GpuFacts& facts = machine.gpus[i];
         const double alone = facts.speed.alone > 0
                                  ? facts.speed.alone
-                                 : usual_gpu_rates[static_cast<size_t>(call.memory_kind)];
+                                 : default_gpu_rates[static_cast<size_t>(call.memory_kind)];
         const double rate = shared && facts.speed.shared > 0 ? facts.speed.shared : alone;
         return {static_cast<int>(i), rate,
-                usual_gpu_delay(call.memory_kind) + (facts.open ? 0 : gpu_open_seconds)};
+                default_gpu_delay(call.memory_kind) + (facts.open ? 0 : gpu_open_seconds)};
     }
     Party cores(unsigned gpus) const {
         const double alone = machine.cores.alone > 0
                                  ? machine.cores.alone
-                                 : usual_core_speed(core, call) * machine.threads;
+                                 : default_core_speed(core, call) * machine.threads;
         if (gpus == 0) return {-1, alone, 0};
         const double left =
             std::max(1.0, static_cast<double>(machine.threads) -
@@ -108,7 +109,7 @@ struct Parties {
         Team team;
         if (with_cores) team.add(cores(gpus));
         for (unsigned i = 0; i < gpus; ++i) team.add(gpu(order[i], gpus != 0 && with_cores));
-        team.settle(static_cast<double>(call.bytes) * 1e-9);
+        team.drop_late_starters(static_cast<double>(call.bytes) * 1e-9);
         return team;
     }
 };
@@ -122,7 +123,7 @@ Target best_core(const MachineFacts& machine) {
 // Plans the CPU's shard: number of threads and chunk size.
 void on_cores(const CallFacts& call, const MachineFacts& machine, Target core, Plan& plan) {
     // Alignment for the widest representations, which process 4 KiB and more at a time.
-    const double rate = usual_core_speed(core, call);
+    const double rate = default_core_speed(core, call);
     const uint64_t grain = rate < 2 ? 16 * kib : 64 * kib;
     const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
     const uint64_t most =
@@ -160,20 +161,20 @@ void divide(const CallFacts& call, const MachineFacts& machine, const Team& team
 
 Representation representation_of(const CpuCipher& cipher) {
     const std::string_view name = cipher.representation;
-    return name == "bytes"    ? Representation::bytes
-           : name == "words"  ? Representation::words
-           : name == "planes" ? Representation::planes
-                              : Representation::instructions;
+    return name == "byte-sliced"   ? Representation::byte_sliced
+           : name == "word-sliced" ? Representation::word_sliced
+           : name == "bitsliced"   ? Representation::bitsliced
+                                   : Representation::instructions;
 }
 
-double usual_core_speed(Target target, const CallFacts& call) {
+double default_core_speed(Target target, const CallFacts& call) {
     const double text = text_rates[static_cast<int>(target)][static_cast<int>(call.representation)];
     return call.mode == WARPSEAL_GCM ? 1 / (1 / text + 1 / ghash_rates[static_cast<int>(target)])
                                      : text;
 }
 
-double usual_gpu_delay(MemoryKind memory_kind) {
-    return usual_gpu_delays[static_cast<size_t>(memory_kind)];
+double default_gpu_delay(MemoryKind memory_kind) {
+    return default_gpu_delays[static_cast<size_t>(memory_kind)];
 }
 
 Plan plan(const CallFacts& call, const MachineFacts& machine) {

@@ -12,7 +12,12 @@ namespace warpseal {
 enum class MemoryKind : uint8_t { host = 0, pinned = 1, pinned_in_place = 2 };
 
 // Representation of a cipher on the CPU: CpuCipher::representation.
-enum class Representation : uint8_t { instructions = 0, bytes = 1, words = 2, planes = 3 };
+enum class Representation : uint8_t {
+    instructions = 0,
+    byte_sliced = 1,
+    word_sliced = 2,
+    bitsliced = 3
+};
 Representation representation_of(const CpuCipher& cipher);
 
 struct CallFacts {
@@ -70,14 +75,14 @@ struct Plan {
 Plan plan(const CallFacts& call, const MachineFacts& machine);
 
 // Default throughput of one core in GB/s.
-double usual_core_speed(Target target, const CallFacts& call);
+double default_core_speed(Target target, const CallFacts& call);
 
 // Default delay in seconds before a GPU works on a call at full speed.
-double usual_gpu_delay(MemoryKind memory_kind);
+double default_gpu_delay(MemoryKind memory_kind);
 
-// telling_bytes: minimum size of a call whose time is a measurement of throughput.
+// min_measured_bytes: minimum size of a call whose time enters the throughput model.
 // least_shared_bytes: minimum size of a call that is shared.
-inline constexpr uint64_t telling_bytes = uint64_t{1} << 20;
+inline constexpr uint64_t min_measured_bytes = uint64_t{1} << 20;
 inline constexpr uint64_t least_shared_bytes = uint64_t{8} << 20;
 
 }  // namespace warpseal

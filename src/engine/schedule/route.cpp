@@ -6,19 +6,19 @@
 namespace warpseal {
 namespace {
 
-double usual_speed(const CpuCipher& cipher, Target core, const Call& call) {
-    return usual_core_speed(core, {call.bytes, MemoryKind::host, cipher.block_bytes, call.mode,
-                                   call.direction, representation_of(cipher)});
+double default_speed(const CpuCipher& cipher, Target core, const Call& call) {
+    return default_core_speed(core, {call.bytes, MemoryKind::host, cipher.block_bytes, call.mode,
+                                     call.direction, representation_of(cipher)});
 }
 
 // True if a target of that speed finishes before a GPU would have started, for any memory kind.
 bool before_any_gpu(const Call& call, double speed) {
-    return static_cast<double>(call.bytes) * 1e-9 < usual_gpu_delay(MemoryKind::pinned) * speed;
+    return static_cast<double>(call.bytes) * 1e-9 < default_gpu_delay(MemoryKind::pinned) * speed;
 }
 
 // True if one core at its usual speed is enough. Checks neither the throughput model nor any lock.
-bool small(const CpuCipher& cipher, Target core, const Call& call) {
-    return before_any_gpu(call, usual_speed(cipher, core, call));
+bool fits_one_core(const CpuCipher& cipher, Target core, const Call& call) {
+    return before_any_gpu(call, default_speed(cipher, core, call));
 }
 
 // Call class without regard to the memory kind.
@@ -31,22 +31,14 @@ CallClass class_anywhere(const CpuCipher& cipher, const Call& call) {
 void Engine::Impl::say_closed(Target target, const char* cipher, warpseal_mode mode,
                               Direction direction) const {
     if (!notice) return;
-    const std::string text = std::string(target_name(target)) + " failed its self-test in " +
-                             cipher + "-" + warpseal_mode_name(mode) +
-                             (direction == Direction::encrypt ? " encryption" : " decryption") +
-                             " and is closed for it in this process";
+    std::string text = std::string(target_name(target)) + " failed its self-test in " + cipher +
+                       "-" + warpseal_mode_name(mode) +
+                       (direction == Direction::encrypt ? " encryption" : " decryption") +
+                       " and is closed for it in this process";
+    if (!has_digests(cipher))
+        text += std::string(": there are no self-test digests for ") + cipher +
+                "; run scripts/self-test-digests";
     notice(text.c_str());
-}
-
-// Returns the portable implementation, or the first target that passes its known-answer test if
-// portable fails.
-const CpuCipher* Engine::Impl::block_reference(const char* cipher) const {
-    for (size_t i = 0; i < cpu_target_count; ++i) {
-        const Target target = static_cast<Target>(i);
-        const CpuCipher* candidate = cpu_has(target) ? cpu_cipher(target, cipher) : nullptr;
-        if (candidate != nullptr && gives_known_answer(*candidate)) return candidate;
-    }
-    return nullptr;
 }
 
 warpseal_status Engine::Impl::tested_cores(const Key::Descriptors& descriptors, warpseal_mode mode,
@@ -55,11 +47,7 @@ warpseal_status Engine::Impl::tested_cores(const Key::Descriptors& descriptors, 
         const CpuCipher* cipher = descriptors.cores[static_cast<size_t>(candidate)];
         if (cipher == nullptr || (cipher->modes >> mode & 1) == 0) continue;
         bool failed_now = false;
-        const auto test = [&] {
-            const CpuCipher* reference = block_reference(cipher->name);
-            return reference == nullptr ? WARPSEAL_SELF_TEST_FAILED
-                                        : test_cores(*cipher, *reference, mode, direction);
-        };
+        const auto test = [&] { return test_cores(*cipher, mode, direction); };
         const warpseal_status status = self_test_result(
             {cipher, nullptr, -1, Path::cores, mode, direction}, test, &failed_now);
         if (failed_now) say_closed(candidate, cipher->name, mode, direction);
@@ -81,13 +69,11 @@ warpseal_status Engine::Impl::test_gpu_path(const Key::Descriptors& descriptors,
     if (opened != WARPSEAL_OK) return opened;
     bool failed_now = false;
     const auto test = [&] {
-        const CpuCipher* reference = block_reference(cipher->name);
-        if (reference == nullptr) return WARPSEAL_SELF_TEST_FAILED;
+        const KnownAnswer& known = cpu_cipher(Target::portable, cipher->name)->known;
         return path == Path::gpu_device_memory
-                   ? test_device_memory(gpu.backend(), gpu.device(), *cipher, *reference, mode,
+                   ? test_device_memory(gpu.backend(), gpu.device(), *cipher, known, mode,
                                         direction)
-                   : test_through_gpu(gpu.backend(), gpu.device(), *cipher, *reference, mode,
-                                      direction);
+                   : test_through_gpu(gpu.backend(), gpu.device(), *cipher, known, mode, direction);
     };
     const warpseal_status status = self_test_result(
         {cipher, &gpu.backend(), gpu.device(), path, mode, direction}, test, &failed_now);
@@ -115,7 +101,7 @@ CallClass Engine::Impl::call_class_of(const Key::Descriptors& descriptors, Targe
 
 Speed Engine::Impl::core_speed(const Call& call, const CallClass& call_class, const void* state) {
     Speed speed = speeds ? speeds(Throughput::cores) : throughput.of(call_class, Throughput::cores);
-    if (speed.alone == 0 && !speeds && call.bytes >= telling_bytes && state != nullptr) {
+    if (speed.alone == 0 && !speeds && call.bytes >= min_measured_bytes && state != nullptr) {
         throughput.calibrate(call_class, state);
         speed = throughput.of(call_class, Throughput::cores);
     }
@@ -123,10 +109,10 @@ Speed Engine::Impl::core_speed(const Call& call, const CallClass& call_class, co
     return speed;
 }
 
-bool Engine::Impl::quick(const CpuCipher& cipher, Target core, const Call& call,
-                         const CallClass& call_class, const void* state) {
+bool Engine::Impl::cpu_is_faster(const CpuCipher& cipher, Target core, const Call& call,
+                                 const CallClass& call_class, const void* state) {
     const double measured = core_speed(call, call_class, state).alone,
-                 usual = usual_speed(cipher, core, call);
+                 usual = default_speed(cipher, core, call);
     return before_any_gpu(call, measured > 0      ? measured
                                 : call.one_thread ? usual
                                                   : usual * pool.threads());
@@ -199,8 +185,8 @@ warpseal_status Engine::Impl::route_cores(const Key& key, const Call& call, Rout
     return WARPSEAL_OK;
 }
 
-uint32_t Engine::Impl::untested(const Key& key, const Call& call, const Plan& shard_plan,
-                                warpseal_status& why) {
+uint32_t Engine::Impl::failed_gpus(const Key& key, const Call& call, const Plan& shard_plan,
+                                   warpseal_status& why) {
     uint32_t failed = 0;
     std::atomic<uint32_t>& tested = key.gpu_tested(call.mode, call.direction, false);
     for (unsigned i = 0; i < gpus.count(); ++i) {
@@ -227,12 +213,13 @@ warpseal_status Engine::Impl::route(const Key& key, const Call& call, Route& out
     out.shard_plan.core_bytes = call.bytes;
     const bool runs_there = runs(descriptors.cuda, call.entry, call.mode, call.direction);
     // In a forked child no GPU is possible, and no lock may be taken.
-    if (!cuda_allowed || (!cuda_only && small(*out.cores, out.core, call)) || !gpus.possible())
+    if (!cuda_allowed || (!cuda_only && fits_one_core(*out.cores, out.core, call)) ||
+        !gpus.possible())
         return WARPSEAL_OK;
     out.call_class = class_anywhere(*out.cores, call);
     // A call on one thread shares the machine, so its time is not representative.
-    out.rated = call.bytes >= telling_bytes && !call.one_thread;
-    if (!cuda_only && quick(*out.cores, out.core, call, out.call_class, out.state))
+    out.measured = call.bytes >= min_measured_bytes && !call.one_thread;
+    if (!cuda_only && cpu_is_faster(*out.cores, out.core, call, out.call_class, out.state))
         return WARPSEAL_OK;
     if (!runs_there) return cuda_only ? WARPSEAL_UNSUPPORTED : WARPSEAL_OK;
     if (call.bytes == 0) return WARPSEAL_OK;
@@ -245,7 +232,7 @@ warpseal_status Engine::Impl::route(const Key& key, const Call& call, Route& out
         if (shard_plan.target != Target::cuda)
             return cuda_only && status == WARPSEAL_SELF_TEST_FAILED ? status : WARPSEAL_OK;
         const uint32_t before = failed;
-        failed |= untested(key, call, shard_plan, status);
+        failed |= failed_gpus(key, call, shard_plan, status);
         settled = failed == before;
         out.shard_plan = shard_plan;
     }
@@ -260,17 +247,18 @@ warpseal_status Engine::Impl::route(const Key& key, const Call& call, Route& out
     return WARPSEAL_OK;
 }
 
-bool Engine::Impl::foresee(const char* cipher, const Call& call, Target& core, Plan& shard_plan) {
+bool Engine::Impl::plan_ahead(const char* cipher, const Call& call, Target& core,
+                              Plan& shard_plan) {
     const Key::Descriptors found = descriptors(cipher);
     if (tested_cores(found, call.mode, call.direction, core) != WARPSEAL_OK) return false;
     shard_plan = {};
     shard_plan.target = core;
     const CpuCipher& on_cores = *found.cores[static_cast<size_t>(core)];
-    if (!cuda_only && small(on_cores, core, call)) return true;
+    if (!cuda_only && fits_one_core(on_cores, core, call)) return true;
     if (!cuda_allowed || !gpus.possible() ||
         !runs(found.cuda, call.entry, call.mode, call.direction))
         return true;
-    if (!cuda_only && quick(on_cores, core, call, class_anywhere(on_cores, call), nullptr))
+    if (!cuda_only && cpu_is_faster(on_cores, core, call, class_anywhere(on_cores, call), nullptr))
         return true;
     const CallClass call_class = call_class_of(found, core, call);
     for (uint32_t failed = 0;;) {
@@ -298,18 +286,19 @@ const char* Engine::pick(const char* cipher, warpseal_mode mode, uint64_t bytes,
     call.divisible = call.entry != BackendEntry::batch;
     Target core = Target::portable;
     Plan shard_plan;
-    if (!impl_->foresee(cipher, call, core, shard_plan)) return "";
+    if (!impl_->plan_ahead(cipher, call, core, shard_plan)) return "";
     return shard_plan.shared() ? shared_name(core) : target_name(shard_plan.target);
 }
 
-bool Engine::gpus_for_chunks(const char* cipher, warpseal_mode mode, Direction direction,
-                             uint64_t bytes) {
+bool Engine::gpus_for_segments(const char* cipher, warpseal_mode mode, Direction direction,
+                               uint64_t bytes) {
     Call call{mode, direction, entry_of(mode, direction), bytes};
     call.mixed = false;
     Target core = Target::portable;
     Plan shard_plan;
     const auto wanted = [&] {
-        return impl_->foresee(cipher, call, core, shard_plan) && shard_plan.target == Target::cuda;
+        return impl_->plan_ahead(cipher, call, core, shard_plan) &&
+               shard_plan.target == Target::cuda;
     };
     return wanted() && wanted();  // the number of GPUs is known once the first is open
 }

@@ -54,7 +54,7 @@ private:
             work_.on_cores(shard);
         else if (!on_gpu(shard.gpu, shard))
             return;
-        if (!route_.rated) return;
+        if (!route_.measured) return;
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         impl_.throughput.note(route_.call_class, shard.gpu, shared_, shard.bytes, took.count());
     }
@@ -96,10 +96,10 @@ private:
 Shards shards_of(const Route& route, uint64_t bytes, uint64_t unit_bytes) {
     Shards shards;
     uint64_t begin = 0, planned = 0;
-    const auto add = [&](int gpu, uint64_t share) {
-        planned += share;
+    const auto add = [&](int gpu, uint64_t shard_bytes) {
+        planned += shard_bytes;
         const uint64_t end = planned >= bytes ? bytes : planned / unit_bytes * unit_bytes;
-        if (share == 0 || end <= begin) return;
+        if (shard_bytes == 0 || end <= begin) return;
         shards.all[shards.count] = {begin, end, begin, end - begin, gpu, shards.count};
         ++shards.count;
         begin = end;

@@ -14,18 +14,19 @@ namespace {
 
 constexpr size_t calibration_bytes = size_t{64} << 10;
 constexpr int calibration_runs = 3;
-// All cores together are slower than one core times their number: clocks drop, and hyperthreads
-// share units.
-constexpr double together = 0.7;
+// All cores together are slower than one core times their number: clocks drop, and
+// hyperthreads share units.
+constexpr double all_cores_efficiency = 0.7;
 constexpr uint8_t scales = 5;
 constexpr unsigned least_seen = 3;
-// Relative growth of an idle party's estimate for each measurement of others in its class.
-// A party slower by more than half is never retried; retrying the others costs about one percent.
-constexpr double doubt = 0.01;
-constexpr uint64_t most_doubts = 50;
+// Relative growth of an idle party's estimate for each measurement of others in its class, so that
+// it is tried again. A party slower by more than half never is; retrying the others costs about one
+// percent.
+constexpr double retry_growth = 0.01;
+constexpr uint64_t max_retry_steps = 50;
 
 // The memory kind matters to the CPU only when it shares a call with a GPU.
-CallClass filed(CallClass call_class, int party, bool shared) {
+CallClass stored_class(CallClass call_class, int party, bool shared) {
     if (party == Throughput::cores && !shared) call_class.memory_kind = MemoryKind::host;
     return call_class;
 }
@@ -54,8 +55,8 @@ void run_once(const CallClass& call_class, const void* state, uint8_t* text) {
     const int direction = static_cast<int>(call_class.direction);
     const uint8_t iv[16] = {};
     if (call_class.entry == BackendEntry::gcm) {
-        Secret<sizeof(GcmRun)> run;
-        call_class.cipher->gcm_segment[direction](state, new (run.data()) GcmRun, 0, text, text,
+        Secret<sizeof(GcmState)> gcm;
+        call_class.cipher->gcm_segment[direction](state, new (gcm.data()) GcmState, 0, text, text,
                                                   calibration_bytes);
     } else if (call_class.entry == BackendEntry::xts) {
         call_class.cipher->sweep[WARPSEAL_ECB][direction](state, nullptr, 0, text, text,
@@ -70,16 +71,17 @@ void run_once(const CallClass& call_class, const void* state, uint8_t* text) {
 
 uint8_t scale_of(uint64_t bytes) {
     uint8_t scale = 0;
-    while (scale < scales - 1 && bytes >= telling_bytes << (2 * scale + 2)) ++scale;
+    while (scale < scales - 1 && bytes >= min_measured_bytes << (2 * scale + 2)) ++scale;
     return scale;
 }
 
 double Throughput::known(const CallClass& call_class, int party, bool shared) const {
-    const auto found = figures_.find({filed(call_class, party, shared), party, shared});
+    const auto found = figures_.find({stored_class(call_class, party, shared), party, shared});
     if (found == figures_.end() || found->second.seen < least_seen) return 0;
     const auto all = measurements_.find(kind_of(call_class));
     const uint64_t of_others = all == measurements_.end() ? 0 : all->second - found->second.at;
-    return found->second.rate * (1 + doubt * static_cast<double>(std::min(of_others, most_doubts)));
+    return found->second.rate *
+           (1 + retry_growth * static_cast<double>(std::min(of_others, max_retry_steps)));
 }
 
 Speed Throughput::of(const CallClass& call_class, int party) const {
@@ -116,12 +118,12 @@ void Throughput::calibrate(const CallClass& call_class, const void* state) {
     }
     const std::lock_guard lock(mutex_);
     double& rate = calibrated_[kind];
-    rate = std::max(rate, together * calibration_bytes * 1e-9 / std::max(least, 1e-9));
+    rate = std::max(rate, all_cores_efficiency * calibration_bytes * 1e-9 / std::max(least, 1e-9));
 }
 
-void Throughput::learn(const CallClass& call_class, int party, bool shared, double rate) {
+void Throughput::update(const CallClass& call_class, int party, bool shared, double rate) {
     const uint64_t at = ++measurements_[kind_of(call_class)];
-    Figure& figure = figures_[{filed(call_class, party, shared), party, shared}];
+    Figure& figure = figures_[{stored_class(call_class, party, shared), party, shared}];
     figure.at = at;
     if (figure.seen++ == 0) return;
     figure.rate = std::max(rate, (3 * figure.rate + rate) / 4);
@@ -129,13 +131,13 @@ void Throughput::learn(const CallClass& call_class, int party, bool shared, doub
 
 void Throughput::note(const CallClass& call_class, int party, bool shared, uint64_t bytes,
                       double seconds) noexcept try {
-    if (bytes < telling_bytes || seconds <= 0) return;
+    if (bytes < min_measured_bytes || seconds <= 0) return;
     if (party != cores)
-        seconds = std::max(seconds - usual_gpu_delay(call_class.memory_kind), seconds / 2);
+        seconds = std::max(seconds - default_gpu_delay(call_class.memory_kind), seconds / 2);
     const double rate = static_cast<double>(bytes) * 1e-9 / seconds;
     const std::lock_guard lock(mutex_);
-    learn(call_class, party, shared, rate);
-    if (party != cores && !shared) learn(of_any_cipher(call_class), party, shared, rate);
+    update(call_class, party, shared, rate);
+    if (party != cores && !shared) update(of_any_cipher(call_class), party, shared, rate);
 } catch (const std::bad_alloc&) {
     // Drops the measurement.
 }

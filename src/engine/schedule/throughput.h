@@ -58,13 +58,13 @@ private:
         double rate = 0;
         uint64_t at = 0;  // value of measurements_ at the last update
     };
-    using Key_ = std::tuple<CallClass, int, bool>;
+    using FigureKey = std::tuple<CallClass, int, bool>;
     double known(const CallClass& call_class, int party, bool shared) const;
-    void learn(const CallClass& call_class, int party, bool shared, double rate);
+    void update(const CallClass& call_class, int party, bool shared, double rate);
 
     const unsigned threads_;
     mutable ForkMutex mutex_;
-    std::map<Key_, Figure> figures_;
+    std::map<FigureKey, Figure> figures_;
     std::map<CallClass, uint64_t> measurements_;  // count by class, over all parties
     std::map<CallClass, double> calibrated_;
 };

@@ -1,139 +1,110 @@
-// Lays out the batch of the self-test and computes its expected output.
+// Lays out the batches of the self-test.
 #include "engine/self_test/test_batch.h"
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 #include "engine/limits.h"
 
 namespace warpseal {
-
-using reference_output::Text;
-
 namespace {
 
-constexpr size_t message_count = 67;  // more messages than most representations process in parallel
+constexpr size_t many = 67;  // more messages than most representations process in parallel
 constexpr uint64_t uneven[] = {31, 0, 16, 1, 100, 48, 15, 129, 64, 273, 17, 33};
 constexpr uint64_t even = 17;
-constexpr size_t forged = 4;  // index of the message with a wrong tag when decrypting
+constexpr uint64_t long_blocks = 53;  // of the one message, which has a short block after them
+constexpr size_t forged = 4;          // index of the message with a wrong tag when decrypting
 constexpr uint8_t untouched = 0xa5;
 
-uint64_t length_of(size_t i, bool uneven_lengths, size_t whole) {
-    const uint64_t bytes = !uneven_lengths ? even : i < std::size(uneven) ? uneven[i] : i * 7 % 33;
-    return (bytes + whole - 1) / whole * whole;
+uint64_t length_of(size_t i, BatchKind kind, uint32_t block_bytes) {
+    if (kind == BatchKind::one_message) return long_blocks * block_bytes + 5;
+    if (kind == BatchKind::one_key) return even;
+    return i < std::size(uneven) ? uneven[i] : i * 7 % 33;
+}
+
+uint32_t iv_bytes_of(warpseal_mode mode, uint32_t block_bytes) {
+    return mode == WARPSEAL_GCM    ? 12
+           : mode == WARPSEAL_CCM  ? 11
+           : mode == WARPSEAL_CMAC ? 0
+                                   : block_bytes;
 }
 
 }  // namespace
 
-size_t TestBatch::reserve(const void* bytes, size_t count) {
+size_t TestBatch::reserve(const TestText& bytes) {
     memory_.resize((memory_.size() + 15) / 16 * 16, untouched);
-    const size_t at = memory_.size();
-    if (bytes == nullptr) {
-        memory_.resize(at + count, untouched);
-    } else {
-        const auto* first = static_cast<const uint8_t*>(bytes);
-        memory_.insert(memory_.end(), first, first + count);
-    }
-    return at;
+    memory_.insert(memory_.end(), bytes.begin(), bytes.end());
+    return memory_.size() - bytes.size();
 }
 
-TestBatch::TestBatch(const CpuCipher& reference, warpseal_mode mode, Direction direction,
-                     bool own_keys)
-    : mode_(mode), direction_(direction), own_keys_(own_keys) {
-    iv_bytes_ = mode == WARPSEAL_GCM    ? 12
-                : mode == WARPSEAL_CCM  ? 11
-                : mode == WARPSEAL_CMAC ? 0
-                                        : reference.block_bytes;
-    tag_bytes_ = tagged(mode) ? reference.block_bytes : 0;
-    aad_bytes_ = aead(mode) ? 21 : 0;
-    const size_t whole = mode == WARPSEAL_CBC ? reference.block_bytes : 1;
-    even_ = length_of(0, false, whole);
-    for (size_t i = 0; i < message_count; ++i) {
-        offsets_.push_back(text_bytes_);
-        lengths_.push_back(length_of(i, own_keys, whole));
-        text_bytes_ += lengths_.back();
-    }
-    Text keys;
-    for (size_t i = 0; i < message_count; ++i) {
-        const Text key =
-            own_keys ? reference_output::pattern(reference.key_bytes, static_cast<uint32_t>(i) + 40)
-                     : Text(reference.known.key, reference.known.key + reference.key_bytes);
-        keys.insert(keys.end(), key.begin(), key.end());
-    }
-    const Text ivs = reference_output::pattern(message_count * iv_bytes_, 41),
-               aad = reference_output::pattern(message_count * aad_bytes_, 42);
-    const Text text = reference_output::pattern(text_bytes_, 43);
-    lengths_at_ = reserve(lengths_.data(), message_count * 8);
-    offsets_at_ = reserve(offsets_.data(), message_count * 8);
-    keys_at_ = reserve(keys.data(), keys.size());
-    ivs_at_ = reserve(ivs.data(), ivs.size());
-    aad_at_ = reserve(aad.data(), aad.size());
-    in_at_ = reserve(text.data(), text.size());
-    out_at_ = reserve(nullptr, text.size());
-    tags_at_ = reserve(nullptr, message_count * tag_bytes_);
-    statuses_at_ = reserve(nullptr, message_count * 4);
-    expected_apart_ = memory_;
-    expected_in_place_ = memory_;
-    std::optional<reference_output::Blocks> blocks;
-    for (size_t i = 0; i < message_count; ++i) {
-        if (!blocks || own_keys) blocks.emplace(reference, &keys[i * reference.key_bytes]);
-        compose(*blocks, i);
-    }
+size_t TestBatch::reserve_array(const std::vector<uint64_t>& numbers) {
+    TestText bytes(8 * numbers.size());
+    std::memcpy(bytes.data(), numbers.data(), bytes.size());
+    return reserve(bytes);
 }
 
-void TestBatch::compose(const reference_output::Blocks& blocks, size_t i) {
-    const auto span = [&](size_t at, size_t bytes) {
-        return Text(memory_.data() + at, memory_.data() + at + bytes);
-    };
-    const auto put = [](Text& memory, size_t at, const Text& bytes) {
-        std::copy(bytes.begin(), bytes.end(), memory.data() + at);
-    };
-    const size_t in_at = in_at_ + offsets_[i], out_at = out_at_ + offsets_[i],
-                 tag_at = tags_at_ + i * tag_bytes_;
-    const Text iv = span(ivs_at_ + i * iv_bytes_, iv_bytes_),
-               aad = span(aad_at_ + i * aad_bytes_, aad_bytes_);
-    const Text plaintext = span(in_at, lengths_[i]);
+TestBatch::TestBatch(const CipherFacts& facts, warpseal_mode mode, BatchKind kind)
+    : mode_(mode),
+      kind_(kind),
+      lengths_(kind == BatchKind::one_message ? 1 : many),
+      iv_bytes_(iv_bytes_of(mode, facts.block_bytes)),
+      tag_bytes_(tagged(mode) ? facts.block_bytes : 0),
+      aad_bytes_(aead(mode) ? 21 : 0) {
+    const size_t count = lengths_.size();
+    const uint64_t whole = mode == WARPSEAL_CBC ? facts.block_bytes : 1;
+    std::vector<uint64_t> offsets;
+    for (size_t i = 0; i < count; ++i) {
+        lengths_[i] = (length_of(i, kind, facts.block_bytes) + whole - 1) / whole * whole;
+        offsets.push_back(text_bytes_);
+        text_bytes_ += lengths_[i];
+    }
+    TestText ivs = test_bytes("batch IVs", count * iv_bytes_);
+    // The counter of a long message carries into all its bytes but the first.
+    if (mode == WARPSEAL_CTR && count == 1) {
+        std::fill(ivs.begin() + 1, ivs.end(), 0xff);
+        ivs.back() = 0xf3;
+    }
+    lengths_at_ = reserve_array(lengths_);
+    offsets_at_ = reserve_array(offsets);
+    keys_at_ = reserve(test_bytes("batch keys", own_keys() ? count * facts.key_bytes : 0));
+    ivs_at_ = reserve(ivs);
+    aad_at_ = reserve(test_bytes("batch AAD", count * aad_bytes_));
+    in_at_ = reserve(test_bytes("batch text", text_bytes_));
+    out_at_ = reserve(TestText(text_bytes_, untouched));
+    tags_at_ = reserve(TestText(count * tag_bytes_, untouched));
+    statuses_at_ = reserve(TestText(count * sizeof(int32_t), untouched));
+}
 
-    Text ciphertext, tag;
-    if (mode_ == WARPSEAL_CTR)
-        ciphertext = reference_output::xor_bytes(
-            plaintext, reference_output::keystream(blocks, iv, blocks.bytes(), plaintext.size()));
-    if (mode_ == WARPSEAL_CBC) ciphertext = reference_output::cbc(blocks, iv, plaintext);
-    if (mode_ == WARPSEAL_CFB) ciphertext = reference_output::cfb(blocks, iv, plaintext);
-    if (mode_ == WARPSEAL_OFB) ciphertext = reference_output::ofb(blocks, iv, plaintext);
-    if (mode_ == WARPSEAL_CMAC)
-        ciphertext = plaintext, tag = reference_output::cmac(blocks, plaintext);
-    if (mode_ == WARPSEAL_GCM) {
-        Text first = reference_output::counter0(blocks, iv);
-        ++first[15];  // cannot wrap: the byte was 1
-        ciphertext = reference_output::xor_bytes(
-            plaintext, reference_output::keystream(blocks, first, 4, plaintext.size()));
-        tag = reference_output::tag(blocks, iv, aad, ciphertext);
-    }
-    if (mode_ == WARPSEAL_CCM) {
-        ciphertext = reference_output::ccm(blocks, iv, aad, plaintext, tag_bytes_);
-        tag.assign(ciphertext.end() - tag_bytes_, ciphertext.end());
-        ciphertext.resize(plaintext.size());
-    }
+void TestBatch::copy(TestText& to, size_t to_at, const TestText& from, size_t from_at,
+                     uint64_t bytes) const {
+    std::copy_n(from.data() + from_at, bytes, to.data() + to_at);
+}
 
-    const bool opening = direction_ == Direction::decrypt,
-               forgery = opening && tagged(mode_) && i == forged;
-    if (forgery) tag[i] ^= 0x10;
-    const Text& in = opening ? ciphertext : plaintext;
-    const Text out = forgery ? Text(plaintext.size()) : opening ? plaintext : ciphertext;
-    for (Text* memory : {&memory_, &expected_apart_, &expected_in_place_}) {
-        put(*memory, in_at, in);
-        if (opening || memory != &memory_) put(*memory, tag_at, tag);
-    }
-    if (mode_ != WARPSEAL_CMAC) {
-        put(expected_apart_, out_at, out);
-        put(expected_in_place_, in_at, out);
-    }
-    const int32_t status = forgery ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK;
-    for (Text* memory : {&expected_apart_, &expected_in_place_})
-        memcpy(memory->data() + statuses_at_ + i * 4, &status, 4);
-    forgeries_ += forgery ? 1 : 0;
+uint64_t TestBatch::forgeries(Direction direction) const {
+    return direction == Direction::decrypt && tagged(mode_) && lengths_.size() > 1 ? 1 : 0;
+}
+
+TestText TestBatch::to_open(const TestText& sealed) const {
+    TestText memory = memory_;
+    if (mode_ != WARPSEAL_CMAC) copy(memory, in_at_, sealed, out_at_, text_bytes_);
+    copy(memory, tags_at_, sealed, tags_at_, lengths_.size() * tag_bytes_);
+    if (lengths_.size() > 1) memory[tags_at_ + forged * tag_bytes_] ^= 0x10;
+    return memory;
+}
+
+TestText TestBatch::in_place(const TestText& apart) const {
+    TestText memory = apart;
+    if (mode_ == WARPSEAL_CMAC) return memory;
+    copy(memory, in_at_, apart, out_at_, text_bytes_);
+    copy(memory, out_at_, memory_, out_at_, text_bytes_);
+    return memory;
+}
+
+TestBatch::Message TestBatch::first(const TestText& memory) const {
+    const auto text = [&](size_t at, uint64_t bytes) {
+        return TestText(memory.data() + at, memory.data() + at + bytes);
+    };
+    return {text(ivs_at_, iv_bytes_), text(in_at_, lengths_[0]), text(out_at_, lengths_[0])};
 }
 
 warpseal_batch TestBatch::at(uint8_t* base, bool in_place) const {
@@ -141,8 +112,8 @@ warpseal_batch TestBatch::at(uint8_t* base, bool in_place) const {
     batch.struct_bytes = sizeof batch;
     batch.iv_bytes = iv_bytes_;
     batch.tag_bytes = tag_bytes_;
-    batch.message_count = message_count;
-    batch.message_bytes = even_;
+    batch.message_count = lengths_.size();
+    batch.message_bytes = lengths_[0];
     if (iv_bytes_ != 0) batch.ivs = base + ivs_at_;
     batch.iv_stride = iv_bytes_;
     if (aad_bytes_ != 0) batch.aad = base + aad_at_;
@@ -151,8 +122,8 @@ warpseal_batch TestBatch::at(uint8_t* base, bool in_place) const {
     batch.tag_stride = tag_bytes_;
     batch.in = base + in_at_;
     if (mode_ != WARPSEAL_CMAC) batch.out = base + (in_place ? in_at_ : out_at_);
-    batch.in_stride = batch.out_stride = even_;
-    if (own_keys_) {
+    batch.in_stride = batch.out_stride = lengths_[0];
+    if (own_keys()) {
         batch.keys = base + keys_at_;
         batch.lengths = reinterpret_cast<const uint64_t*>(base + lengths_at_);
         batch.in_offsets = batch.out_offsets =

@@ -18,7 +18,7 @@ template <class Cipher, class Word>
 struct Bitsliced {
     using Text = Block<Cipher::block_bytes / 4>;
 
-    static constexpr const char* name = "planes";
+    static constexpr const char* name = "bitsliced";
     static constexpr size_t wide_blocks = BitPlanes<Word>::blocks, narrow_blocks = wide_blocks;
     static constexpr size_t tile_bytes = sizeof(Word[8 * Cipher::block_bytes]);
     // Stack that a run leaves behind: planes, text and spilled words. The small limit is for calls

@@ -95,7 +95,7 @@ struct ByteSliced {
     using Wide = Bytes<vector_bytes, Substitution>;
     using Narrow = Bytes<16, Substitution>;
 
-    static constexpr const char* name = "bytes";
+    static constexpr const char* name = "byte-sliced";
     // Runs two states side by side if the cipher supports it. One is in the S-boxes while the other
     // is in the linear layer.
     static constexpr bool pairs = requires(Wide(&s)[block_bytes], Wide (*key)(int)) {

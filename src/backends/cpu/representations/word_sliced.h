@@ -19,6 +19,13 @@ struct Words {
     Vector v[count];
 
     Words() = default;
+    // Copied vector by vector: gcc 12 keeps a `const Words` that it copies as a whole in memory.
+    WARPSEAL_INLINE Words(const Words& other) { *this = other; }
+    WARPSEAL_INLINE Words& operator=(const Words& other) {
+        WARPSEAL_UNROLL
+        for (int i = 0; i < count; ++i) v[i] = other.v[i];
+        return *this;
+    }
     WARPSEAL_INLINE Words(uint32_t number) {  // same value in every lane
         WARPSEAL_UNROLL
         for (int i = 0; i < count; ++i) v[i] = Vector{} + number;
@@ -55,6 +62,19 @@ struct Words {
     friend WARPSEAL_INLINE Words operator>>(const Words& a, int n) {
         return each([&](int i) __attribute__((always_inline)) { return a.v[i] >> n; });
     }
+    friend WARPSEAL_INLINE Words swap_bytes(const Words& a) {
+#if defined(__SSSE3__)
+        using Bytes = VectorOf<uint8_t, vector_bytes>;
+        Bytes order;
+        WARPSEAL_UNROLL
+        for (size_t i = 0; i < vector_bytes; ++i) order[i] = static_cast<uint8_t>(i ^ 3);
+        return each([&](int i) __attribute__((always_inline)) {
+            return (Vector)__builtin_shuffle((Bytes)a.v[i], order);
+        });
+#else
+        return (a << 24) | ((a & 0xff00u) << 8) | ((a >> 8) & 0xff00u) | (a >> 24);
+#endif
+    }
     WARPSEAL_INLINE Words& operator^=(const Words& other) { return *this = *this ^ other; }
     WARPSEAL_INLINE Words& operator&=(const Words& other) { return *this = *this & other; }
     WARPSEAL_INLINE Words& operator|=(const Words& other) { return *this = *this | other; }
@@ -63,6 +83,30 @@ struct Words {
     WARPSEAL_INLINE Words& operator<<=(int n) { return *this = *this << n; }
     WARPSEAL_INLINE Words& operator>>=(int n) { return *this = *this >> n; }
 };
+
+}  // namespace
+}  // namespace warpseal::cpu
+
+namespace warpseal {
+
+// Three-input gates, by those of each vector.
+template <size_t vector_bytes, int count>
+struct Ternary<cpu::Words<vector_bytes, count>> {
+    using Words = cpu::Words<vector_bytes, count>;
+    using Vector = cpu::VectorOf<uint64_t, vector_bytes>;
+    template <int table>
+    WARPSEAL_INLINE static Words of(const Words& a, const Words& b, const Words& c) {
+        return Words::each([&](int i) __attribute__((always_inline)) {
+            return (typename Words::Vector)Ternary<Vector>::template of<table>(
+                (Vector)a.v[i], (Vector)b.v[i], (Vector)c.v[i]);
+        });
+    }
+};
+
+}  // namespace warpseal
+
+namespace warpseal::cpu {
+namespace {
 
 template <class Cipher>
 inline constexpr bool has_words = requires(Words<16, 1> (&s)[Cipher::block_bytes / 4],
@@ -78,7 +122,7 @@ struct WordSliced {
     using Wide = Words<vector_bytes, vectors>;
     using Narrow = Words<16, 1>;
 
-    static constexpr const char* name = "words";
+    static constexpr const char* name = "word-sliced";
     static constexpr size_t wide_blocks = vectors * vector_bytes / 4, narrow_blocks = 4;
     static constexpr size_t stack_bytes = 8192, small_stack_bytes = 4096;
 

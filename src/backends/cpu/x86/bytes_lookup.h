@@ -24,9 +24,9 @@ constexpr LookupTable<S> lookup_table{};
 
 // Uses 16 tables of 16 entries, one for each high half-byte. In the table of its high half-byte, an
 // index keeps its low half-byte. In all other tables its top bit is set, for which PSHUFB returns
-// zero.
+// zero. These are 49 instructions: they are one function, because a cipher has hundreds of S-boxes.
 template <class S>
-WARPSEAL_INLINE __m128i lookup(__m128i x) {
+WARPSEAL_CALLED __m128i lookup(__m128i x) {
     __m128i y = _mm_setzero_si128();
     WARPSEAL_UNROLL
     for (int high = 0; high < 16; ++high) {
@@ -39,7 +39,7 @@ WARPSEAL_INLINE __m128i lookup(__m128i x) {
 
 #if defined(__AVX2__)
 template <class S>
-WARPSEAL_INLINE __m256i lookup(__m256i x) {
+WARPSEAL_CALLED __m256i lookup(__m256i x) {
     __m256i y = _mm256_setzero_si256();
     WARPSEAL_UNROLL
     for (int high = 0; high < 16; ++high) {

@@ -12,7 +12,7 @@
 namespace warpseal::cuda {
 
 template <class Cipher>
-using Text = Block<Cipher::block_bytes / 4>;
+using TextBlock = Block<Cipher::block_bytes / 4>;
 
 // Access to the key schedule for the word-sliced, byte-sliced and bitsliced representations.
 struct KeyWords {
@@ -125,11 +125,11 @@ struct TablesOf<Cipher, Direction::decrypt> {
 
 // A cipher's block function in one direction. If decryption is encryption under another schedule,
 // both directions are the same type.
-template <class C, Direction way>
+template <class C, Direction cipher_direction>
 struct BlockFunctionOf {
     using Cipher = C;
-    static constexpr Direction direction = way;
-    using Tables = typename TablesOf<Cipher, way>::type;
+    static constexpr Direction direction = cipher_direction;
+    using Tables = typename TablesOf<Cipher, cipher_direction>::type;
     static constexpr bool has_tables = !std::is_void_v<Tables>;
 
     // True if the header provides a table-based function for two blocks at a time.
@@ -137,7 +137,7 @@ struct BlockFunctionOf {
         using Words = uint32_t[Cipher::block_bytes / 4];
         if constexpr (!has_tables)
             return false;
-        else if constexpr (way == Direction::encrypt)
+        else if constexpr (cipher_direction == Direction::encrypt)
             return requires(Words & s, const ArrayLayout<Tables>& tables) {
                 Cipher::encrypt(s, s, s, tables);
             };
@@ -148,12 +148,12 @@ struct BlockFunctionOf {
     }();
 
     // Fallback: byte by byte, or bitsliced with the block in one lane.
-    WARPSEAL_INLINE static void run_bits(Text<Cipher>& b, const uint32_t* k) {
+    WARPSEAL_INLINE static void run_bits(TextBlock<Cipher>& b, const uint32_t* k) {
         constexpr int n = Cipher::block_bytes;
         if constexpr (HasBytes<Cipher>) {
             OneByte s[n];
             for (int i = 0; i < n; ++i) s[i] = KeyBytes{b.word}(i);
-            if constexpr (way == Direction::encrypt)
+            if constexpr (cipher_direction == Direction::encrypt)
                 Cipher::encrypt_bytes(s, KeyBytes{k});
             else
                 Cipher::decrypt_bytes(s, KeyBytes{k});
@@ -162,7 +162,7 @@ struct BlockFunctionOf {
         } else {
             uint32_t p[8 * n];
             for (int i = 0; i < 8 * n; ++i) p[i] = KeyBits{b.word}(i);
-            if constexpr (way == Direction::encrypt)
+            if constexpr (cipher_direction == Direction::encrypt)
                 Cipher::encrypt_bitsliced(p, KeyBits{k});
             else
                 Cipher::decrypt_bitsliced(p, KeyBits{k});
@@ -172,21 +172,23 @@ struct BlockFunctionOf {
     }
 
 #ifdef __CUDACC__
-    __device__ __noinline__ static Text<Cipher> run_bits_once(Text<Cipher> b, const uint32_t* k) {
+    __device__ __noinline__ static TextBlock<Cipher> run_bits_once(TextBlock<Cipher> b,
+                                                                   const uint32_t* k) {
         run_bits(b, k);
         return b;
     }
 #endif
 
     template <class TableLookup>
-    WARPSEAL_INLINE static void run(Text<Cipher>& b, const uint32_t* k, const TableLookup& tables) {
+    WARPSEAL_INLINE static void run(TextBlock<Cipher>& b, const uint32_t* k,
+                                    const TableLookup& tables) {
         if constexpr (TableLookup::uses_tables) {
-            if constexpr (way == Direction::encrypt)
+            if constexpr (cipher_direction == Direction::encrypt)
                 Cipher::encrypt(b.word, k, tables);
             else
                 Cipher::decrypt(b.word, k, tables);
         } else if constexpr (HasWords<Cipher>) {
-            if constexpr (way == Direction::encrypt)
+            if constexpr (cipher_direction == Direction::encrypt)
                 Cipher::encrypt_words(b.word, KeyWords{k});
             else
                 Cipher::decrypt_words(b.word, KeyWords{k});
@@ -200,12 +202,12 @@ struct BlockFunctionOf {
     }
 
     template <class TableLookup>
-    WARPSEAL_INLINE static void run(Text<Cipher>& a, Text<Cipher>& b, const uint32_t* k,
+    WARPSEAL_INLINE static void run(TextBlock<Cipher>& a, TextBlock<Cipher>& b, const uint32_t* k,
                                     const TableLookup& tables) {
         if constexpr (!TableLookup::uses_tables || !pairs) {
             run(a, k, tables);
             run(b, k, tables);
-        } else if constexpr (way == Direction::encrypt) {
+        } else if constexpr (cipher_direction == Direction::encrypt) {
             Cipher::encrypt(a.word, b.word, k, tables);
         } else {
             Cipher::decrypt(a.word, b.word, k, tables);
@@ -243,58 +245,61 @@ struct SmallestSharedMemory {
     static constexpr size_t limit(int) { return shared_limit(75); }
 };
 
-enum class Kind { none, merged, wide };
+enum class LayoutKind { none, merged, wide };
 
-template <class BlockFunction, class SharedMemoryLimit, size_t beside>
-constexpr Kind kind_for(int architecture) {
+template <class BlockFunction, class SharedMemoryLimit, size_t reserved_bytes>
+constexpr LayoutKind layout_kind(int architecture) {
     if constexpr (BlockFunction::has_tables) {
-        if (WideLayout<typename BlockFunction::Tables>::bytes + beside <=
+        if (WideLayout<typename BlockFunction::Tables>::bytes + reserved_bytes <=
             SharedMemoryLimit::limit(architecture))
-            return Kind::wide;
-        if (MergedLayout<typename BlockFunction::Tables>::bytes + beside <=
+            return LayoutKind::wide;
+        if (MergedLayout<typename BlockFunction::Tables>::bytes + reserved_bytes <=
             SharedMemoryLimit::limit(architecture))
-            return Kind::merged;
+            return LayoutKind::merged;
     }
-    return Kind::none;
+    return LayoutKind::none;
 }
 
-template <class BlockFunction, Kind kind>
+template <class BlockFunction, LayoutKind kind>
 struct LayoutOf {
     using type = NoLayout;
 };
 template <class BlockFunction>
-struct LayoutOf<BlockFunction, Kind::merged> {
+struct LayoutOf<BlockFunction, LayoutKind::merged> {
     using type = MergedLayout<typename BlockFunction::Tables>;
 };
 template <class BlockFunction>
-struct LayoutOf<BlockFunction, Kind::wide> {
+struct LayoutOf<BlockFunction, LayoutKind::wide> {
     using type = WideLayout<typename BlockFunction::Tables>;
 };
 
-// Device code: the layout that leaves `beside` bytes of shared memory for other use.
-template <class BlockFunction, class SharedMemoryLimit, size_t beside = 0>
+// Device code: the layout that leaves `reserved_bytes` bytes of shared memory for other use.
+template <class BlockFunction, class SharedMemoryLimit, size_t reserved_bytes = 0>
 using Layout =
-    typename LayoutOf<BlockFunction,
-                      kind_for<BlockFunction, SharedMemoryLimit, beside>(compiled_for)>::type;
+    typename LayoutOf<BlockFunction, layout_kind<BlockFunction, SharedMemoryLimit, reserved_bytes>(
+                                         compiled_for)>::type;
 
 // Host code: the shared memory in bytes that a kernel with that layout needs.
-template <class BlockFunction, class SharedMemoryLimit, size_t beside = 0>
+template <class BlockFunction, class SharedMemoryLimit, size_t reserved_bytes = 0>
 size_t shared_bytes(int architecture) {
-    const Kind kind = kind_for<BlockFunction, SharedMemoryLimit, beside>(architecture);
+    const LayoutKind kind =
+        layout_kind<BlockFunction, SharedMemoryLimit, reserved_bytes>(architecture);
     if constexpr (BlockFunction::has_tables)
-        return beside + (kind == Kind::wide     ? LayoutOf<BlockFunction, Kind::wide>::type::bytes
-                         : kind == Kind::merged ? LayoutOf<BlockFunction, Kind::merged>::type::bytes
-                                                : 0);
+        return reserved_bytes + (kind == LayoutKind::wide
+                                     ? LayoutOf<BlockFunction, LayoutKind::wide>::type::bytes
+                                 : kind == LayoutKind::merged
+                                     ? LayoutOf<BlockFunction, LayoutKind::merged>::type::bytes
+                                     : 0);
     else
-        return beside;
+        return reserved_bytes;
 }
 
 #ifdef __CUDACC__
 
 // Not inlined: one copy of the code, for calls off the hot path.
 template <class BlockFunction, class TableLookup>
-__device__ __noinline__ Text<typename BlockFunction::Cipher> run_once(
-    Text<typename BlockFunction::Cipher> b, const uint32_t* schedule, TableLookup tables) {
+__device__ __noinline__ TextBlock<typename BlockFunction::Cipher> run_once(
+    TextBlock<typename BlockFunction::Cipher> b, const uint32_t* schedule, TableLookup tables) {
     BlockFunction::run(b, schedule, tables);
     return b;
 }

@@ -31,7 +31,7 @@ struct State {
 
 // Encrypts one block on the host, in constant time.
 template <class Cipher>
-void encrypt_on_host(Text<Cipher>& b, const uint32_t* schedule) {
+void encrypt_on_host(TextBlock<Cipher>& b, const uint32_t* schedule) {
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
     if constexpr (Forward::has_tables) {
         static constexpr TableData<typename Forward::Tables> table_data;
@@ -110,13 +110,13 @@ __device__ __forceinline__ int lane_id() { return threadIdx.x % 32; }
 // Returns the block before each lane's block, for a row with one block in each lane. `carry` is the
 // block before the row; it becomes the row's last block.
 template <int n>
-__device__ __forceinline__ Block<n> hand_on(const Block<n>& row, Block<n>& carry) {
+__device__ __forceinline__ Block<n> previous_blocks(const Block<n>& row, Block<n>& carry) {
     Block<n> previous;
 #pragma unroll
     for (int w = 0; w < n; ++w) {
-        const uint32_t turned = __shfl_sync(0xffffffffu, row.word[w], lane_id() + 31);
-        previous.word[w] = lane_id() == 0 ? carry.word[w] : turned;
-        carry.word[w] = turned;  // used in lane 0 only
+        const uint32_t rotated = __shfl_sync(0xffffffffu, row.word[w], lane_id() + 31);
+        previous.word[w] = lane_id() == 0 ? carry.word[w] : rotated;
+        carry.word[w] = rotated;  // used in lane 0 only
     }
     return previous;
 }

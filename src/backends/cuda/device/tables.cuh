@@ -65,13 +65,13 @@ private:
 // Compression of the tables. A table may be a rotation of an earlier one, or hold a single byte,
 // repeated in the bytes of its mask. The constructor finds these cases by comparing tables.
 template <class Tables>
-struct Folding {
+struct MergedTables {
     uint32_t bytes = 0;
     uint32_t offset[Tables::count] = {};
     int rotation[Tables::count] = {};   // left rotation from the stored table
     uint32_t mask[Tables::count] = {};  // 0, or for a table of bytes a 1 in each byte that holds it
 
-    constexpr Folding() {
+    constexpr MergedTables() {
         const TableData<Tables> data;
         for (int t = 0; t < Tables::count; ++t) {
             mask[t] = mask_of(data.entries[t]);
@@ -119,11 +119,11 @@ private:
 // Compute capability 7.5 has 64 KB for a block; 8.6, 8.9 and 12.0 have 99 KB.
 template <class Tables>
 class MergedLayout {
-    static constexpr Folding<Tables> folding{};
+    static constexpr MergedTables<Tables> merged{};
 
 public:
     static constexpr bool uses_tables = true;
-    static constexpr uint32_t bytes = folding.bytes;
+    static constexpr uint32_t bytes = merged.bytes;
 
     __device__ explicit MergedLayout(unsigned char* shared) : lane_(lane_offset(shared)) {
         fill<0>(shared);
@@ -132,7 +132,7 @@ public:
 
     template <int table, int byte>
     __device__ __forceinline__ uint32_t lookup(uint32_t word) const {
-        constexpr uint32_t offset = folding.offset[table], mask = folding.mask[table];
+        constexpr uint32_t offset = merged.offset[table], mask = merged.mask[table];
         if constexpr (mask != 0) {
             const uint32_t x = word >> (8 * byte) & 0xff;
             const uint32_t four = read_shared(x / 4 * 128 + lane_ + offset);
@@ -140,7 +140,7 @@ public:
                 (mask & 1) | (mask >> 4 & 0x10) | (mask >> 8 & 0x100) | (mask >> 12 & 0x1000);
             return __byte_perm(four, 0, (x & 3) * nibbles | 4 * (nibbles ^ 0x1111));
         } else {
-            constexpr int left = folding.rotation[table];
+            constexpr int left = merged.rotation[table];
             const uint32_t entry = read_shared(__dp4a(word, 0x80u << (8 * byte), lane_) + offset);
             if constexpr (left == 0) return entry;
             return __byte_perm(entry, entry, left == 8 ? 0x2103 : left == 16 ? 0x1032 : 0x0321);
@@ -150,7 +150,7 @@ public:
 private:
     template <int table>
     __device__ void fill(unsigned char* shared) {
-        constexpr uint32_t offset = folding.offset[table], mask = folding.mask[table],
+        constexpr uint32_t offset = merged.offset[table], mask = merged.mask[table],
                            entries = entries_of<Tables>();
         constexpr bool first = table == 0 || is_new(table);
         if constexpr (first) {
@@ -162,7 +162,8 @@ private:
                 if constexpr (mask != 0) {
                     entry = 0;
                     for (int b = 0; b < 4; ++b)
-                        entry |= Folding<Tables>::byte_at(mask, from[i / 8 * 4 + b]) << (8 * b);
+                        entry |= MergedTables<Tables>::byte_at(mask, from[i / 8 * 4 + b])
+                                 << (8 * b);
                 }
                 out[i] = four_copies(entry);
             }
@@ -171,7 +172,7 @@ private:
     }
     static constexpr bool is_new(int table) {
         for (int s = 0; s < table; ++s)
-            if (folding.offset[s] == folding.offset[table]) return false;
+            if (merged.offset[s] == merged.offset[table]) return false;
         return true;
     }
 

@@ -18,7 +18,7 @@ namespace warpseal::cuda {
 
 namespace {
 
-// Runs `call` on a feeder thread. Converts exceptions (out of memory, or a lock that cannot be
+// Runs `call` on a feeder thread, and converts exceptions (out of memory, or a lock that cannot be
 // acquired) to a status. An exception must not end the thread, because other threads wait for its
 // chunks.
 template <class Call>
@@ -30,7 +30,7 @@ warpseal_status caught(const Call& call) {
     }
 }
 
-// Hands out chunks in order and records which ones are complete. Thread safe.
+// Assigns chunks in order and records which ones are complete. Thread safe.
 class Progress {
 public:
     explicit Progress(Work& work) : work_(work), end_(work.end()) {}
@@ -38,21 +38,21 @@ public:
     // Returns the minimum slot size for the next chunk in bytes, or 0 if no chunk is left.
     size_t next_needs() {
         const std::lock_guard lock(mutex_);
-        return taken_ < end_ && status_ == WARPSEAL_OK ? work_.least_bytes(taken_) : 0;
+        return next_ < end_ && status_ == WARPSEAL_OK ? work_.min_slot_bytes(next_) : 0;
     }
 
     bool acquire(size_t slot_bytes, Chunk& chunk) {
         const std::lock_guard lock(mutex_);
-        if (taken_ == end_ || status_ != WARPSEAL_OK || work_.least_bytes(taken_) > slot_bytes)
+        if (next_ == end_ || status_ != WARPSEAL_OK || work_.min_slot_bytes(next_) > slot_bytes)
             return false;
         status_ = caught([&] {
-            begins_.push_back(taken_);
+            begins_.push_back(next_);
             ready_.resize(begins_.size());
             return WARPSEAL_OK;
         });
         if (status_ != WARPSEAL_OK) return false;  // nothing was queued for this chunk
-        chunk = {begins_.size() - 1, taken_, work_.cut(taken_, slot_bytes)};
-        taken_ = chunk.end;
+        chunk = {begins_.size() - 1, next_, work_.chunk_end(next_, slot_bytes)};
+        next_ = chunk.end;
         return true;
     }
 
@@ -76,7 +76,7 @@ public:
     }
 
     warpseal_status status() const { return status_; }
-    uint64_t done() const { return failed_ < begins_.size() ? begins_[failed_] : taken_; }
+    uint64_t done() const { return failed_ < begins_.size() ? begins_[failed_] : next_; }
 
 private:
     Work& work_;
@@ -85,7 +85,9 @@ private:
     std::condition_variable changed_;
     std::vector<uint64_t> begins_;
     std::vector<bool> ready_;
-    uint64_t taken_ = 0, front_ = 0, failed_ = UINT64_MAX;
+    uint64_t next_ = 0;             // begin of the next chunk
+    uint64_t front_ = 0;            // chunks complete from the start of the call
+    uint64_t failed_ = UINT64_MAX;  // first chunk that failed
     warpseal_status status_ = WARPSEAL_OK;
 };
 
@@ -94,7 +96,7 @@ struct InFlight {
     Chunk chunk;
 };
 
-// One feeder thread. Keeps its slots busy and retires the oldest chunk first.
+// One feeder thread. Keeps its slots busy and commits the oldest chunk first.
 class Feeder {
 public:
     Feeder(int device, Work& work, Progress& progress, const Workers& workers)
@@ -103,7 +105,7 @@ public:
           progress_(progress),
           slots_(workers.slots),
           polls_(workers.polls) {
-        flying_.reserve(static_cast<size_t>(slots_));
+        in_flight_.reserve(static_cast<size_t>(slots_));
         idle_.reserve(static_cast<size_t>(slots_));
     }
 
@@ -111,16 +113,16 @@ public:
         const CurrentDevice current(device_);
         // Allows calls that another thread's stream capture would forbid. Only this thread uses
         // these streams.
-        const BesideCaptures beside;
+        const RelaxedCaptureMode relaxed;
         warpseal_status status =
-            current.status() != WARPSEAL_OK ? current.status() : beside.status();
+            current.status() != WARPSEAL_OK ? current.status() : relaxed.status();
         while (status == WARPSEAL_OK) {
             Slot* slot = nullptr;
             status = next_slot(&slot);
             if (status != WARPSEAL_OK || slot == nullptr) break;
             start(slot);
         }
-        while (!flying_.empty()) retire();
+        while (!in_flight_.empty()) retire();
         release_idle();
         return status;
     }
@@ -142,17 +144,17 @@ private:
             // Idle slots are too small. Release them: a thread must hold no slot while it waits for
             // one.
             release_idle();
-            if (flying_.size() < static_cast<size_t>(slots_)) {
+            if (in_flight_.size() < static_cast<size_t>(slots_)) {
                 const warpseal_status status =
-                    caught([&] { return borrow(device_, needs, flying_.empty(), out); });
-                if (*out != nullptr || flying_.empty()) return status;
+                    caught([&] { return acquire_slot(device_, needs, in_flight_.empty(), out); });
+                if (*out != nullptr || in_flight_.empty()) return status;
             }
             retire();
         }
     }
 
     void release_idle() {
-        for (Slot* slot : idle_) give_back(slot);
+        for (Slot* slot : idle_) release_slot(slot);
         idle_.clear();
     }
 
@@ -163,7 +165,7 @@ private:
             return;
         }
         warpseal_status status = caught([&] { return work_.queue(*slot, chunk); });
-        if (status == WARPSEAL_OK) status = slot->mark();
+        if (status == WARPSEAL_OK) status = slot->record_done();
         if (status != WARPSEAL_OK) {
             progress_.fail(chunk.sequence, status);
             // Wait for copies and kernels that were queued before the failure.
@@ -171,12 +173,12 @@ private:
             idle_.push_back(slot);
             return;
         }
-        flying_.push_back({slot, chunk});
+        in_flight_.push_back({slot, chunk});
     }
 
     void retire() {
-        const InFlight oldest = flying_.front();
-        flying_.erase(flying_.begin());
+        const InFlight oldest = in_flight_.front();
+        in_flight_.erase(in_flight_.begin());
         const warpseal_status status = oldest.slot->wait(polls_);
         // The slot is zeroized when it is given back, so nothing may be in flight.
         if (status != WARPSEAL_OK && !lost()) check(cudaStreamSynchronize(oldest.slot->stream));
@@ -192,7 +194,7 @@ private:
     Progress& progress_;
     const int slots_;
     const bool polls_;
-    std::vector<InFlight> flying_;
+    std::vector<InFlight> in_flight_;
     std::vector<Slot*> idle_;  // idle and in-flight slots together: at most slots_
 };
 
@@ -220,15 +222,16 @@ warpseal_status run(int device, Work& work, const Workers& workers, uint64_t* do
 }
 
 size_t chunk_bytes(uint64_t before, uint64_t after, bool staged) {
-    constexpr uint64_t mib = uint64_t{1} << 20, most_staged = 8 * mib;
-    const uint64_t least = std::clamp((before + after) / 64, 2 * mib, (staged ? 2 : 4) * mib);
-    return static_cast<size_t>(std::clamp(std::min(before, after) / 4, least,
-                                          staged ? most_staged : uint64_t{tuning::slot_bytes}));
+    using namespace tuning;
+    const uint64_t least = std::clamp((before + after) / chunks_of_call, min_chunk_bytes,
+                                      staged ? min_chunk_bytes : min_chunk_bytes_of_large_call);
+    const uint64_t most = staged ? max_staged_chunk_bytes : slot_bytes;
+    return static_cast<size_t>(std::clamp(std::min(before, after) / chunk_growth, least, most));
 }
 
-void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much) {
+void copy_from_staging(uint8_t* to, const uint8_t* from, size_t bytes, bool non_temporal) {
 #if defined(__x86_64__)
-    if (much) {
+    if (non_temporal) {
         const size_t head = std::min(bytes, (64 - reinterpret_cast<uintptr_t>(to) % 64) % 64);
         memcpy(to, from, head);
         const size_t lines = (bytes - head) / 64;

@@ -21,10 +21,10 @@ public:
     virtual ~Work() = default;
     virtual uint64_t end() const = 0;
     // Returns the minimum slot size in bytes for the chunk at `begin`.
-    virtual size_t least_bytes(uint64_t begin) const = 0;
+    virtual size_t min_slot_bytes(uint64_t begin) const = 0;
     // Returns the end of the chunk that starts at `begin` and fits in `slot_bytes`. Called once for
     // each chunk, in order, before the chunk is queued.
-    virtual uint64_t cut(uint64_t begin, size_t slot_bytes) = 0;
+    virtual uint64_t chunk_end(uint64_t begin, size_t slot_bytes) = 0;
     // Queues copies in, kernels and copies out on the slot's stream.
     virtual warpseal_status queue(Slot& slot, const Chunk& chunk) = 0;
     // Completes a chunk on the host. Called after the device finished this chunk and all chunks
@@ -45,17 +45,15 @@ struct Workers {
 // after it was committed.
 warpseal_status run(int device, Work& work, const Workers& workers, uint64_t* done);
 
-// Returns the preferred chunk size in bytes.
+// Returns the preferred chunk size in bytes, from the limits in tuning.h.
 // `before` is the number of bytes of the call before the chunk, `after` the number from its start
-// to the end. Chunks grow at the start and shrink at the end, so that both directions of the link
-// are busy throughout. `staged` is true if cores copy the data through the slots' pinned memory.
+// to the end. `staged` is true if cores copy the data through the slots' pinned memory.
 size_t chunk_bytes(uint64_t before, uint64_t after, bool staged);
 
-// Copies from a slot's pinned memory to the caller's memory, which is not read again soon. Uses
-// non-temporal stores if `much`: copies by several threads and the device would otherwise evict
-// each other's cache lines.
-void unstage(uint8_t* to, const uint8_t* from, size_t bytes, bool much);
-inline constexpr uint64_t much_bytes = uint64_t{32} << 20;
+// Copies from a slot's pinned memory to the caller's memory, which is not read again soon. With
+// non-temporal stores, copies by several threads and the device do not evict each other's cache
+// lines.
+void copy_from_staging(uint8_t* to, const uint8_t* from, size_t bytes, bool non_temporal);
 
 // Returns the threads and slots for staging `bytes` through pageable memory, within the process's
 // CPU affinity.

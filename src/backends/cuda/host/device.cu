@@ -109,35 +109,36 @@ warpseal_status current_limits(Limits& limits) {
 namespace {
 
 // Never destroyed: CUDA may be gone before static objects are destroyed.
-struct Memory {
+struct LaunchLog {
     std::mutex mutex;
-    std::map<std::pair<int, const void*>, Launched> launched;  // since the last zeroization
-    std::map<int, cudaStream_t> streams;
+    // By device and kernel: the last launch since the last zeroization.
+    std::map<std::pair<int, const void*>, LaunchRecord> launches;
+    std::map<int, cudaStream_t> streams;  // by device: for launches that overwrite parameters
 };
-Memory& memory() {
-    static auto* one = new Memory;
-    return *one;
+LaunchLog& launch_log() {
+    static auto* log = new LaunchLog;
+    return *log;
 }
 
 // An all-zero job, for which every kernel returns without work.
-alignas(64) uint8_t nothing[job_bytes_limit];
+alignas(64) uint8_t zero_job[job_bytes_limit];
 
 void zeroize_launched(int device) {
-    const std::lock_guard lock(memory().mutex);
-    auto& all = memory().launched;
+    const std::lock_guard lock(launch_log().mutex);
+    auto& all = launch_log().launches;
     const auto first = all.lower_bound({device, nullptr}),
                end = all.lower_bound({device + 1, nullptr});
     if (first == end) return;
     const CurrentDevice current(device);
     // Keys may be destroyed while another thread captures a stream.
-    const BesideCaptures beside;
-    cudaStream_t& stream = memory().streams[device];
-    if (current.status() != WARPSEAL_OK || beside.status() != WARPSEAL_OK) return;
+    const RelaxedCaptureMode relaxed;
+    cudaStream_t& stream = launch_log().streams[device];
+    if (current.status() != WARPSEAL_OK || relaxed.status() != WARPSEAL_OK) return;
     if (stream == nullptr &&
         check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking)) != WARPSEAL_OK)
         return;
     for (auto i = first; i != end && !lost(); ++i) {
-        void* arguments[] = {nothing};
+        void* arguments[] = {zero_job};
         check(cudaLaunchKernel(i->second.kernel, dim3(1), dim3(i->second.threads), arguments,
                                i->second.shared_bytes, stream));
     }
@@ -146,11 +147,11 @@ void zeroize_launched(int device) {
 
 }  // namespace
 
-void record_launch(const Launched& launched) try {
+void record_launch(const LaunchRecord& launch) try {
     int device = 0;
     if (lost() || check(cudaGetDevice(&device)) != WARPSEAL_OK) return;
-    const std::lock_guard lock(memory().mutex);
-    memory().launched[{device, launched.kernel}] = launched;
+    const std::lock_guard lock(launch_log().mutex);
+    launch_log().launches[{device, launch.kernel}] = launch;
 } catch (const std::bad_alloc&) {
     // Out of host memory: the driver's copy of the parameters stays until the kernel's next launch.
 }
@@ -174,11 +175,11 @@ CurrentDevice::~CurrentDevice() {
     if (before_ >= 0 && !lost()) check(cudaSetDevice(before_));
 }
 
-BesideCaptures::BesideCaptures() : status_(enter()) {
+RelaxedCaptureMode::RelaxedCaptureMode() : status_(enter()) {
     if (status_ == WARPSEAL_OK) status_ = check(cudaThreadExchangeStreamCaptureMode(&mode_));
 }
 
-BesideCaptures::~BesideCaptures() {
+RelaxedCaptureMode::~RelaxedCaptureMode() {
     if (status_ == WARPSEAL_OK && !lost()) check(cudaThreadExchangeStreamCaptureMode(&mode_));
 }
 

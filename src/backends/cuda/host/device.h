@@ -27,8 +27,8 @@ struct Limits {
     int architecture = 0;  // architecture that the running code was compiled for: 90 for 9.0
     bool any_length = false;
 
-    // Minimum text length in bytes for a kernel for long texts.
-    uint64_t from(uint64_t bytes) const { return any_length ? 0 : bytes; }
+    // Minimum text length in bytes for a kernel for long texts: `bytes`, or 0 in tests.
+    uint64_t min_bytes(uint64_t bytes) const { return any_length ? 0 : bytes; }
 };
 
 // For tests: kernels for long texts accept any length, and NTRU key pairs are inverted in groups
@@ -52,15 +52,15 @@ private:
     int before_ = -1;
 };
 
-// Allows this thread to make calls that a stream capture, its own or another thread's, would
-// forbid. Work queued on a stream that is being captured still becomes part of the graph; nothing
-// else does.
-class BesideCaptures {
+// Relaxes the thread's stream capture mode: allows calls that a capture, its own or another
+// thread's, would forbid. Work queued on a stream that is being captured still becomes part of the
+// graph; nothing else does.
+class RelaxedCaptureMode {
 public:
-    BesideCaptures();
-    ~BesideCaptures();
-    BesideCaptures(const BesideCaptures&) = delete;
-    BesideCaptures& operator=(const BesideCaptures&) = delete;
+    RelaxedCaptureMode();
+    ~RelaxedCaptureMode();
+    RelaxedCaptureMode(const RelaxedCaptureMode&) = delete;
+    RelaxedCaptureMode& operator=(const RelaxedCaptureMode&) = delete;
     warpseal_status status() const { return status_; }
 
 private:
@@ -72,10 +72,10 @@ private:
 // Sets *done to true if the device has completed all work before the event.
 warpseal_status is_done(cudaEvent_t event, bool* done);
 
-// A kernel that was launched. As long as the context lives, the driver stores the parameters of
+// One launch of a kernel. As long as the context lives, the driver stores the parameters of
 // each kernel's last launch on the heap, round keys included (observed with driver 580).
 // `zeroize_launches` overwrites them: it launches each kernel again with an all-zero job.
-struct Launched {
+struct LaunchRecord {
     const void* kernel;
     size_t job_bytes, shared_bytes;
     unsigned threads;
@@ -83,7 +83,7 @@ struct Launched {
 // Limit of a kernel's parameters, from compute capability 7.0.
 inline constexpr size_t job_bytes_limit = 32764;
 // These do not throw: launches and destructors call them.
-void record_launch(const Launched& launched);  // on the current device
+void record_launch(const LaunchRecord& launch);  // on the current device
 void zeroize_launches(int device);
 
 warpseal_status device_count(int* count);

@@ -19,7 +19,7 @@ inline unsigned blocks_for(uint64_t warps_of_work, const Limits& limits) {
 }
 
 // Launches `kernel` with `threads` threads a block and `job` by value. An all-zero job must be one
-// without work: see Launched.
+// without work: see LaunchRecord.
 template <class Job>
 warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job,
                        cudaStream_t stream, unsigned threads = tuning::threads) {
@@ -56,8 +56,8 @@ warpseal_status with_scratch(size_t bytes, cudaStream_t stream, const Work& work
     warpseal_status status = acquire_scratch(bytes, stream, &scratch);
     if (status != WARPSEAL_OK) return status;
     status = work(scratch);
-    const warpseal_status given_back = release_scratch(scratch, bytes, stream);
-    return status != WARPSEAL_OK ? status : given_back;
+    const warpseal_status released = release_scratch(scratch, bytes, stream);
+    return status != WARPSEAL_OK ? status : released;
 }
 
 }  // namespace warpseal::cuda

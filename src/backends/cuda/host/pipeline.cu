@@ -34,8 +34,8 @@ public:
           direct_out_(!overlap(in, out, bytes) && is_pinned(out, bytes)) {}
 
     uint64_t end() const override { return bytes_; }
-    size_t least_bytes(uint64_t) const override { return tuning::smallest_slot_bytes; }
-    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+    size_t min_slot_bytes(uint64_t) const override { return tuning::min_slot_bytes; }
+    uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         return std::min<uint64_t>(
             bytes_, begin + std::min(slot_bytes - header_, usual_chunk(begin)) / 16 * 16);
     }
@@ -49,7 +49,7 @@ public:
         const size_t staged = direct_in_ && direct_out_ ? header_ : header_ + n;
         warpseal_status status = staged != 0 ? slot.pin() : WARPSEAL_OK;
         if (status != WARPSEAL_OK) return status;
-        slot.uses(header_ + n, staged);
+        slot.mark_used(header_ + n, staged);
         if (!direct_in_) memcpy(slot.pinned + header_, in_ + chunk.begin, n);
         const uint8_t* from = direct_in_ ? in_ + chunk.begin : slot.pinned + header_;
         uint8_t* to = direct_out_ ? out_ + chunk.begin : slot.pinned + header_;
@@ -64,8 +64,8 @@ public:
 
     void commit(Slot& slot, const Chunk& chunk) override {
         if (!direct_out_)
-            unstage(out_ + chunk.begin, slot.pinned + header_, chunk.end - chunk.begin,
-                    bytes_ >= much_bytes);
+            copy_from_staging(out_ + chunk.begin, slot.pinned + header_, chunk.end - chunk.begin,
+                              bytes_ >= tuning::non_temporal_bytes);
     }
 
 protected:
@@ -98,26 +98,27 @@ public:
           first_block_(first_block) {
         if (!chained_) return;
         // Reserve all entries now: feeder threads must not run out of memory.
-        before_.reserve(bytes / tuning::smallest_slot_bytes + 2);
-        note(0, iv);
+        saved_.reserve(bytes / tuning::min_slot_bytes + 2);
+        save_block(0, iv);
     }
 
     // Saves the chunk's last block: in place, it is overwritten before the next chunk needs it.
-    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
-        const uint64_t end = TextWork::cut(begin, slot_bytes);
+    uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
+        const uint64_t end = TextWork::chunk_end(begin, slot_bytes);
         if (chained_ && end - begin >= block_) {
             const std::lock_guard lock(mutex_);
-            note(end, in_ + end - block_);
+            save_block(end, in_ + end - block_);
         }
         return end;
     }
 
     // Copies the ciphertext block before the chunk at `begin`, also if no chunk starts there yet.
-    void before(uint64_t begin, uint8_t* out) const {
+    void previous_block(uint64_t begin, uint8_t* out) const {
         const std::lock_guard lock(mutex_);
-        const auto found = std::lower_bound(before_.begin(), before_.end(), begin,
-                                            [](const Edge& e, uint64_t at) { return e.at < at; });
-        if (found != before_.end() && found->at == begin) memcpy(out, found->block, block_);
+        const auto found =
+            std::lower_bound(saved_.begin(), saved_.end(), begin,
+                             [](const Boundary& b, uint64_t offset) { return b.offset < offset; });
+        if (found != saved_.end() && found->offset == begin) memcpy(out, found->block, block_);
     }
 
 protected:
@@ -126,18 +127,18 @@ protected:
             return sweep_(state_, iv_, first_block_ + begin / block_, data, data, bytes,
                           slot.stream);
         uint8_t previous[16] = {};
-        before(begin, previous);
+        previous_block(begin, previous);
         return sweep_(state_, previous, 0, data, data, bytes, slot.stream);
     }
 
 private:
-    struct Edge {
-        uint64_t at;
-        uint8_t block[16];
+    struct Boundary {
+        uint64_t offset;
+        uint8_t block[16];  // ciphertext block before the offset
     };
-    void note(uint64_t at, const uint8_t* block) {
-        before_.push_back({at, {}});
-        memcpy(before_.back().block, block, block_);
+    void save_block(uint64_t offset, const uint8_t* block) {
+        saved_.push_back({offset, {}});
+        memcpy(saved_.back().block, block, block_);
     }
 
     const CudaCipher::Sweep sweep_;
@@ -147,7 +148,7 @@ private:
     const uint8_t* iv_;
     const uint64_t first_block_;
     mutable std::mutex mutex_;
-    std::vector<Edge> before_;
+    std::vector<Boundary> saved_;  // in the order of their offsets
 };
 
 // Chunks are whole data units.
@@ -161,11 +162,11 @@ public:
           tweak_state_(tweak_state),
           units_(units) {}
 
-    size_t least_bytes(uint64_t begin) const override {
-        return std::max<size_t>(TextWork::least_bytes(begin),
+    size_t min_slot_bytes(uint64_t begin) const override {
+        return std::max<size_t>(TextWork::min_slot_bytes(begin),
                                 std::min<uint64_t>(units_.unit_bytes, bytes_));
     }
-    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+    uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         const uint64_t units =
             std::max<uint64_t>(std::min(slot_bytes, usual_chunk(begin)) / units_.unit_bytes, 1);
         return std::min<uint64_t>(bytes_, begin + units * units_.unit_bytes);
@@ -194,14 +195,14 @@ class GcmText : public TextWork {
     static constexpr size_t header_bytes = 256;
 
 public:
-    GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmRun& run,
+    GcmText(const CudaCipher& cipher, const void* state, Direction direction, const GcmState& run,
             uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes)
         : TextWork(in, out, bytes, header_bytes),
           cipher_(cipher),
           state_(state),
           segment_(cipher.gcm_segment[static_cast<int>(direction)]),
           first_block_(first_block),
-          sums_(bytes / (tuning::smallest_slot_bytes - header_bytes) + 2) {
+          sums_(bytes / (tuning::min_slot_bytes - header_bytes) + 2) {
         memcpy(counter0_, run.counter0, 16);
     }
 
@@ -210,12 +211,12 @@ public:
         Sum& sum = sums_[chunk.sequence];
         memcpy(sum.bytes, slot.pinned, 16);
         sum.blocks = (chunk.end - chunk.begin + 15) / 16;
-        sum.kept = true;
+        sum.committed = true;
     }
 
     // Combines the GHASH values of the committed chunks into `run`, in order.
-    void combine(GcmRun& run) const {
-        for (size_t i = 0; i < sums_.size() && sums_[i].kept; ++i)
+    void combine(GcmState& run) const {
+        for (size_t i = 0; i < sums_.size() && sums_[i].committed; ++i)
             cipher_.gcm_combine(state_, run.sum, sums_[i].bytes, sums_[i].blocks);
     }
 
@@ -232,7 +233,7 @@ private:
     struct Sum {
         uint8_t bytes[16];
         uint64_t blocks;
-        bool kept = false;
+        bool committed = false;
     };
     const CudaCipher& cipher_;
     const void* state_;
@@ -255,7 +256,7 @@ warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* sta
     if (current.status() != WARPSEAL_OK) return current.status();
     SweepText work(cipher, state, mode, direction, iv, first_block, in, out, bytes);
     const warpseal_status status = run(device, work, work.workers(), done_bytes);
-    if (wanted) work.before(*done_bytes, previous);
+    if (wanted) work.previous_block(*done_bytes, previous);
     return status;
 }
 
@@ -271,8 +272,8 @@ warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state
 }
 
 warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
-                         Direction direction, GcmRun* gcm, uint64_t first_block, const uint8_t* in,
-                         uint8_t* out, size_t bytes, size_t* done_bytes) {
+                         Direction direction, GcmState* gcm, uint64_t first_block,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
     *done_bytes = 0;
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
@@ -287,28 +288,28 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
 warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes) {
     const CurrentDevice current(device);
     // A refused wait would leave copies into `out` in flight.
-    const BesideCaptures beside;
-    Slot *inwards = nullptr, *outwards = nullptr;
-    warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : beside.status();
-    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, true, &inwards);
+    const RelaxedCaptureMode relaxed;
+    Slot *upload = nullptr, *download = nullptr;
+    warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : relaxed.status();
+    if (status == WARPSEAL_OK) status = acquire_slot(device, tuning::slot_bytes, true, &upload);
     // Do not wait: a thread must hold no slot while it waits for one.
-    if (status == WARPSEAL_OK) status = borrow(device, tuning::slot_bytes, false, &outwards);
-    if (status == WARPSEAL_OK && outwards == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
+    if (status == WARPSEAL_OK) status = acquire_slot(device, tuning::slot_bytes, false, &download);
+    if (status == WARPSEAL_OK && download == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     for (size_t at = 0; status == WARPSEAL_OK && at < bytes; at += tuning::slot_bytes) {
         const size_t n = std::min(bytes - at, tuning::slot_bytes);
-        status = check(cudaMemcpyAsync(inwards->device, static_cast<const uint8_t*>(in) + at, n,
-                                       cudaMemcpyHostToDevice, inwards->stream));
+        status = check(cudaMemcpyAsync(upload->device, static_cast<const uint8_t*>(in) + at, n,
+                                       cudaMemcpyHostToDevice, upload->stream));
         if (status == WARPSEAL_OK)
-            status = check(cudaMemcpyAsync(static_cast<uint8_t*>(out) + at, outwards->device, n,
-                                           cudaMemcpyDeviceToHost, outwards->stream));
+            status = check(cudaMemcpyAsync(static_cast<uint8_t*>(out) + at, download->device, n,
+                                           cudaMemcpyDeviceToHost, download->stream));
     }
-    for (Slot* slot : {inwards, outwards}) {
+    for (Slot* slot : {upload, download}) {
         if (slot == nullptr) continue;
-        slot->uses(slot->bytes, 0);
+        slot->mark_used(slot->bytes, 0);
         const warpseal_status waited =
             lost() ? WARPSEAL_NO_DEVICE : check(cudaStreamSynchronize(slot->stream));
         if (status == WARPSEAL_OK) status = waited;
-        give_back(slot);
+        release_slot(slot);
     }
     return status;
 }

@@ -13,8 +13,8 @@ warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state
                          const void* tweak_state, Direction direction, const XtsUnits& units,
                          const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
 warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
-                         Direction direction, GcmRun* run, uint64_t first_block, const uint8_t* in,
-                         uint8_t* out, size_t bytes, size_t* done_bytes);
+                         Direction direction, GcmState* gcm, uint64_t first_block,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes);
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic);

@@ -41,15 +41,12 @@ public:
           state_(state),
           key_bytes_(cipher.key_bytes),
           tagged_(mode == WARPSEAL_GCM || mode == WARPSEAL_CCM || mode == WARPSEAL_CMAC),
-          opening_(tagged_ && direction == Direction::decrypt),
-          silent_(mode == WARPSEAL_CMAC),
-          waiting_(
-              silent_ || mode == WARPSEAL_CCM || mode == WARPSEAL_OFB ||
+          verifies_(tagged_ && direction == Direction::decrypt),
+          no_output_(mode == WARPSEAL_CMAC),
+          serial_(
+              no_output_ || mode == WARPSEAL_CCM || mode == WARPSEAL_OFB ||
               (direction == Direction::encrypt && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB))),
-          direct_out_(silent_) {
-        // Minimum row length for direct copies. A core copies shorter rows faster than the copy
-        // engine does.
-        constexpr size_t least_direct_row = 4096;
+          direct_out_(no_output_) {
         for (uint64_t i = 0; batch.lengths != nullptr && i < batch.message_count; ++i)
             text_bytes_ += batch.lengths[i];
         if (batch.lengths == nullptr) text_bytes_ = batch.message_count * batch.message_bytes;
@@ -57,10 +54,10 @@ public:
         if (count == 0 || batch.lengths != nullptr || batch.in_offsets != nullptr ||
             batch.out_offsets != nullptr)
             return;
-        if (n < least_direct_row || (count > 1 && batch.in_stride < n)) return;
+        if (n < tuning::min_direct_row_bytes || (count > 1 && batch.in_stride < n)) return;
         const size_t in_extent = (count - 1) * batch.in_stride + n;
         direct_in_ = is_pinned(batch.in, in_extent);
-        if (silent_ || (count > 1 && batch.out_stride < n)) return;
+        if (no_output_ || (count > 1 && batch.out_stride < n)) return;
         const size_t out_extent = (count - 1) * batch.out_stride + n;
         direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) &&
                       is_pinned(batch.out, out_extent);
@@ -68,18 +65,18 @@ public:
 
     Workers workers() const {
         if (!direct_in_ || !direct_out_) return staging_workers(text_bytes_);
-        return direct_workers(waiting_ ? tuning::slots_of_chains : tuning::slots_in_flight);
+        return direct_workers(serial_ ? tuning::serial_slots_in_flight : tuning::slots_in_flight);
     }
     uint64_t not_authentic() const { return not_authentic_; }
 
     uint64_t end() const override { return batch_.message_count; }
-    size_t least_bytes(uint64_t begin) const override {
-        return std::max(packing(1, round_up(length(begin), 16)).end, tuning::smallest_slot_bytes);
+    size_t min_slot_bytes(uint64_t begin) const override {
+        return std::max(packing(1, round_up(length(begin), 16)).end, tuning::min_slot_bytes);
     }
-    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+    uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         // Assumes messages of equal length.
         const uint64_t before = text_bytes_ / batch_.message_count * begin;
-        if (!waiting_)
+        if (!serial_)
             slot_bytes = std::min(
                 slot_bytes, chunk_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
         size_t text = 0;
@@ -116,8 +113,8 @@ private:
     const CudaCipher::Batch run_;
     const void* state_;
     const uint32_t key_bytes_;
-    const bool tagged_, opening_, silent_;  // silent_: no output
-    const bool waiting_;                    // serial within a message: needs many messages at once
+    const bool tagged_, verifies_, no_output_;
+    const bool serial_;  // serial within a message: needs many messages at once
     bool direct_in_ = false, direct_out_;
     uint64_t text_bytes_ = 0;
     std::atomic<uint64_t> not_authentic_{0};
@@ -127,9 +124,9 @@ Packing Messages::packing(uint64_t count, size_t text_bytes) const {
     Packing p{};
     size_t at = 0;
     const auto reserve = [&](size_t bytes) {
-        const size_t here = at;
+        const size_t begin = at;
         at += round_up(bytes, 16);
-        return here;
+        return begin;
     };
     p.lengths = reserve(batch_.lengths != nullptr ? 8 * count : 0);
     p.offsets = reserve(batch_.lengths != nullptr ? 8 * count : 0);
@@ -164,7 +161,7 @@ void Messages::pack(uint8_t* pinned, const Packing& p, const Chunk& chunk) const
                    batch_.aad_stride, batch_.aad_bytes, aads);
     if (batch_.keys != nullptr)
         memcpy(pinned + p.keys, batch_.keys + first * key_bytes_, count * key_bytes_);
-    if (opening_)
+    if (verifies_)
         copy_items(pinned + p.tags, batch_.tag_bytes, batch_.tags + first * batch_.tag_stride,
                    batch_.tag_stride, batch_.tag_bytes, count);
     if (direct_in_) return;
@@ -223,7 +220,7 @@ warpseal_status Messages::copy_out(Slot& slot, const Packing& p, const Chunk& ch
         direct_out_ ? slot.fetch_results(p.tags, p.statuses + sizeof(int32_t) * rows - p.tags)
                     : check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags,
                                             p.end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
-    if (status == WARPSEAL_OK && direct_out_ && !silent_)
+    if (status == WARPSEAL_OK && direct_out_ && !no_output_)
         status = check(cudaMemcpy2DAsync(output(chunk.begin), rows > 1 ? batch_.out_stride : row,
                                          slot.device + p.text, row, batch_.message_bytes, rows,
                                          cudaMemcpyDeviceToHost, slot.stream));
@@ -234,7 +231,7 @@ warpseal_status Messages::queue(Slot& slot, const Chunk& chunk) {
     warpseal_status status = slot.pin();
     if (status != WARPSEAL_OK) return status;
     const Packing p = packing(chunk.end - chunk.begin, text_bytes(chunk));
-    slot.uses(p.end, direct_in_ && direct_out_ ? p.text : p.end);
+    slot.mark_used(p.end, direct_in_ && direct_out_ ? p.text : p.end);
     pack(slot.pinned, p, chunk);
     status = copy_in(slot, p, chunk);
     if (status == WARPSEAL_OK) status = run_(state_, on_device(slot.device, p, chunk), slot.stream);
@@ -249,14 +246,16 @@ void Messages::commit(Slot& slot, const Chunk& chunk) {
         static_cast<uint64_t>(std::count(statuses, statuses + count, WARPSEAL_NOT_AUTHENTIC));
     if (batch_.statuses != nullptr)
         memcpy(batch_.statuses + first, statuses, count * sizeof *statuses);
-    if (tagged_ && !opening_)
+    if (tagged_ && !verifies_)
         copy_items(batch_.tags + first * batch_.tag_stride, batch_.tag_stride, slot.pinned + p.tags,
                    batch_.tag_bytes, batch_.tag_bytes, count);
     if (direct_out_) return;
     size_t text = 0;
     for (uint64_t i = first; i < chunk.end; ++i) {
         const size_t n = length(i);
-        if (n != 0) unstage(output(i), slot.pinned + p.text + text, n, text_bytes_ >= much_bytes);
+        if (n != 0)
+            copy_from_staging(output(i), slot.pinned + p.text + text, n,
+                              text_bytes_ >= tuning::non_temporal_bytes);
         text += round_up(n, 16);
     }
 }

@@ -28,9 +28,9 @@ warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
         wanted.location.type = cudaMemLocationTypeDevice;
         wanted.location.id = device;
         cudaMemPool_t made = nullptr;
-        uint64_t kept = tuning::kept_work_bytes;
-        const BesideCaptures beside;
-        status = beside.status();
+        uint64_t kept = tuning::retained_scratch_bytes;
+        const RelaxedCaptureMode relaxed;
+        status = relaxed.status();
         if (status == WARPSEAL_OK) status = check(cudaMemPoolCreate(&made, &wanted));
         if (status != WARPSEAL_OK) return status;
         status = check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept));

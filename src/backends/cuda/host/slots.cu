@@ -23,14 +23,14 @@ namespace {
 
 // The slots of one device. Never destroyed: CUDA may be gone before static objects are destroyed.
 struct Pool {
-    Pool() { idle.reserve(tuning::slots_kept); }
+    Pool() { idle.reserve(tuning::max_slots); }
 
     std::mutex mutex;
-    std::condition_variable returned;
+    std::condition_variable released;
     std::vector<Slot*> idle;
-    int lent = 0;
-    bool large_lent = false;
-    std::atomic<bool> asked = false;  // true while one call polls for the end of a chunk
+    int in_use = 0;  // slots of the usual size
+    bool large_in_use = false;
+    std::atomic<bool> polling = false;  // a call polls for the end of a chunk
 };
 
 Pool& pool_of(int device) {
@@ -46,7 +46,7 @@ struct ResultsJob {
     uint64_t words;
 };
 
-constexpr unsigned results_threads = 256, most_results_blocks = 128;
+constexpr unsigned results_threads = 256, max_results_blocks = 128;
 
 __global__ void __launch_bounds__(results_threads)
     results_kernel(const __grid_constant__ ResultsJob job) {
@@ -56,12 +56,12 @@ __global__ void __launch_bounds__(results_threads)
 }
 
 constexpr size_t large_bytes_limit =
-    tuning::device_bytes_limit - tuning::slots_kept * tuning::slot_bytes;
+    tuning::device_bytes_limit - tuning::max_slots * tuning::slot_bytes;
 
 // Creates a slot of the usual size, or the largest that memory allows.
-warpseal_status create_usual(int device, size_t least_bytes, Slot** out) {
+warpseal_status create_usual(int device, size_t min_bytes, Slot** out) {
     warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
-    const size_t smallest = std::max(least_bytes, tuning::smallest_slot_bytes);
+    const size_t smallest = std::max(min_bytes, tuning::min_slot_bytes);
     for (size_t bytes = tuning::slot_bytes; status == WARPSEAL_OUT_OF_MEMORY && bytes >= smallest;
          bytes /= 2)
         status = Slot::create(device, bytes, out);
@@ -99,22 +99,22 @@ warpseal_status Slot::pin() {
     return status;
 }
 
-warpseal_status Slot::mark() { return check(cudaEventRecord(done_, stream)); }
+warpseal_status Slot::record_done() { return check(cudaEventRecord(done_, stream)); }
 
-warpseal_status Slot::wait(bool asking) {
-    if (asking && asked_until_done()) return WARPSEAL_OK;
+warpseal_status Slot::wait(bool poll) {
+    if (poll && poll_until_done()) return WARPSEAL_OK;
     return lost() ? WARPSEAL_NO_DEVICE : check(cudaEventSynchronize(done_));
 }
 
-bool Slot::asked_until_done() {
+bool Slot::poll_until_done() {
     using Clock = std::chrono::steady_clock;
-    std::atomic<bool>& asked = pool_of(device_index).asked;
-    if (asked.exchange(true)) return false;  // another call already keeps a core busy
+    std::atomic<bool>& polling = pool_of(device_index).polling;
+    if (polling.exchange(true)) return false;  // another call already keeps a core busy
     bool done = false;
-    const auto until = Clock::now() + std::chrono::microseconds(tuning::asking_microseconds);
+    const auto until = Clock::now() + std::chrono::microseconds(tuning::poll_microseconds);
     while (!lost() && is_done(done_, &done) == WARPSEAL_OK && !done && Clock::now() < until)
         sched_yield();  // yield the core to other threads
-    asked = false;
+    polling = false;
     return done;
 }
 
@@ -122,16 +122,16 @@ warpseal_status Slot::fetch_results(size_t at, size_t bytes) {
     const ResultsJob job{reinterpret_cast<uint32_t*>(pinned + at),
                          reinterpret_cast<const uint32_t*>(device + at), bytes / 4};
     const auto blocks = std::clamp<uint64_t>((job.words + results_threads - 1) / results_threads, 1,
-                                             most_results_blocks);
+                                             max_results_blocks);
     return launch(results_kernel, static_cast<unsigned>(blocks), 0, job, stream, results_threads);
 }
 
-void Slot::uses(size_t device_bytes, size_t pinned_bytes) {
+void Slot::mark_used(size_t device_bytes, size_t pinned_bytes) {
     used_device_ = std::max(used_device_, device_bytes);
     used_pinned_ = std::max(used_pinned_, pinned_bytes);
 }
 
-bool Slot::clean() {
+bool Slot::zeroize() {
     if (pinned != nullptr) wipe(pinned, used_pinned_);
     if (lost() || check(cudaMemsetAsync(device, 0, used_device_, stream)) != WARPSEAL_OK)
         return false;
@@ -148,56 +148,56 @@ void Slot::destroy() {
     delete this;
 }
 
-warpseal_status borrow(int device, size_t least_bytes, bool wait, Slot** out) {
+warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out) {
     *out = nullptr;
     Pool& pool = pool_of(device);
     std::unique_lock lock(pool.mutex);
-    if (least_bytes > tuning::slot_bytes) {
-        if (least_bytes > large_bytes_limit) return WARPSEAL_OUT_OF_MEMORY;
-        if (pool.large_lent && !wait) return WARPSEAL_OK;
-        pool.returned.wait(lock, [&] { return !pool.large_lent; });
-        pool.large_lent = true;
+    if (min_bytes > tuning::slot_bytes) {
+        if (min_bytes > large_bytes_limit) return WARPSEAL_OUT_OF_MEMORY;
+        if (pool.large_in_use && !wait) return WARPSEAL_OK;
+        pool.released.wait(lock, [&] { return !pool.large_in_use; });
+        pool.large_in_use = true;
         lock.unlock();
-        const warpseal_status status = Slot::create(device, least_bytes, out);
+        const warpseal_status status = Slot::create(device, min_bytes, out);
         lock.lock();
-        pool.large_lent = status == WARPSEAL_OK;
-        pool.returned.notify_all();
+        pool.large_in_use = status == WARPSEAL_OK;
+        pool.released.notify_all();
         return status;
     }
     for (;;) {
         if (lost()) return WARPSEAL_NO_DEVICE;
         const auto fits = std::find_if(pool.idle.begin(), pool.idle.end(),
-                                       [&](const Slot* s) { return s->bytes >= least_bytes; });
+                                       [&](const Slot* s) { return s->bytes >= min_bytes; });
         if (fits != pool.idle.end()) {
             *out = *fits;
             pool.idle.erase(fits);
-            ++pool.lent;
+            ++pool.in_use;
             return WARPSEAL_OK;
         }
-        if (pool.lent + static_cast<int>(pool.idle.size()) < tuning::slots_kept) {
-            const warpseal_status status = create_usual(device, least_bytes, out);
-            if (status == WARPSEAL_OK) ++pool.lent;
+        if (pool.in_use + static_cast<int>(pool.idle.size()) < tuning::max_slots) {
+            const warpseal_status status = create_usual(device, min_bytes, out);
+            if (status == WARPSEAL_OK) ++pool.in_use;
             // Out of memory, but other calls hold slots: wait for one of theirs.
-            if (status != WARPSEAL_OUT_OF_MEMORY || pool.lent == 0) return status;
+            if (status != WARPSEAL_OUT_OF_MEMORY || pool.in_use == 0) return status;
         }
         if (!wait) return WARPSEAL_OK;
-        if (pool.lent == 0) return WARPSEAL_OUT_OF_MEMORY;
-        pool.returned.wait(lock);
+        if (pool.in_use == 0) return WARPSEAL_OUT_OF_MEMORY;
+        pool.released.wait(lock);
     }
 }
 
-void give_back(Slot* slot) {
+void release_slot(Slot* slot) {
     Pool& pool = pool_of(slot->device_index);
-    const bool large = slot->bytes > tuning::slot_bytes, useful = slot->clean();
+    const bool large = slot->bytes > tuning::slot_bytes, useful = slot->zeroize();
     if (large || !useful) slot->destroy();
     const std::lock_guard lock(pool.mutex);
     if (large) {
-        pool.large_lent = false;
+        pool.large_in_use = false;
     } else {
-        --pool.lent;
+        --pool.in_use;
         if (useful) pool.idle.push_back(slot);
     }
-    pool.returned.notify_all();
+    pool.released.notify_all();
 }
 
 }  // namespace warpseal::cuda

@@ -21,36 +21,37 @@ public:
 
     // Allocates the slot's pinned memory if it has none.
     warpseal_status pin();
-    // Records an event after the work queued so far; `wait` returns when it is complete. If
-    // `asking` and no other call polls, `wait` polls for a limited time before it sleeps.
-    warpseal_status mark();
-    warpseal_status wait(bool asking);
+    // Records an event after the work queued so far; `wait` returns when it is complete. With
+    // `poll`, and if no other call polls, `wait` polls for a limited time before it sleeps.
+    warpseal_status record_done();
+    warpseal_status wait(bool poll);
 
     // Queues a kernel that copies bytes [at, at + bytes) to the same offset of the pinned memory.
     // Both must be multiples of 4. A copy by the copy engine would delay other chunks' data for as
     // long as half a MiB takes.
     warpseal_status fetch_results(size_t at, size_t bytes);
 
-    void uses(size_t device_bytes, size_t pinned_bytes);
+    // Records how much memory of the slot holds data, for `zeroize`.
+    void mark_used(size_t device_bytes, size_t pinned_bytes);
 
     static warpseal_status create(int device_index, size_t bytes, Slot** out);
     // Zeroizes the memory that was used. Nothing may be in flight. If it returns false, the slot is
     // unusable and must be destroyed.
-    bool clean();
+    bool zeroize();
     void destroy();
 
 private:
-    bool asked_until_done();
+    bool poll_until_done();
 
     cudaEvent_t done_ = nullptr;
     size_t used_device_ = 0, used_pinned_ = 0;
 };
 
-// Borrows a slot of at least `least_bytes` and preferably tuning::slot_bytes. The slot's device
+// Returns a slot of at least `min_bytes` and preferably tuning::slot_bytes. The slot's device
 // must be current.
 // If none is free, waits if `wait`, else may set *out to null. For more than tuning::slot_bytes,
 // creates a slot of that size for this one use.
-warpseal_status borrow(int device, size_t least_bytes, bool wait, Slot** out);
-void give_back(Slot* slot);
+warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out);
+void release_slot(Slot* slot);
 
 }  // namespace warpseal::cuda

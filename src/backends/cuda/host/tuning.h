@@ -48,15 +48,15 @@ inline constexpr size_t rows_bytes = size_t{16} << 20;
 // Maximum number of rows of 32 blocks in a tile if each block needs the previous one (CBC and CFB
 // decryption).
 inline constexpr uint64_t tile_rows = 16;
-// Tiles whose last blocks are saved in scratch at a time, for sweeps in place. They cover 2 GiB,
+// Tiles of one round of a sweep in place, whose last blocks are saved in scratch. They cover 2 GiB,
 // which takes a hundred times as long as the launches of another round.
-inline constexpr uint64_t edges_at_once = uint64_t{1} << 18;
+inline constexpr uint64_t tiles_per_round = uint64_t{1} << 18;
 // Maximum number of rows of an XTS data unit in a tile. The warp derives the tweaks of each row
 // from those of the row before.
 inline constexpr uint64_t unit_rows = 16;
-// XTS tweaks held in scratch at a time: 16 bytes for 32 blocks or more, so they cover 1 GiB or
+// XTS tweaks of one round, held in scratch: 16 bytes for 32 blocks or more, so they cover 1 GiB or
 // more.
-inline constexpr uint64_t tweaks_at_once = uint64_t{1} << 21;
+inline constexpr uint64_t tweaks_per_round = uint64_t{1} << 21;
 
 // Bitsliced kernels: a block of 12 warps on each multiprocessor, whose 65,536 registers are 168 for
 // each thread. With 16 warps and 128 registers Triple DES would spill and be no faster. Less data
@@ -70,19 +70,38 @@ inline constexpr size_t bitsliced_min_bytes = size_t{4} << 20;
 // slots in flight.
 inline constexpr size_t slot_bytes = size_t{16} << 20;
 // Smallest size that is tried before out of memory is reported.
-inline constexpr size_t smallest_slot_bytes = size_t{1} << 20;
-inline constexpr int slots_in_flight = 3, slots_of_chains = 4;
+inline constexpr size_t min_slot_bytes = size_t{1} << 20;
+// A chunk is at most 1 / chunk_growth of the bytes before it, and of those from its start to the
+// end of the call. So chunks grow at the start and shrink at the end, and both directions of the
+// link are busy throughout. No chunk is larger than a slot, or than max_staged_chunk_bytes if
+// several threads copy the data.
+inline constexpr uint64_t chunk_growth = 4;
+inline constexpr uint64_t max_staged_chunk_bytes = uint64_t{8} << 20;
+// Minimum size of a chunk: 1 / chunks_of_call of the call, but within these limits. The larger one
+// is for data that is copied directly. On an H200, a call of 1 GiB in AES-128-GCM reached 0.931 of
+// the link with first chunks of 4 MiB, and 0.921 with 2 MiB: a chunk costs its launches.
+inline constexpr uint64_t chunks_of_call = 64;
+inline constexpr uint64_t min_chunk_bytes = uint64_t{2} << 20;
+inline constexpr uint64_t min_chunk_bytes_of_large_call = uint64_t{4} << 20;
+// Minimum bytes of a call whose output is copied from pinned memory with non-temporal stores:
+// copies by several threads and the device would otherwise evict each other's cache lines.
+inline constexpr uint64_t non_temporal_bytes = uint64_t{32} << 20;
+// Minimum row length in bytes of a batch that is copied without staging. A core copies shorter rows
+// faster than the copy engine does.
+inline constexpr size_t min_direct_row_bytes = 4096;
+inline constexpr int slots_in_flight = 3, serial_slots_in_flight = 4;
 inline constexpr int staging_threads = 6;  // for pageable memory: one core copies about 10 GB/s
 inline constexpr int slots_per_staging_thread = 2;
-inline constexpr int slots_kept = 16;  // per device: 256 MiB of device memory and as much pinned
+inline constexpr int max_slots = 16;  // per device: 256 MiB of device memory and as much pinned
+// Maximum device memory of all slots of a device, larger slots included.
 inline constexpr size_t device_bytes_limit = size_t{512} << 20;
 // Time in microseconds that a thread polls for the end of a chunk before it sleeps. Waking took 0.1
 // ms and more on a virtual machine, a third of the time a chunk takes over the link.
-inline constexpr int asking_microseconds = 2000;
+inline constexpr int poll_microseconds = 2000;
 
 // Scratch memory retained between calls. Mapping new memory took 60 to 100 us a call, more than the
 // kernels of some MiB.
-inline constexpr size_t kept_work_bytes = size_t{256} << 20;
+inline constexpr size_t retained_scratch_bytes = size_t{256} << 20;
 
 // NTRU: one warp for each item of a batch, or in key generation for each group of items. A
 // multiprocessor runs as many as its registers hold without a spill; a product takes 12 registers
@@ -97,9 +116,23 @@ inline constexpr int kem_blocks = n<600 || n> 1000 ? 4 : 3;
 template <int n>
 inline constexpr int kem_encapsulate_blocks = n < 800 ? 4 : kem_blocks<n>;
 inline constexpr int kem_hash_threads = 128;
-// Key generation inverts pairs in groups that give each multiprocessor at least `kem_groups` of
+// Key generation inverts pairs in groups that give each multiprocessor at least `kem_min_groups` of
 // them. A longer group saves only slightly and finishes later. For 64 to 131,072 pairs of four sets
 // on an H200, no other minimum from 1 to 32 was more than 8 % faster.
-inline constexpr uint64_t kem_groups = 3, kem_most_of_a_group = 16;
+inline constexpr uint64_t kem_min_groups = 3, kem_max_group = 16;
+
+// Scratch memory of a KEM call on device memory. It holds the coins of some 120,000 items, or coins
+// and bands of 50,000 key pairs. These are 25 and more for each warp of an H200, so that the
+// partial wave at the end of a chunk matters little.
+inline constexpr size_t kem_work_bytes = size_t{512} << 20;
+// Limits of KEM calls on host memory: bytes of coins drawn at a time, slots of the single feeder
+// thread, and minimum items in a chunk. The coins suffice for some 17,000 items.
+// The minimum gives two items to each warp of an H200. Key pairs have fewer, as their bands fill a
+// slot; one chunk does not fill the GPU, but all slots do. On an H200, 3 to 12 slots, 64 and 256
+// MiB of coins and 2048 to 8448 items were tried. No other choice was faster by more than the
+// variation between runs.
+inline constexpr size_t kem_coins_bytes = size_t{64} << 20;
+inline constexpr int kem_slots = 8;
+inline constexpr uint64_t kem_min_items = 4224;
 
 }  // namespace warpseal::cuda::tuning

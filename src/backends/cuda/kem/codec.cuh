@@ -19,7 +19,7 @@ constexpr const Params& set_of(int n) {
 
 // A byte string in shared memory, in the words in which it lies in global memory. It starts `first`
 // bits into the first word.
-struct Staged {
+struct StagedString {
     const uint32_t* words;
     uint32_t first;
 
@@ -42,7 +42,7 @@ constexpr int staged_words(size_t bytes) { return static_cast<int>((bytes + 3 + 
 // Loads a string with a whole warp; reads no byte outside it. The caller must synchronize the warp
 // before the words are read.
 template <int bytes>
-__device__ __forceinline__ Staged stage(uint32_t* words, const uint8_t* from) {
+__device__ __forceinline__ StagedString load_string(uint32_t* words, const uint8_t* from) {
     const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) % 4),
                    end = before + bytes;
     const uint8_t* base = from - before;
@@ -62,7 +62,7 @@ __device__ __forceinline__ Staged stage(uint32_t* words, const uint8_t* from) {
 
 // Stores a string from words[1] on. The warp must have synchronized after the words were written.
 template <int bytes>
-__device__ __forceinline__ void unstage(uint8_t* to, const uint32_t* words) {
+__device__ __forceinline__ void store_string(uint8_t* to, const uint32_t* words) {
     const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) % 4),
                    end = before + bytes;
     uint8_t* base = to - before;
@@ -154,7 +154,7 @@ __device__ __forceinline__ void put_four(uint8_t* low, uint8_t* high, const uint
 enum class Last { zero, balances };
 
 template <const Params& set, Last last>
-__device__ __forceinline__ void unpack_q(uint8_t* low, uint8_t* high, const Staged& string) {
+__device__ __forceinline__ void unpack_q(uint8_t* low, uint8_t* high, const StagedString& string) {
     constexpr uint32_t mask = set.q() - 1;
     uint32_t sum = 0;
     each_word<Ring<set.n>>([&](int i) {

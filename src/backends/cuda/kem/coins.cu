@@ -5,7 +5,7 @@
 
 #include "backends/cuda/host/device.h"
 #include "backends/cuda/host/scratch.h"
-#include "backends/cuda/kem/pipeline.h"
+#include "backends/cuda/host/tuning.h"
 
 namespace warpseal::cuda {
 

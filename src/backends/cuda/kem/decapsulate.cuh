@@ -22,7 +22,7 @@ struct Decapsulation {
 // key, then the ciphertext.
 template <const Params& set>
 __device__ __forceinline__ void write_rejected(uint8_t* message, const uint8_t* prf_key,
-                                               const Staged& ciphertext) {
+                                               const StagedString& ciphertext) {
     using D = Decapsulation<set>;
     message[lane_id()] = prf_key[lane_id()];
     static_assert(Params::prf_key_bytes == 32);
@@ -147,7 +147,7 @@ __device__ __forceinline__ void decapsulate_item(const ItemJob& job, uint64_t it
                   *key = batch.secret_keys + item * batch.secret_key_stride;
     uint8_t* message = job.messages + item * D::padded_bytes;
 
-    const Staged ciphertext = stage<set.rq_bytes()>(words, in);
+    const StagedString ciphertext = load_string<set.rq_bytes()>(words, in);
     __syncwarp();
     unpack_q<set, Last::balances>(c_low, c_high, ciphertext);
     write_rejected<set>(job.rejected + item * D::rejected_padded_bytes,
@@ -159,7 +159,7 @@ __device__ __forceinline__ void decapsulate_item(const ItemJob& job, uint64_t it
     __syncwarp();
 
     valid &= recover_m<set>(m, c_low, c_high, key_band, key);
-    const Staged inverse = stage<set.rq_bytes()>(words, key + 2 * set.ternary_bytes());
+    const StagedString inverse = load_string<set.rq_bytes()>(words, key + 2 * set.ternary_bytes());
     __syncwarp();
     pack_ternary<set>(message + set.ternary_bytes(), m);
     __syncwarp();
@@ -185,8 +185,8 @@ template <int n>
 __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>)
     decapsulate(const ItemJob job) {
     constexpr int bytes = Decapsulation<set_of(n)>::shared_bytes;
-    uint8_t* memory = own_shared<bytes>();
-    const uint64_t item = own_item();
+    uint8_t* memory = warp_shared<bytes>();
+    const uint64_t item = warp_item();
     if (item >= job.batch.count) return;
     decapsulate_item<set_of(n)>(job, item, memory);
     wipe_shared<bytes>(memory);

@@ -39,7 +39,7 @@ __device__ __forceinline__ void encapsulate_item(const ItemJob& job, uint64_t it
     pad_message<E::message_bytes>(message);
 
     const uint8_t* key = batch.public_keys + item * batch.public_key_stride;
-    const Staged string = stage<set.rq_bytes()>(words, key);
+    const StagedString string = load_string<set.rq_bytes()>(words, key);
     __syncwarp();
     unpack_q<set, Last::balances>(low, high, string);
     digits_to_trits<R>(r);
@@ -73,8 +73,8 @@ template <int n>
 __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulate_blocks<n>)
     encapsulate(const ItemJob job) {
     constexpr int bytes = Encapsulation<set_of(n)>::shared_bytes;
-    uint8_t* memory = own_shared<bytes>();
-    const uint64_t item = own_item();
+    uint8_t* memory = warp_shared<bytes>();
+    const uint64_t item = warp_item();
     if (item >= job.batch.count) return;
     encapsulate_item<set_of(n)>(job, item, memory);
     wipe_shared<bytes>(memory);

@@ -26,11 +26,11 @@ struct Digest {
 __constant__ const keccak::Constants round_constants = keccak::round_constants();
 
 // Hashes the messages of `count` items, at most 32; each lane returns its own item's digest. The
-// warp reads the messages together and transposes them through `turned`, where lanes are an odd
+// warp reads the messages together and transposes them through `transposed`, where lanes are an odd
 // number of words apart.
 template <int blocks>
 __device__ __forceinline__ Digest sha3_256(const uint8_t* messages, uint32_t count,
-                                           uint64_t* turned) {
+                                           uint64_t* transposed) {
     constexpr uint32_t words = keccak::rate / 8;
     uint64_t state[25] = {};
 #pragma unroll 1
@@ -40,12 +40,12 @@ __device__ __forceinline__ Digest sha3_256(const uint8_t* messages, uint32_t cou
         for (uint32_t k = 0; k < words; ++k) {
             const uint32_t i = 32 * k + lane_id(), item = i / words;
             if (item < count)
-                turned[i] = *reinterpret_cast<const uint64_t*>(
+                transposed[i] = *reinterpret_cast<const uint64_t*>(
                     messages + (uint64_t{item} * blocks + block) * keccak::rate + i % words * 8);
         }
         __syncwarp();
 #pragma unroll
-        for (uint32_t k = 0; k < words; ++k) state[k] ^= turned[lane_id() * words + k];
+        for (uint32_t k = 0; k < words; ++k) state[k] ^= transposed[lane_id() * words + k];
         kem::keccak_f(state, round_constants.of);
     }
     return {{state[0], state[1], state[2], state[3]}};
@@ -56,9 +56,9 @@ inline constexpr int hash_shared_bytes = 32 * keccak::rate;
 // other_blocks is 0 if there is no other message.
 template <int blocks, int other_blocks>
 __global__ void __launch_bounds__(tuning::kem_hash_threads) hash(const HashJob job) {
-    uint8_t* memory = own_shared<hash_shared_bytes>();
+    uint8_t* memory = warp_shared<hash_shared_bytes>();
     auto* mine = reinterpret_cast<uint64_t*>(memory);
-    const uint64_t first = 32 * own_item();
+    const uint64_t first = 32 * warp_item();
     if (first >= job.count) return;
     const uint32_t count = job.count - first < 32 ? static_cast<uint32_t>(job.count - first) : 32;
     Digest digest = sha3_256<blocks>(job.message + first * blocks * keccak::rate, count, mine);

@@ -42,9 +42,9 @@ constexpr uint32_t inverse_of(int p, int n) {  // inverse of p modulo n; p is 2 
 // Computes power = a^(1 + p + ... + p^(n - 3)), as digits modulo p (Itoh and Tsujii, 1988). The
 // exponent of j + k terms is that of j times p^k, plus that of k. The loop goes over the bits of n
 // - 2 from the top: each doubles the terms, and a one adds another. `power` must already hold the
-// digits of a, and `a` a copy; both as left factors. At the end, turned = power^p.
+// digits of a, and `a` a copy; both as left factors. At the end, permuted = power^p.
 template <class R, int p, class Reduce>
-__device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const uint8_t* a,
+__device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* permuted, const uint8_t* a,
                                           const Reduce& reduce) {
     constexpr uint32_t once = inverse_of(p, R::n), terms = R::n - 2;
     uint32_t factor = once;  // for the current number of terms
@@ -54,11 +54,11 @@ __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const
     // would be kept in registers for the next item, and spilled.
 #pragma unroll 1
     for (;;) {
-        permute<R>(turned, power, add || bit == 0 ? once : factor);
+        permute<R>(permuted, power, add || bit == 0 ? once : factor);
         __syncwarp();
         if (bit == 0) return;
         Sums<R> c;
-        multiply_add<R, Bytes::natural, Bytes::natural>(c, add ? a : power, turned);
+        multiply_add<R, Bytes::natural, Bytes::natural>(c, add ? a : power, permuted);
         __syncwarp();
         put_band(power, c, reduce);
         __syncwarp();
@@ -73,26 +73,26 @@ __device__ __forceinline__ void power_sum(uint8_t* power, uint8_t* turned, const
 // Inverts a in S3, as digits modulo 3. The input and the result are left factors. With u = a^(3 +
 // 3^2 + ... + 3^(n - 2)), a u is the norm of a: 1 or -1.
 template <class R>
-__device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* turned) {
+__device__ __forceinline__ void invert_s3(uint8_t* a, uint8_t* power, uint8_t* permuted) {
     // A multiple of 3 that exceeds the magnitude of any negative difference.
     constexpr int positive = 3 * 2048;
     static_assert(4 * R::n <= positive);
     for (int i = 4 * static_cast<int>(lane_id()) - R::behind; i < R::ahead; i += 128)
         put_word(power + i, word_at(a + i));
     __syncwarp();
-    power_sum<R, 3>(power, turned, a,
+    power_sum<R, 3>(power, permuted, a,
                     [](int32_t value) { return mod3(static_cast<uint32_t>(value)); });
     int first = 0, last = 0;  // coefficients 0 and n - 1 of a u
     for (int i = static_cast<int>(lane_id()); i < R::n; i += 32) {
-        const int digit = turned[i];
+        const int digit = permuted[i];
         first += a[-i] * digit;
         last += a[R::n - 1 - i] * digit;
     }
     const uint32_t norm = mod3(warp_sum(static_cast<uint32_t>(first - last)) + positive);
-    const uint32_t end = turned[R::n - 1];
+    const uint32_t end = permuted[R::n - 1];
     __syncwarp();
     for (int i = static_cast<int>(lane_id()); i < R::n; i += 32)
-        a[i] = static_cast<uint8_t>(mod3(digit_difference(turned[i], end) * norm));
+        a[i] = static_cast<uint8_t>(mod3(digit_difference(permuted[i], end) * norm));
     __syncwarp();
     extend<R>(a);
     __syncwarp();
@@ -149,7 +149,7 @@ __device__ __forceinline__ void newton(uint8_t* v_low, uint8_t* v_high, const ui
 // Inverts a in Sq, in two bands.
 template <const Params& set>
 __device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8_t* v_low,
-                                          uint8_t* v_high, uint8_t* power, uint8_t* turned) {
+                                          uint8_t* v_high, uint8_t* power, uint8_t* permuted) {
     using R = Ring<set.n>;
     for (int i = 4 * static_cast<int>(lane_id()) - R::behind; i < R::ahead; i += 128) {
         const uint32_t lowest = word_at(a_low + i) & 0x01010101;
@@ -157,12 +157,12 @@ __device__ __forceinline__ void invert_sq(uint8_t* a_low, uint8_t* a_high, uint8
         put_word(v_low + i, lowest);
     }
     __syncwarp();
-    power_sum<R, 2>(power, turned, v_low,
+    power_sum<R, 2>(power, permuted, v_low,
                     [](int32_t value) { return static_cast<uint32_t>(value & 1); });
     for (int i = 4 * static_cast<int>(lane_id()) - 8; i < R::n; i += 128)
-        put_word(v_low + i, word_at(turned + i));
+        put_word(v_low + i, word_at(permuted + i));
     __syncwarp();
-    newton<set>(v_low, v_high, a_low, a_high, turned);
+    newton<set>(v_low, v_high, a_low, a_high, permuted);
     for (int i = 4 * static_cast<int>(lane_id()); i < R::n; i += 128) {
         put_word(a_low + i, word_at(v_low + i));
         put_word(a_high + i, word_at(v_high + i));

@@ -20,7 +20,7 @@ struct ItemJob {
 
 // Returns the warp's own `bytes` bytes of the block's shared memory, for bands and words.
 template <int bytes>
-__device__ __forceinline__ uint8_t* own_shared() {
+__device__ __forceinline__ uint8_t* warp_shared() {
     extern __shared__ uint4 shared[];
     static_assert(bytes % 16 == 0);
     return reinterpret_cast<uint8_t*>(shared) + threadIdx.x / 32 * bytes;
@@ -40,7 +40,7 @@ constexpr int round16(int bytes) { return (bytes + 15) / 16 * 16; }
 // Returns the warp's item: the grid has one warp for each. There is no loop over items, because the
 // compiler would keep loop invariants in registers, and spill. The shuffle shows the compiler that
 // the index is the same in all lanes.
-__device__ __forceinline__ uint64_t own_item() {
+__device__ __forceinline__ uint64_t warp_item() {
     return uint64_t{blockIdx.x} * (blockDim.x / 32) + __shfl_sync(0xffffffffu, threadIdx.x / 32, 0);
 }
 

@@ -189,8 +189,8 @@ template <int n>
 __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_encapsulate_blocks<n>)
     keypair_draw(const PairJob job) {
     constexpr int bytes = KeyGeneration<set_of(n)>::draw_bytes;
-    uint8_t* memory = own_shared<bytes>();
-    const uint64_t item = own_item();
+    uint8_t* memory = warp_shared<bytes>();
+    const uint64_t item = warp_item();
     if (item >= job.batch.count) return;
     draw_pair<set_of(n)>(job, item, memory);
     wipe_shared<bytes>(memory);
@@ -201,8 +201,8 @@ template <int n>
 __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>)
     keypair_invert(const PairJob job) {
     constexpr int bytes = KeyGeneration<set_of(n)>::invert_bytes;
-    uint8_t* memory = own_shared<bytes>();
-    const uint64_t begin = own_item() * job.group;
+    uint8_t* memory = warp_shared<bytes>();
+    const uint64_t begin = warp_item() * job.group;
     if (begin >= job.batch.count) return;
     const uint64_t end = min(begin + job.group, job.batch.count);
     if (blockIdx.y == 0) {
@@ -217,8 +217,8 @@ template <int n>
 __global__ void __launch_bounds__(tuning::kem_threads<n>, tuning::kem_blocks<n>)
     keypair_write(const PairJob job) {
     constexpr int bytes = KeyGeneration<set_of(n)>::write_bytes;
-    uint8_t* memory = own_shared<bytes>();
-    const uint64_t item = own_item();
+    uint8_t* memory = warp_shared<bytes>();
+    const uint64_t item = warp_item();
     if (item >= job.batch.count) return;
     write_pair<set_of(n)>(job, item, memory);
     wipe_shared<bytes>(memory);

@@ -5,6 +5,7 @@
 
 #include "backends/cuda/host/device.h"
 #include "backends/cuda/host/scratch.h"
+#include "backends/cuda/host/tuning.h"
 #include "backends/cuda/kem/coins.h"
 
 namespace warpseal::cuda {
@@ -47,9 +48,9 @@ struct DeviceCall {
         for (uint64_t first = 0; first < batch.count && status == WARPSEAL_OK; first += items)
             status =
                 chunk(first, std::min(items, batch.count - first), work, work + own_bytes(items));
-        const warpseal_status given_back =
+        const warpseal_status released =
             work == nullptr ? WARPSEAL_OK : release_scratch(work, work_bytes(items), stream);
-        return status != WARPSEAL_OK ? status : given_back;
+        return status != WARPSEAL_OK ? status : released;
     }
 };
 

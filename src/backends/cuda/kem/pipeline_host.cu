@@ -51,9 +51,10 @@ struct Array {
                 memcpy(to + (i - chunk.begin) * bytes, at + i * stride, bytes);
         }
     }
-    void scatter(const uint8_t* from, const Chunk& chunk, bool much) const {
+    void scatter(const uint8_t* from, const Chunk& chunk, bool non_temporal) const {
         if (stride == bytes) {
-            unstage(at + chunk.begin * bytes, from, bytes_of(chunk.end - chunk.begin), much);
+            copy_from_staging(at + chunk.begin * bytes, from, bytes_of(chunk.end - chunk.begin),
+                              non_temporal);
         } else {
             for (uint64_t i = chunk.begin; i < chunk.end; ++i)
                 memcpy(at + i * stride, from + (i - chunk.begin) * bytes, bytes);
@@ -63,7 +64,7 @@ struct Array {
 
 enum Field { public_keys, secret_keys, ciphertexts, shared_secrets, given_coins, field_count };
 
-// Offsets in a slot. Staged arrays have the same offsets in pinned memory.
+// Offsets in a slot. StagedString arrays have the same offsets in pinned memory.
 struct Packing {
     std::array<size_t, field_count> arrays;
     size_t statuses, staged_end, work, end;
@@ -144,12 +145,12 @@ public:
     uint64_t failed() const { return failed_; }
 
     uint64_t end() const override { return batch_.count; }
-    size_t least_bytes(uint64_t) const override {
-        return std::max(packing(1).end, tuning::smallest_slot_bytes);
+    size_t min_slot_bytes(uint64_t) const override {
+        return std::max(packing(1).end, tuning::min_slot_bytes);
     }
-    uint64_t cut(uint64_t begin, size_t slot_bytes) override {
+    uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         const uint64_t left = batch_.count - begin;
-        uint64_t items = std::max(std::min(begin, left) / 4, tuning::kem_least_items);
+        uint64_t items = std::max(std::min(begin, left) / 4, tuning::kem_min_items);
         items = std::min({items, left, std::max<uint64_t>(slot_bytes / item_bytes_, 1)});
         if (coins_ != nullptr) items = std::min(items, coins_->end(begin) - begin);
         while (items > 1 && packing(items).end > slot_bytes) items -= (items + 63) / 64;
@@ -181,9 +182,9 @@ private:
 Packing Items::packing(uint64_t items) const {
     Packing p{};
     const auto reserve = [&](size_t bytes) {
-        const size_t here = p.end;
+        const size_t begin = p.end;
         p.end += round_up(bytes, 16);
-        return here;
+        return begin;
     };
     p.statuses = reserve(sizeof(int32_t) * items);
     for (const bool direct : {false, true}) {
@@ -232,12 +233,12 @@ warpseal_status Items::copy_in(const Slot& slot, const Packing& p, const Chunk& 
 
 warpseal_status Items::compute(Slot& slot, const Packing& p, const Chunk& chunk,
                                std::optional<Turns::Turn>& turn) {
-    warpseal_kem_batch there = on_device(slot.device, p, chunk);
+    warpseal_kem_batch batch = on_device(slot.device, p, chunk);
     const auto run = kem_.run[static_cast<int>(operation_)];
-    if (!turn) return run(there, in_flight_, slot.device + p.work, slot.stream);
+    if (!turn) return run(batch, in_flight_, slot.device + p.work, slot.stream);
     turn->wait();
-    warpseal_status status = coins_->before(chunk.begin, slot.stream, there);
-    if (status == WARPSEAL_OK) status = run(there, in_flight_, slot.device + p.work, slot.stream);
+    warpseal_status status = coins_->before(chunk.begin, slot.stream, batch);
+    if (status == WARPSEAL_OK) status = run(batch, in_flight_, slot.device + p.work, slot.stream);
     return status == WARPSEAL_OK ? coins_->after(slot.stream) : status;
 }
 
@@ -263,7 +264,7 @@ warpseal_status Items::queue(Slot& slot, const Chunk& chunk) {
     warpseal_status status = slot.pin();
     if (status != WARPSEAL_OK) return status;
     const Packing p = packing(chunk.end - chunk.begin);
-    slot.uses(p.end, p.staged_end);
+    slot.mark_used(p.end, p.staged_end);
     status = copy_in(slot, p, chunk);
     if (status == WARPSEAL_OK) status = compute(slot, p, chunk, turn);
     return status == WARPSEAL_OK ? copy_out(slot, p, chunk) : status;
@@ -279,7 +280,8 @@ void Items::commit(Slot& slot, const Chunk& chunk) {
         memcpy(batch_.statuses + chunk.begin, statuses, sizeof *statuses * items);
     for (int i = 0; i < field_count; ++i)
         if (arrays_[i].written && !arrays_[i].direct)
-            arrays_[i].scatter(slot.pinned + p.arrays[i], chunk, staged_bytes_ >= much_bytes);
+            arrays_[i].scatter(slot.pinned + p.arrays[i], chunk,
+                               staged_bytes_ >= tuning::non_temporal_bytes);
 }
 
 }  // namespace
@@ -299,8 +301,8 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
     };
     if (coins == nullptr) return all(nullptr);
     // Must outlive the window, whose destructor waits.
-    const BesideCaptures beside;
-    if (beside.status() != WARPSEAL_OK) return beside.status();
+    const RelaxedCaptureMode relaxed;
+    if (relaxed.status() != WARPSEAL_OK) return relaxed.status();
     CoinWindow window(*coins, *kem.params, operation, batch.count);
     status = window.open();
     return status == WARPSEAL_OK ? all(&window) : status;

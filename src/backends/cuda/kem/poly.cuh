@@ -74,7 +74,7 @@ __device__ __forceinline__ void write_q(uint8_t* out, const Sums<R>& c, uint8_t*
     __syncwarp();
     pack_q<set>(words, reinterpret_cast<const uint16_t*>(coefficients));
     __syncwarp();
-    unstage<set.rq_bytes()>(out, words);
+    store_string<set.rq_bytes()>(out, words);
 }
 
 // Returns the centred representative of value modulo q, modulo 3. The upper half of the range

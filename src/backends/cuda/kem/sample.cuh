@@ -18,7 +18,7 @@ __device__ __forceinline__ uint32_t mod3_of_bytes(uint32_t x) {
 
 // Takes one byte of coins for each digit; coefficient n - 1 is zero.
 template <const Params& set>
-__device__ __forceinline__ void sample_iid(uint8_t* digits, const Staged& coins) {
+__device__ __forceinline__ void sample_iid(uint8_t* digits, const StagedString& coins) {
     each_word<Ring<set.n>>([&](int i) { put_word(digits + i, mod3_of_bytes(coins.bits(8 * i))); });
     if (lane_id() == 0) digits[set.n - 1] = 0;
 }
@@ -76,7 +76,7 @@ __device__ __forceinline__ void sort(int32_t (&x)[registers]) {
 // Orders digits by their keys. A key is 30 bits of coins above the digit, compared as a signed
 // number. Coefficient n - 1 and the rest of its word are zero.
 template <const Params& set>
-__device__ __forceinline__ void sample_fixed(uint8_t* digits, const Staged& coins) {
+__device__ __forceinline__ void sample_fixed(uint8_t* digits, const StagedString& coins) {
     constexpr int registers = set.n <= 512 ? 16 : set.n <= 1024 ? 32 : 64;
     int32_t x[registers];
 #pragma unroll
@@ -105,16 +105,16 @@ inline constexpr int coin_words = staged_words(set.family == Family::hps ? set.f
 template <const Params& set>
 __device__ __forceinline__ void sample_pair(uint8_t* first, uint8_t* second, uint32_t* words,
                                             const uint8_t* coins) {
-    const Staged iid = stage<set.iid_coins()>(words, coins);
+    const StagedString iid = load_string<set.iid_coins()>(words, coins);
     __syncwarp();
     sample_iid<set>(first, iid);
     __syncwarp();
     if constexpr (set.family == Family::hps) {
-        const Staged fixed = stage<set.fixed_coins()>(words, coins + set.iid_coins());
+        const StagedString fixed = load_string<set.fixed_coins()>(words, coins + set.iid_coins());
         __syncwarp();
         sample_fixed<set>(second, fixed);
     } else {
-        const Staged more = stage<set.iid_coins()>(words, coins + set.iid_coins());
+        const StagedString more = load_string<set.iid_coins()>(words, coins + set.iid_coins());
         __syncwarp();
         sample_iid<set>(second, more);
     }

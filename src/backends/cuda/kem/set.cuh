@@ -75,9 +75,9 @@ inline warpseal_status group_of(uint64_t in_flight, uint32_t& group) {
     const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
     const uint64_t wanted =
-        in_flight / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_groups);
+        in_flight / (static_cast<uint64_t>(limits.multiprocessors) * tuning::kem_min_groups);
     group = static_cast<uint32_t>(
-        std::bit_floor(std::clamp<uint64_t>(wanted, 1, tuning::kem_most_of_a_group)));
+        std::bit_floor(std::clamp<uint64_t>(wanted, 1, tuning::kem_max_group)));
     return WARPSEAL_OK;
 }
 

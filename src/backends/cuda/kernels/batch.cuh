@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     ctr_batch_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename BlockFunction::Cipher;
-    using Text = Text<Cipher>;
+    using TextBlock = TextBlock<Cipher>;
     using TableLookup = Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>;
     const TableLookup tables(shared);
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
@@ -22,18 +22,19 @@ __global__ void __launch_bounds__(tuning::threads, 1)
          item += item_step()) {
         const uint64_t index = item % job.tiling.message_count;
         const Message m = message_of(job.batch, index);
-        const Tile tile =
-            tile_of(job.tiling, blocks_in<Text::words>(m.bytes), item / job.tiling.message_count);
+        const Tile tile = tile_of(job.tiling, blocks_in<TextBlock::words>(m.bytes),
+                                  item / job.tiling.message_count);
         if (tile.empty) continue;
         key.load(job.batch.keys + index * Cipher::key_bytes, tables);
         const uint32_t width = common_width(m.in, m.out);
-        const Text iv = load_partial<Text::words>(m.iv, Text::bytes, 1);
+        const TextBlock iv = load_partial<TextBlock::words>(m.iv, TextBlock::bytes, 1);
         for (uint64_t i = tile.first + lane_id(); i < tile.last; i += 32) {
-            const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);
-            const Text data = load_partial<Text::words>(m.in + Text::bytes * i, bytes, width);
-            Text b = modes::Ctr::mask(iv, i);
+            const uint32_t bytes = bytes_in_block<TextBlock::words>(m.bytes, i);
+            const TextBlock data =
+                load_partial<TextBlock::words>(m.in + TextBlock::bytes * i, bytes, width);
+            TextBlock b = modes::Ctr::mask(iv, i);
             BlockFunction::run(b, key.schedule(), tables);
-            store_partial(m.out + Text::bytes * i, data ^ b, bytes, width);
+            store_partial(m.out + TextBlock::bytes * i, data ^ b, bytes, width);
         }
         if (tile.first == 0 && lane_id() == 0 && m.status != nullptr) *m.status = WARPSEAL_OK;
     }
@@ -47,7 +48,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     previous_batch_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename BlockFunction::Cipher;
-    using Text = Text<Cipher>;
+    using TextBlock = TextBlock<Cipher>;
     using TableLookup = Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>;
     const TableLookup tables(shared);
     const int lane = lane_id();
@@ -56,15 +57,17 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         const Message m = message_of(job.batch, index);
         key.load(job.batch.keys + index * Cipher::key_bytes, tables);
         const uint32_t width = common_width(m.in, m.out);
-        const uint64_t blocks = blocks_in<Text::words>(m.bytes);
-        Text carry = load_partial<Text::words>(m.iv, Text::bytes, 1);
+        const uint64_t blocks = blocks_in<TextBlock::words>(m.bytes);
+        TextBlock carry = load_partial<TextBlock::words>(m.iv, TextBlock::bytes, 1);
         for (uint64_t i = lane; i - lane < blocks; i += 32) {
-            const uint32_t bytes = i < blocks ? bytes_in_block<Text::words>(m.bytes, i) : 0;
-            const Text data = load_partial<Text::words>(m.in + Text::bytes * i, bytes, width);
-            const Text previous = hand_on(data, carry);
-            Text b = Mode::before(data, previous);
+            const uint32_t bytes = i < blocks ? bytes_in_block<TextBlock::words>(m.bytes, i) : 0;
+            const TextBlock data =
+                load_partial<TextBlock::words>(m.in + TextBlock::bytes * i, bytes, width);
+            const TextBlock previous = previous_blocks(data, carry);
+            TextBlock b = Mode::before(data, previous);
             BlockFunction::run(b, key.schedule(), tables);
-            store_partial(m.out + Text::bytes * i, Mode::after(data, previous, b), bytes, width);
+            store_partial(m.out + TextBlock::bytes * i, Mode::after(data, previous, b), bytes,
+                          width);
         }
         if (lane == 0 && m.status != nullptr) *m.status = WARPSEAL_OK;
     }
@@ -76,7 +79,7 @@ warpseal_status ctr_batch(const void* state, const warpseal_batch& batch, void* 
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
     return with_keys<Cipher, Direction::encrypt>(
         state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
-            job.tiling = divide(batch, 0, Text<Cipher>::bytes, false, limits);
+            job.tiling = divide(batch, 0, TextBlock<Cipher>::bytes, false, limits);
             return launch_batch<Forward, SharedMemoryLimit>(
                 ctr_batch_kernel<Forward, Keys, SharedMemoryLimit>, job.tiling.items(), limits, job,
                 static_cast<cudaStream_t>(stream));

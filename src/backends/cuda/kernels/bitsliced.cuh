@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(tuning::bitsliced_threads, 1)
     bitsliced_kernel(const __grid_constant__ BitslicedJob<typename BlockFunction::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Shared = BitslicedShared<BlockFunction, Mode, SharedMemoryLimit>;
-    constexpr bool counts = Mode::keystream && !Mode::takes_previous,
+    constexpr bool counter_mode = Mode::keystream && !Mode::takes_previous,
                    staged = Shared::staged(compiled_for);
     auto& key = *reinterpret_cast<typename Shared::Keys*>(shared);
     key.fill(job.key);
@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(tuning::bitsliced_threads, 1)
             return Block<2>{{v.x, v.y}};
         };
         uint32_t p[64];
-        if constexpr (counts) {
+        if constexpr (counter_mode) {
             const uint64_t counter =
                 uint64_t{swap_bytes(text.iv.word[0])} << 32 | swap_bytes(text.iv.word[1]);
             bitsliced_counters(p, counter + uint64_t{tile} * bitsliced_tile);
@@ -210,7 +210,7 @@ inline size_t bitsliced_bytes(const uint8_t* in, const uint8_t* out, size_t byte
                               const Limits& limits) {
     const bool aligned =
         (reinterpret_cast<uintptr_t>(in) | reinterpret_cast<uintptr_t>(out)) % 8 == 0;
-    return aligned && bytes >= limits.from(tuning::bitsliced_min_bytes)
+    return aligned && bytes >= limits.min_bytes(tuning::bitsliced_min_bytes)
                ? bytes / (8 * bitsliced_tile) * (8 * bitsliced_tile)
                : 0;
 }
@@ -232,7 +232,7 @@ warpseal_status bitsliced_sweep(const uint32_t (&schedule)[Cipher::schedule_word
     job.text.in = in;
     job.text.out = out;
     job.text.bytes = bytes;
-    job.text.cut(bitsliced_tile);
+    job.text.split_into_tiles(bitsliced_tile);
     const unsigned blocks = static_cast<unsigned>(std::min<uint64_t>(
         job.text.tiles / (tuning::bitsliced_threads / 32) + 1, limits.multiprocessors));
     const size_t shared =
@@ -241,7 +241,7 @@ warpseal_status bitsliced_sweep(const uint32_t (&schedule)[Cipher::schedule_word
         return launch(bitsliced_kernel<BlockFunction, Mode, SharedMemoryLimit>, blocks, shared, job,
                       stream, tuning::bitsliced_threads);
     };
-    if (Mode::takes_previous) return with_edges(job.text, limits, stream, rest, run);
+    if (Mode::takes_previous) return with_boundary_blocks(job.text, limits, stream, rest, run);
     const warpseal_status status = rest();
     return status == WARPSEAL_OK ? run() : status;
 }

@@ -53,7 +53,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
             store_partial(m.out + 16 * i, result, bytes, width);
             sum = encrypt(sum ^ (job.opens ? result : data));
         }
-        if (settle_tag(m, sum ^ encrypt(counter), tag_bytes, job.opens)) return;
+        if (write_or_check_tag(m, sum ^ encrypt(counter), tag_bytes, job.opens)) return;
         for (uint64_t i = 0; i < blocks_in<4>(m.bytes); ++i)
             store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i),
                           common_width(m.out, m.out));

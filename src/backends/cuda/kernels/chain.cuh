@@ -15,17 +15,18 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     chain_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename BlockFunction::Cipher;
-    using Text = Text<Cipher>;
+    using TextBlock = TextBlock<Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
     each_message<Cipher>(job, tables, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.out);
-        Text state = load_partial<Text::words>(m.iv, Text::bytes, 1);
-        for (uint64_t i = 0; i < blocks_in<Text::words>(m.bytes); ++i) {
-            const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);
-            const Text data = load_partial<Text::words>(m.in + Text::bytes * i, bytes, width);
-            Text b = Mode::before(data, state);
+        TextBlock state = load_partial<TextBlock::words>(m.iv, TextBlock::bytes, 1);
+        for (uint64_t i = 0; i < blocks_in<TextBlock::words>(m.bytes); ++i) {
+            const uint32_t bytes = bytes_in_block<TextBlock::words>(m.bytes, i);
+            const TextBlock data =
+                load_partial<TextBlock::words>(m.in + TextBlock::bytes * i, bytes, width);
+            TextBlock b = Mode::before(data, state);
             BlockFunction::run(b, schedule, tables);
-            store_partial(m.out + Text::bytes * i, Mode::after(data, b), bytes, width);
+            store_partial(m.out + TextBlock::bytes * i, Mode::after(data, b), bytes, width);
             state = Mode::next(data, b);
         }
         if (m.status != nullptr) *m.status = WARPSEAL_OK;
@@ -35,8 +36,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
 // Writes the tag, or compares it in constant time, and sets the status. Returns false if the tag
 // differs.
 template <int n>
-__device__ __forceinline__ bool settle_tag(const Message& m, const Block<n>& tag,
-                                           uint32_t tag_bytes, bool opens) {
+__device__ __forceinline__ bool write_or_check_tag(const Message& m, const Block<n>& tag,
+                                                   uint32_t tag_bytes, bool opens) {
     const uint32_t width = width_of(reinterpret_cast<uintptr_t>(m.tag));
     uint32_t differs = 0;
     if (opens) {
@@ -56,17 +57,18 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     cmac_kernel(const __grid_constant__ BatchJob<Keys> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename BlockFunction::Cipher;
-    using Text = Text<Cipher>;
+    using TextBlock = TextBlock<Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
     each_message<Cipher>(job, tables, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.in);
-        const uint64_t blocks = m.bytes == 0 ? 1 : blocks_in<Text::words>(m.bytes);
-        Text sum{}, subkey{};
+        const uint64_t blocks = m.bytes == 0 ? 1 : blocks_in<TextBlock::words>(m.bytes);
+        TextBlock sum{}, subkey{};
         // Starts with the zero block, from which the last block's subkey is derived.
         for (int64_t i = -1; i < static_cast<int64_t>(blocks); ++i) {
             if (i >= 0) {
-                const uint32_t bytes = bytes_in_block<Text::words>(m.bytes, i);
-                Text b = load_partial<Text::words>(m.in + Text::bytes * i, bytes, width);
+                const uint32_t bytes = bytes_in_block<TextBlock::words>(m.bytes, i);
+                TextBlock b =
+                    load_partial<TextBlock::words>(m.in + TextBlock::bytes * i, bytes, width);
                 if (i + 1 == blocks) b = macs::cmac::last_block(b, bytes, subkey);
                 sum = sum ^ b;
             }
@@ -76,7 +78,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
                 sum = {};
             }
         }
-        settle_tag(m, sum, job.batch.tag_bytes, job.opens);
+        write_or_check_tag(m, sum, job.batch.tag_bytes, job.opens);
     });
 }
 

@@ -6,8 +6,6 @@
 
 namespace warpseal::cuda {
 
-inline constexpr uint64_t gcm_text_limit = (uint64_t{1} << 36) - 32;  // SP 800-38D 5.2.1.1
-
 __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, uint64_t last) {
     const uint32_t width = common_width(m.out, m.out);
     for (uint64_t i = first + lane_id(); i < last; i += 32)
@@ -28,7 +26,7 @@ __device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_byte
     Element sum;
     // The first row needs no multiplication. The branch pays only for short messages with their own
     // keys.
-    bool begun = !Key::own;
+    bool started = !Key::own;
     for (; i < static_cast<int64_t>(tile.last); i += 32) {
         Block<4> hashed{};
         if (i >= static_cast<int64_t>(tile.first)) {
@@ -45,9 +43,9 @@ __device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_byte
                 hashed = load_partial<4>(m.aad + 16 * i, bytes_in_block<4>(aad_bytes, i), 1);
             }
         }
-        if (begun) sum = multiply(sum, key.row());
+        if (started) sum = multiply(sum, key.row());
         sum = sum ^ macs::ghash::from_block<uint32_t>(hashed);
-        begun = true;
+        started = true;
     }
     return sum_of_lanes(multiply_once(sum, key.lane_power()));
 }
@@ -95,7 +93,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         const uint64_t blocks = (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes);
         const Tile tile = tile_of(job.tiling, blocks, item / job.tiling.message_count);
         if (tile.empty) continue;
-        if (m.bytes > gcm_text_limit) {
+        if (m.bytes > modes::gcm_max_text_bytes) {
             if (lane_id() == 0 && m.status != nullptr) *m.status = WARPSEAL_LIMIT_EXCEEDED;
             continue;
         }
@@ -137,7 +135,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const uint64_t aad_bytes = job.batch.aad_bytes;
     for (uint64_t index = first_item(); index < job.tiling.message_count; index += item_step()) {
         const Message m = message_of(job.batch, index);
-        if (m.bytes > gcm_text_limit ||
+        if (m.bytes > modes::gcm_max_text_bytes ||
             tile_of(job.tiling, (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes), 0).whole)
             continue;
         key.load(job.batch.keys + index * Cipher::key_bytes, tables);
@@ -204,7 +202,8 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
     return with_keys<Cipher, Direction::encrypt>(
         state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
             if constexpr (!Keys::own)
-                if (batch.message_bytes <= gcm_text_limit && takes_two_passes(batch, limits)) {
+                if (batch.message_bytes <= modes::gcm_max_text_bytes &&
+                    takes_two_passes(batch, limits)) {
                     SecretOf<PassJob<Cipher>> secret;
                     secret.value = {};
                     secret.value.key = job.keys;
@@ -277,13 +276,14 @@ warpseal_status gcm_segment(const void* state, const uint8_t* counter0, uint64_t
 }
 
 template <class Cipher>
-void gcm_combine(const void* state, uint8_t* sum, const uint8_t* tile, uint64_t block_count) {
+void gcm_combine(const void* state, uint8_t* sum, const uint8_t* segment_sum,
+                 uint64_t block_count) {
     const HashKey& hash = static_cast<const State<Cipher>*>(state)->hash;
     Element s = macs::ghash::from_block<uint32_t>(load_block<4>(sum));
     for (int b = 0; b < 32; ++b)
         if ((block_count >> b) & 1) s = macs::ghash::multiply(s, hash.bit_power[b]);
-    store_block<4>(
-        sum, macs::ghash::to_block(s ^ macs::ghash::from_block<uint32_t>(load_block<4>(tile))));
+    store_block<4>(sum, macs::ghash::to_block(
+                            s ^ macs::ghash::from_block<uint32_t>(load_block<4>(segment_sum))));
 }
 
 }  // namespace warpseal::cuda

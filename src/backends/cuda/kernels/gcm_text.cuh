@@ -16,7 +16,8 @@ struct PassJob {
     // In scratch: the GHASH value of each message's whole ciphertext blocks, and each message's J0.
     // `counters` is null for IVs of 96 bits.
     Block<4>*sums, *counters;
-    uint32_t* taken;  // in scratch: number of items taken beyond each warp's first
+    // In scratch: number of items that warps have taken, without the first item of each.
+    uint32_t* items_taken;
     Block<4> counter0;
     uint64_t first_block;
     Block<4>* segment;  // the segment's GHASH value is XORed into this; else null
@@ -165,15 +166,15 @@ __device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, u
 // text.
 class NextItem {
 public:
-    __device__ __forceinline__ explicit NextItem(uint32_t* taken) {
-        if (lane_id() == 0) before_ = atomicAdd(taken, 1);
+    __device__ __forceinline__ explicit NextItem(uint32_t* items_taken) {
+        if (lane_id() == 0) taken_before_ = atomicAdd(items_taken, 1);
     }
     __device__ __forceinline__ uint64_t item() const {
-        return item_step() + __shfl_sync(0xffffffffu, before_, 0);
+        return item_step() + __shfl_sync(0xffffffffu, taken_before_, 0);
     }
 
 private:
-    uint32_t before_ = 0;
+    uint32_t taken_before_ = 0;
 };
 
 // Overwrites blocks of a message that failed authentication with zeros.
@@ -188,18 +189,17 @@ __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction:
                                            uint64_t item, const TableLookup& tables) {
     const uint64_t index = item % job.tiling.message_count;
     const Message m = message_of(job.batch, index);
-    const Tile contribution =
-        tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
-    if (contribution.empty) return;
+    const Tile tile = tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
+    if (tile.empty) return;
     if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)
-        return write_zeros(m, contribution.first + lane_id(), contribution.last, 32);
+        return write_zeros(m, tile.first + lane_id(), tile.last, 32);
     // Recomputed instead of stored, to save registers.
     const auto counter_of = [&](uint64_t block) {
         return modes::Gcm::mask(counter0_of(job, index, m), job.first_block + block);
     };
-    uint64_t i = contribution.first;
+    uint64_t i = tile.first;
     if constexpr (Counts<typename BlockFunction::Cipher> && TableLookup::uses_tables) {
-        const uint64_t whole = contribution.last < m.bytes / 16 ? contribution.last : m.bytes / 16;
+        const uint64_t whole = tile.last < m.bytes / 16 ? tile.last : m.bytes / 16;
         while (i < whole) {
             const Block<4> counter = counter_of(i);
             const uint32_t begin = swap_bytes(counter.word[3]);
@@ -213,9 +213,8 @@ __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction:
             i += blocks;
         }
     }
-    if (i < contribution.last)
-        crypt_blocks<BlockFunction>(m, i, contribution.last, counter_of(i), job.key.schedule,
-                                    tables);
+    if (i < tile.last)
+        crypt_blocks<BlockFunction>(m, i, tile.last, counter_of(i), job.key.schedule, tables);
 }
 
 // Counter mode. When opening, it runs after the tags were verified: a message that failed becomes
@@ -227,7 +226,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
     const uint64_t items = job.tiling.message_count * job.tiling.tiles;
     for (uint64_t item = first_item(); item < items;) {
-        const NextItem next(job.taken);
+        const NextItem next(job.items_taken);
         crypt_item<BlockFunction>(job, item, tables);
         item = next.item();
     }

@@ -70,7 +70,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
                                 h);
             const Block<4> mask =
                 run_once<BlockFunction>(counter0_of(job, index, m), job.key.schedule, tables);
-            settle_tag(m, macs::ghash::to_block(sum) ^ mask, job.batch.tag_bytes, job.opens);
+            write_or_check_tag(m, macs::ghash::to_block(sum) ^ mask, job.batch.tag_bytes,
+                               job.opens);
         }
     }
 }
@@ -87,8 +88,8 @@ inline bool takes_two_passes(const warpseal_batch& b, const Limits& limits) {
                    16 ==
                0 &&
            b.aad_bytes <= tuning::two_pass_aad_bytes &&
-           b.message_bytes >= limits.from(tuning::two_pass_message_bytes) &&
-           b.message_bytes >= limits.from(tuning::two_pass_bytes) / b.message_count;
+           b.message_bytes >= limits.min_bytes(tuning::two_pass_message_bytes) &&
+           b.message_bytes >= limits.min_bytes(tuning::two_pass_bytes) / b.message_count;
 }
 
 // The caller sets key and batch, and for a segment also counter0, first_block and segment. Sets
@@ -104,14 +105,14 @@ warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStrea
     const HashedTexts ciphertexts{job.opens ? batch.in : batch.out,
                                   job.opens ? batch.in_stride : batch.out_stride,
                                   batch.message_count, batch.message_bytes / 16};
-    const Segments segments = cut(ciphertexts, limits);
+    const Segments segments = split_into_segments(ciphertexts, limits);
     const bool hashed = !job.is_segment() && batch.iv_bytes != modes::Gcm::plain_iv_bytes;
     const size_t each = batch.message_count * sizeof(Block<4>),
                  shared = shared_bytes<Forward, SharedMemoryLimit>(limits.architecture);
     return with_scratch(
         sizeof(Block<4>) + 2 * each + segments.scratch_bytes(), stream, [&](void* scratch) {
             *begun = true;
-            job.taken = static_cast<uint32_t*>(scratch);
+            job.items_taken = static_cast<uint32_t*>(scratch);
             job.sums = static_cast<Block<4>*>(scratch) + 1;
             job.counters = hashed ? job.sums + batch.message_count : nullptr;
             void* const rest = job.sums + 2 * batch.message_count;
@@ -124,7 +125,7 @@ warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStrea
                               blocks_for(job.tiling.items(), limits), shared, job, stream);
             };
             warpseal_status status =
-                check(cudaMemsetAsync(job.taken, 0, sizeof *job.taken, stream));
+                check(cudaMemsetAsync(job.items_taken, 0, sizeof *job.items_taken, stream));
             if (hashed && status == WARPSEAL_OK)
                 status = launch(gcm_counter_kernel<Cipher>, blocks_for(batch.message_count, limits),
                                 0, job, stream);

@@ -102,13 +102,13 @@ struct SumJob {
     HashKey hash;
     Segments segments;
     uint64_t text_count;
-    uint32_t run;  // segments that one lane adds up
+    uint32_t segments_per_lane;
     const Block<4>* from;
     Block<4>* to;  // must be zero
 
     // Number of warps for one text.
     WARPSEAL_INLINE uint64_t groups() const {
-        return (segments.in_text + 32 * run - 1) / (32 * run);
+        return (segments.in_text + 32 * segments_per_lane - 1) / (32 * segments_per_lane);
     }
 };
 
@@ -119,8 +119,9 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const Element step = times_power(one(), job.hash, job.segments.blocks);
     for (uint64_t item = first_item(); item < job.text_count * job.groups(); item += item_step()) {
         const uint64_t text = item / job.groups();
-        const uint32_t first = static_cast<uint32_t>(item % job.groups() * 32 + lane) * job.run;
-        const uint32_t last = first + job.run < count ? first + job.run : count;
+        const uint32_t first =
+            static_cast<uint32_t>(item % job.groups() * 32 + lane) * job.segments_per_lane;
+        const uint32_t end = first + job.segments_per_lane, last = end < count ? end : count;
         Element sum;
 #pragma unroll 1
         for (uint32_t i = first; i < last; ++i)
@@ -165,7 +166,7 @@ size_t Segments::scratch_bytes() const {
     return image::bytes + (in_text > 1 ? count * sizeof(Block<4>) : 0);
 }
 
-Segments cut(const HashedTexts& texts, const Limits& limits) {
+Segments split_into_segments(const HashedTexts& texts, const Limits& limits) {
     const uint64_t rows = uint64_t(limits.multiprocessors) * (tuning::reduction_threads / 4) *
                           tuning::segments_per_row;
     const auto strips = [](uint64_t blocks) {

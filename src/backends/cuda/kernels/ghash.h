@@ -24,7 +24,7 @@ struct Segments {
     // Bytes of scratch that ghash needs; the contents may be arbitrary.
     size_t scratch_bytes() const;
 };
-Segments cut(const HashedTexts& texts, const Limits& limits);
+Segments split_into_segments(const HashedTexts& texts, const Limits& limits);
 
 // True if the compiled code supports GHASH on tensor cores on this GPU (compute capability 8.0 or
 // later).

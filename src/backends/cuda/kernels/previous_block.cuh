@@ -15,17 +15,19 @@ namespace warpseal::cuda {
 template <class Cipher>
 struct PreviousJob {
     uint32_t schedule[Cipher::schedule_words];
-    Text<Cipher> iv;
+    TextBlock<Cipher> iv;
     bool continues;  // iv is the block before `in`
     const uint8_t* in;
     uint8_t* out;
     uint64_t bytes;
     uint64_t tile_blocks, tiles;
-    // [tile] Block before the tile, except for tile 0. Null if all of them are still in `in`.
-    Text<Cipher>* edges;
+    // [tile] Saved block before the tile, except for tile 0. Null if all of them are still in `in`.
+    TextBlock<Cipher>* boundary_blocks;
 
-    uint64_t blocks() const { return (bytes + Text<Cipher>::bytes - 1) / Text<Cipher>::bytes; }
-    void cut(uint64_t blocks_in_tile) {
+    uint64_t blocks() const {
+        return (bytes + TextBlock<Cipher>::bytes - 1) / TextBlock<Cipher>::bytes;
+    }
+    void split_into_tiles(uint64_t blocks_in_tile) {
         tile_blocks = blocks_in_tile;
         tiles = (blocks() + tile_blocks - 1) / tile_blocks;
     }
@@ -34,49 +36,51 @@ struct PreviousJob {
 // Returns the block before a tile. A free function, because device code cannot call host member
 // functions.
 template <class Cipher>
-__device__ __forceinline__ Text<Cipher> before_tile(const PreviousJob<Cipher>& job, uint64_t tile,
-                                                    uint32_t width) {
+__device__ __forceinline__ TextBlock<Cipher> before_tile(const PreviousJob<Cipher>& job,
+                                                         uint64_t tile, uint32_t width) {
     if (tile == 0 && !job.continues) return job.iv;
-    if (tile != 0 && job.edges != nullptr) return job.edges[tile];
-    constexpr int bytes = Text<Cipher>::bytes;
+    if (tile != 0 && job.boundary_blocks != nullptr) return job.boundary_blocks[tile];
+    constexpr int bytes = TextBlock<Cipher>::bytes;
     return load_partial<bytes / 4>(job.in + tile * job.tile_blocks * bytes - bytes, bytes, width);
 }
 
 // One job type for each block size: the kernel does not depend on the cipher.
 template <int n>
-struct EdgesJob {
+struct BoundaryJob {
     const uint8_t* in;
     uint64_t tile_blocks, tiles;
-    Block<n>* edges;
+    Block<n>* boundary_blocks;
 };
 
 template <int n>
 __global__ void __launch_bounds__(tuning::threads)
-    edges_kernel(const __grid_constant__ EdgesJob<n> job) {
+    boundary_kernel(const __grid_constant__ BoundaryJob<n> job) {
     const uint32_t width = common_width(job.in, nullptr);
     for (uint64_t t = 1 + uint64_t{blockIdx.x} * tuning::threads + threadIdx.x; t < job.tiles;
          t += uint64_t{gridDim.x} * tuning::threads)
-        job.edges[t] = load_partial<n>(job.in + (t * job.tile_blocks - 1) * 4 * n, 4 * n, width);
+        job.boundary_blocks[t] =
+            load_partial<n>(job.in + (t * job.tile_blocks - 1) * 4 * n, 4 * n, width);
 }
 
 template <class BlockFunction, class Mode, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     previous_kernel(const __grid_constant__ PreviousJob<typename BlockFunction::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
-    using Text = Text<typename BlockFunction::Cipher>;
+    using TextBlock = TextBlock<typename BlockFunction::Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
-    const RowText<Text::words> text(job.in, job.out, job.bytes);
+    const RowText<TextBlock::words> text(job.in, job.out, job.bytes);
     const uint32_t width = common_width(job.in, job.out);
-    const uint64_t blocks = (job.bytes + Text::bytes - 1) / Text::bytes;
+    const uint64_t blocks = (job.bytes + TextBlock::bytes - 1) / TextBlock::bytes;
     for (uint64_t tile = first_item(); tile < job.tiles; tile += item_step()) {
         const uint64_t first = tile * job.tile_blocks, last = first + job.tile_blocks,
                        end = last < blocks ? last : blocks;
-        Text carry = before_tile(job, tile, width);
+        TextBlock carry = before_tile(job, tile, width);
         for (uint64_t i = first; i < end; i += 64) {
-            const Text line_a = text.line(i), line_b = text.line(i + 32);
-            const Text data_a = text.block(i, line_a), data_b = text.block(i + 32, line_b);
-            const Text previous_a = hand_on(data_a, carry), previous_b = hand_on(data_b, carry);
-            Text a = Mode::before(data_a, previous_a), b = Mode::before(data_b, previous_b);
+            const TextBlock line_a = text.line(i), line_b = text.line(i + 32);
+            const TextBlock data_a = text.block(i, line_a), data_b = text.block(i + 32, line_b);
+            const TextBlock previous_a = previous_blocks(data_a, carry),
+                            previous_b = previous_blocks(data_b, carry);
+            TextBlock a = Mode::before(data_a, previous_a), b = Mode::before(data_b, previous_b);
             BlockFunction::run(a, b, job.schedule, tables);
             text.store(i, Mode::after(data_a, previous_a, a));
             text.store(i + 32, Mode::after(data_b, previous_b, b));
@@ -84,35 +88,36 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     }
 }
 
-// Queues rest() and then work(), which launches the job. In place, the tiles' edges are saved
-// before work(). It then runs in rounds from the end, so that scratch is bounded and the block
-// before a round is still intact. All scratch is allocated before anything is written.
+// Queues rest() and then work(), which launches the job. In place, the blocks before the tiles are
+// saved before work(). It then runs in rounds from the end, so that scratch is bounded and the
+// block before a round is still intact. All scratch is allocated before anything is written.
 template <class Cipher, class Rest, class Work>
-warpseal_status with_edges(PreviousJob<Cipher>& job, const Limits& limits, cudaStream_t stream,
-                           const Rest& rest, const Work& work) {
+warpseal_status with_boundary_blocks(PreviousJob<Cipher>& job, const Limits& limits,
+                                     cudaStream_t stream, const Rest& rest, const Work& work) {
     const auto then = [](warpseal_status status, const auto& call) {
         return status == WARPSEAL_OK ? call() : status;
     };
     if (job.in != job.out || job.tiles <= 1) return then(rest(), work);
-    using Edge = Text<Cipher>;
-    const uint64_t at_once = std::min(job.tiles, tuning::edges_at_once),
-                   tile_bytes = job.tile_blocks * Edge::bytes;
-    return with_scratch(at_once * sizeof(Edge), stream, [&](void* scratch) {
-        job.edges = static_cast<Edge*>(scratch);
+    using Boundary = TextBlock<Cipher>;
+    const uint64_t round_tiles = std::min(job.tiles, tuning::tiles_per_round),
+                   tile_bytes = job.tile_blocks * Boundary::bytes;
+    return with_scratch(round_tiles * sizeof(Boundary), stream, [&](void* scratch) {
+        job.boundary_blocks = static_cast<Boundary*>(scratch);
         uint8_t* const text = job.out;
         const bool continues = job.continues;
         uint64_t bytes = job.bytes;
         warpseal_status status = rest();
         for (uint64_t end = job.tiles; end != 0 && status == WARPSEAL_OK; end -= job.tiles) {
-            job.tiles = std::min(end, at_once);
+            job.tiles = std::min(end, round_tiles);
             const uint64_t before = (end - job.tiles) * tile_bytes;
             job.in = job.out = text + before;
             job.bytes = bytes - before;
             bytes = before;
             job.continues = continues || before != 0;
-            const EdgesJob<Edge::words> edges{job.in, job.tile_blocks, job.tiles, job.edges};
-            status = then(launch(edges_kernel<Edge::words>, blocks_for(job.tiles / 32 + 1, limits),
-                                 0, edges, stream),
+            const BoundaryJob<Boundary::words> boundaries{job.in, job.tile_blocks, job.tiles,
+                                                          job.boundary_blocks};
+            status = then(launch(boundary_kernel<Boundary::words>,
+                                 blocks_for(job.tiles / 32 + 1, limits), 0, boundaries, stream),
                           work);
         }
         return status;
@@ -131,16 +136,16 @@ warpseal_status previous_sweep(const uint32_t (&schedule)[Cipher::schedule_words
     job = {};
     memcpy(job.schedule, schedule, sizeof job.schedule);
     job.continues = iv == nullptr;
-    if (iv != nullptr) job.iv = load_block<Text<Cipher>::words>(iv);
+    if (iv != nullptr) job.iv = load_block<TextBlock<Cipher>::words>(iv);
     job.in = in;
     job.out = out;
     job.bytes = bytes;
     const uint64_t pairs = (job.blocks() + 63) / 64,
                    warps = uint64_t(limits.multiprocessors) * tuning::warps;
-    job.cut(64 * std::clamp<uint64_t>(pairs / (tuning::tiles_per_warp * warps), 1,
-                                      tuning::tile_rows / 2));
+    job.split_into_tiles(64 * std::clamp<uint64_t>(pairs / (tuning::tiles_per_warp * warps), 1,
+                                                   tuning::tile_rows / 2));
     const auto no_rest = [] { return WARPSEAL_OK; };
-    return with_edges(job, limits, stream, no_rest, [&] {
+    return with_boundary_blocks(job, limits, stream, no_rest, [&] {
         return launch(
             previous_kernel<BlockFunction, Mode, SharedMemoryLimit>, blocks_for(job.tiles, limits),
             shared_bytes<BlockFunction, SharedMemoryLimit>(limits.architecture), job, stream);

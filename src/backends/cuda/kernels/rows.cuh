@@ -22,7 +22,7 @@ __device__ __forceinline__ Block<4> window(const Block<4>& low, const Block<4>& 
     return b;
 }
 
-__device__ __forceinline__ uint32_t out_of_line(const uint8_t* p) {
+__device__ __forceinline__ uint32_t misalignment(const uint8_t* p) {
     return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(p)) & 15;
 }
 
@@ -45,14 +45,15 @@ struct RowRange {
 // are already loaded and lanes exchange their bytes. `in` is the lane's block in the text's first
 // row. Not inlined: one copy of the code, off the hot path.
 template <int n>
-__device__ __noinline__ Block<n> load_apart(const uint8_t* in, Block<n> line, RowRange<n> range) {
+__device__ __noinline__ Block<n> load_unaligned(const uint8_t* in, Block<n> line,
+                                                RowRange<n> range) {
     const uint8_t* const p = in + 4 * n * range.first;
     if constexpr (n == 4) {
-        if (range.whole && out_of_line(p) == 0) return line;
+        if (range.whole && misalignment(p) == 0) return line;
         if (range.whole) {
             Block<4> next = from_lane(line, lane_id() + 1);
-            if (lane_id() == 31) load_aligned(next, p - out_of_line(p) + 16);
-            return window(line, next, out_of_line(p));
+            if (lane_id() == 31) load_aligned(next, p - misalignment(p) + 16);
+            return window(line, next, misalignment(p));
         }
     }
     return load_partial<n>(p, range.bytes(), width_of(reinterpret_cast<uintptr_t>(p)));
@@ -60,10 +61,10 @@ __device__ __noinline__ Block<n> load_apart(const uint8_t* in, Block<n> line, Ro
 // Stores a block that is not aligned to 16 bytes. The first and last line of a row are shared with
 // adjacent rows.
 template <int n>
-__device__ __noinline__ void store_apart(uint8_t* out, Block<n> b, RowRange<n> range) {
+__device__ __noinline__ void store_unaligned(uint8_t* out, Block<n> b, RowRange<n> range) {
     uint8_t* const p = out + 4 * n * range.first;
     if constexpr (n == 4) {
-        const uint32_t shift = out_of_line(p);
+        const uint32_t shift = misalignment(p);
         if (range.whole && shift == 0) return store_aligned(p, b);
         if (range.whole) {
             const Block<4> line = window(from_lane(b, lane_id() + 31), b, 16 - shift);
@@ -86,40 +87,40 @@ public:
         : in_(in + 4 * n * lane_id()),
           out_(out + 4 * n * lane_id()),
           bytes_(bytes),
-          beside_(common_width(in, out) == 16 ? 0 : 1),
-          last_(static_cast<int64_t>(bytes / (4 * n)) - 32 - beside_) {}
+          margin_(common_width(in, out) == 16 ? 0 : 1),
+          last_(static_cast<int64_t>(bytes / (4 * n)) - 32 - margin_) {}
 
-    // Loads the aligned line that contains the start of this lane's block, in the row from block
-    // `first`. It has no branches, so that the load stays in flight during other work until block()
-    // needs it.
+    // Loads the aligned line (16 bytes) that contains the start of this lane's block, in the row
+    // from block `first`. It has no branches, so that the load stays in flight during other work
+    // until block() needs it.
     __device__ __forceinline__ Block<n> line(int64_t first) const {
         Block<n> b{};
         if constexpr (n == 4)
-            if (whole(first)) load_aligned(b, in_ + 16 * first - out_of_line(in_));
+            if (whole(first)) load_aligned(b, in_ + 16 * first - misalignment(in_));
         return b;
     }
     // Returns the block; bytes outside the text are zero.
     __device__ __forceinline__ Block<n> block(int64_t first, const Block<n>& line) const {
-        if (n == 4 && beside_ == 0 && whole(first)) return line;
-        return load_apart<n>(in_, line, {first, bytes_, whole(first)});
+        if (n == 4 && margin_ == 0 && whole(first)) return line;
+        return load_unaligned<n>(in_, line, {first, bytes_, whole(first)});
     }
     __device__ __forceinline__ void store(int64_t first, const Block<n>& b) const {
         if constexpr (n == 4)
-            if (beside_ == 0 && whole(first)) return store_aligned(out_ + 16 * first, b);
-        store_apart<n>(out_, b, {first, bytes_, whole(first)});
+            if (margin_ == 0 && whole(first)) return store_aligned(out_ + 16 * first, b);
+        store_unaligned<n>(out_, b, {first, bytes_, whole(first)});
     }
 
 private:
     // True if the row is 32 whole blocks. If the text is not aligned, a block before and one after
     // the row must exist, because some of their bytes are read.
     __device__ __forceinline__ bool whole(int64_t first) const {
-        return first >= beside_ && first <= last_;
+        return first >= margin_ && first <= last_;
     }
 
     const uint8_t* in_;  // this lane's block in the text's first row
     uint8_t* out_;
     uint64_t bytes_;
-    int64_t beside_, last_;
+    int64_t margin_, last_;  // margin_: blocks that must precede and follow a whole row
 };
 
 // A text of whole, 16-byte aligned blocks. It avoids the calls of RowText, which take registers

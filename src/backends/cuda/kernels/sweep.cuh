@@ -15,7 +15,7 @@ template <class Cipher>
 struct SweepJob {
     uint32_t schedule[Cipher::schedule_words];
     // Only its last word is incremented: the launcher splits where that word wraps.
-    Text<Cipher> iv;
+    TextBlock<Cipher> iv;
     const uint8_t* in;
     uint8_t* out;
     uint64_t bytes;
@@ -25,19 +25,20 @@ template <class BlockFunction, class Mode, class SharedMemoryLimit>
 __global__ void __launch_bounds__(tuning::threads, 1)
     sweep_kernel(const __grid_constant__ SweepJob<typename BlockFunction::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
-    using Text = Text<typename BlockFunction::Cipher>;
+    using TextBlock = TextBlock<typename BlockFunction::Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
     const uint32_t width = common_width(job.in, job.out);
-    const uint64_t blocks = (job.bytes + Text::bytes - 1) / Text::bytes;
+    const uint64_t blocks = (job.bytes + TextBlock::bytes - 1) / TextBlock::bytes;
     const uint64_t step = uint64_t{gridDim.x} * tuning::threads;
     for (uint64_t i = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x; i < blocks; i += step) {
-        const uint32_t bytes = bytes_in_block<Text::words>(job.bytes, i);
-        const Text data = load_partial<Text::words>(job.in + Text::bytes * i, bytes, width);
-        const Text mask =
-            Mode::has_iv ? add_big_endian<1>(job.iv, static_cast<uint32_t>(i)) : Text{};
-        Text b = Mode::before(data, mask);
+        const uint32_t bytes = bytes_in_block<TextBlock::words>(job.bytes, i);
+        const TextBlock data =
+            load_partial<TextBlock::words>(job.in + TextBlock::bytes * i, bytes, width);
+        const TextBlock mask =
+            Mode::has_iv ? add_big_endian<1>(job.iv, static_cast<uint32_t>(i)) : TextBlock{};
+        TextBlock b = Mode::before(data, mask);
         BlockFunction::run(b, job.schedule, tables);
-        store_partial(job.out + Text::bytes * i, Mode::after(data, mask, b), bytes, width);
+        store_partial(job.out + TextBlock::bytes * i, Mode::after(data, mask, b), bytes, width);
     }
 }
 
@@ -140,10 +141,10 @@ template <class BlockFunction, class Mode, class SharedMemoryLimit>
 warpseal_status sweep_segment(const SweepJob<typename BlockFunction::Cipher>& job,
                               const Limits& limits, cudaStream_t stream) {
     using Cipher = typename BlockFunction::Cipher;
-    constexpr uint64_t row_bytes = 32 * Text<Cipher>::bytes;
+    constexpr uint64_t row_bytes = 32 * TextBlock<Cipher>::bytes;
     const unsigned blocks = blocks_for((job.bytes + row_bytes - 1) / row_bytes, limits);
     const size_t shared = shared_bytes<BlockFunction, SharedMemoryLimit>(limits.architecture);
-    if (job.bytes >= limits.from(tuning::rows_bytes)) {
+    if (job.bytes >= limits.min_bytes(tuning::rows_bytes)) {
         if constexpr (Mode::has_iv && Counts<Cipher>) {
             const bool lines = (reinterpret_cast<uintptr_t>(job.in) |
                                 reinterpret_cast<uintptr_t>(job.out) | job.bytes) %
@@ -166,11 +167,11 @@ template <class Cipher, class Mode, Direction direction, class SharedMemoryLimit
 warpseal_status sweep(const uint32_t (&schedule)[Cipher::schedule_words], const uint8_t* iv,
                       uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
                       const Limits& limits, cudaStream_t stream) {
-    constexpr int n = Text<Cipher>::words;
+    constexpr int n = TextBlock<Cipher>::words;
     SecretOf<SweepJob<Cipher>> secret;
     SweepJob<Cipher>& job = secret.value;
     memcpy(job.schedule, schedule, sizeof job.schedule);
-    Text<Cipher> counter{};
+    TextBlock<Cipher> counter{};
     if (Mode::has_iv) counter = add_big_endian<n>(load_block<n>(iv), first_block);
     warpseal_status status = WARPSEAL_OK;
     for (size_t done = 0; done < bytes && status == WARPSEAL_OK; done += job.bytes) {

@@ -144,10 +144,11 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
     const RowText<4> text(job.in, job.out, job.bytes);
     const uint32_t rows = static_cast<uint32_t>(job.bytes / 512),
-                   at_once = job.step == 1 ? 2 : job.step;
-    for (uint64_t first = first_item() * at_once; first < rows; first += item_step() * at_once) {
+                   rows_of_warp = job.step == 1 ? 2 : job.step;
+    for (uint64_t first = first_item() * rows_of_warp; first < rows;
+         first += item_step() * rows_of_warp) {
         Block<4> tweak_a = times_x(job.tweaks[first / job.step], lane_id());
-        for (uint32_t row = static_cast<uint32_t>(first); row < first + at_once; row += 2) {
+        for (uint32_t row = static_cast<uint32_t>(first); row < first + rows_of_warp; row += 2) {
             const int64_t i = int64_t{row} * 32;
             const Block<4> line_a = text.line(i), line_b = text.line(i + 32);
             Block<4> tweak_b = modes::advance_tweak(tweak_a, 32);
@@ -169,15 +170,16 @@ struct XtsText {
     uint64_t bytes, unit_bytes;
 
     uint64_t units() const { return (bytes + unit_bytes - 1) / unit_bytes; }
-    XtsText tile(uint64_t unit, uint64_t count) const {
+    XtsText segment(uint64_t unit, uint64_t count) const {
         const uint64_t at = unit * unit_bytes;
         return {modes::unit_number(first, unit), in + at, out + at,
                 std::min(bytes - at, count * unit_bytes), unit_bytes};
     }
 };
 
-// Processes the text in runs of whole units, so that the scratch for tweaks is bounded. work(tile,
-// tweaks) queues the kernels that use the tweaks. There is one tweak for each `step` rows.
+// Processes the text in segments of whole units, so that the scratch for tweaks is bounded.
+// work(segment, tweaks) queues the kernels that use the tweaks. There is one tweak for each `step`
+// rows.
 template <class Cipher, class SharedMemoryLimit, class Work>
 warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& text, uint64_t step,
                             const Limits& limits, cudaStream_t stream, const Work& work) {
@@ -185,27 +187,27 @@ warpseal_status with_tweaks(const State<Cipher>& tweak_state, const XtsText& tex
     if (text.bytes == 0) return WARPSEAL_OK;
     const uint64_t rows = (text.unit_bytes / 16 + 31) / 32, tweaks = rows / step,
                    all = text.units();
-    const uint64_t at_once =
-        std::min<uint64_t>(std::max<uint64_t>(tuning::tweaks_at_once / tweaks, 1), all);
+    const uint64_t round_units =
+        std::min<uint64_t>(std::max<uint64_t>(tuning::tweaks_per_round / tweaks, 1), all);
     SecretOf<TweakJob<Cipher>> secret;
     TweakJob<Cipher>& job = secret.value;
     job = {};
     memcpy(job.schedule, tweak_state.forward, sizeof job.schedule);
     job.rows = static_cast<uint32_t>(rows);
     job.step = static_cast<uint32_t>(step);
-    return with_scratch(at_once * tweaks * 16, stream, [&](void* scratch) {
+    return with_scratch(round_units * tweaks * 16, stream, [&](void* scratch) {
         job.tweaks = static_cast<Block<4>*>(scratch);
         warpseal_status queued = WARPSEAL_OK;
-        for (uint64_t unit = 0; unit < all && queued == WARPSEAL_OK; unit += at_once) {
-            const XtsText tile = text.tile(unit, at_once);
-            job.units = static_cast<uint32_t>(tile.units());
-            job.first = tile.first;
+        for (uint64_t unit = 0; unit < all && queued == WARPSEAL_OK; unit += round_units) {
+            const XtsText segment = text.segment(unit, round_units);
+            job.units = static_cast<uint32_t>(segment.units());
+            job.first = segment.first;
             // A GF(2^128) multiplication is slow: spread threads over all multiprocessors.
             queued =
                 launch(tweak_kernel<Forward, SharedMemoryLimit>,
                        blocks_for(job.units * ((rows + 63) / 64), limits),
                        shared_bytes<Forward, SharedMemoryLimit>(limits.architecture), job, stream);
-            if (queued == WARPSEAL_OK) queued = work(tile, job.tweaks);
+            if (queued == WARPSEAL_OK) queued = work(segment, job.tweaks);
         }
         return queued;
     });
@@ -225,18 +227,19 @@ warpseal_status xts_rows(const uint32_t (&schedule)[Cipher::schedule_words],
     const uint64_t tiles =
         uint64_t(limits.multiprocessors) * tuning::warps * tuning::tiles_per_warp;
     uint64_t step = 1;
-    while (step < tuning::unit_rows && text.bytes / 512 >= limits.from(2 * step * tiles) &&
+    while (step < tuning::unit_rows && text.bytes / 512 >= limits.min_bytes(2 * step * tiles) &&
            text.unit_bytes / 512 % (2 * step) == 0)
         step *= 2;
     job.step = static_cast<uint32_t>(step);
     return with_tweaks<Cipher, SharedMemoryLimit>(
-        tweak_state, text, step, limits, stream, [&](const XtsText& tile, const Block<4>* tweaks) {
-            job.in = tile.in;
-            job.out = tile.out;
-            job.bytes = tile.bytes;
+        tweak_state, text, step, limits, stream,
+        [&](const XtsText& segment, const Block<4>* tweaks) {
+            job.in = segment.in;
+            job.out = segment.out;
+            job.bytes = segment.bytes;
             job.tweaks = tweaks;
             return launch(xts_rows_kernel<BlockFunction, SharedMemoryLimit>,
-                          blocks_for(tile.bytes / 512 / std::max<uint64_t>(step, 2) + 1, limits),
+                          blocks_for(segment.bytes / 512 / std::max<uint64_t>(step, 2) + 1, limits),
                           shared_bytes<BlockFunction, SharedMemoryLimit>(limits.architecture), job,
                           stream);
         });
@@ -259,11 +262,11 @@ warpseal_status xts_blocks(const uint32_t (&schedule)[Cipher::schedule_words],
     job.reciprocal =
         static_cast<uint32_t>(std::min<uint64_t>((uint64_t{1} << 32) / unit_blocks, UINT32_MAX));
     return with_tweaks<Cipher, SharedMemoryLimit>(
-        tweak_state, text, 1, limits, stream, [&](const XtsText& tile, const Block<4>* tweaks) {
-            job.units = static_cast<uint32_t>(tile.units());
-            job.in = tile.in;
-            job.out = tile.out;
-            job.bytes = tile.bytes;
+        tweak_state, text, 1, limits, stream, [&](const XtsText& segment, const Block<4>* tweaks) {
+            job.units = static_cast<uint32_t>(segment.units());
+            job.in = segment.in;
+            job.out = segment.out;
+            job.bytes = segment.bytes;
             job.blocks = static_cast<uint32_t>((job.units - 1) * unit_blocks +
                                                (job.bytes - (job.units - 1) * job.unit_bytes) / 16);
             job.tweaks = tweaks;
@@ -285,12 +288,11 @@ warpseal_status xts(const void* state, const void* tweak_state, const XtsUnits& 
                        std::min<uint64_t>(units.unit_bytes, bytes)};
     const auto& schedule = static_cast<const State<Cipher>*>(state)->template schedule<direction>();
     const auto& tweaks = *static_cast<const State<Cipher>*>(tweak_state);
-    // Number of units.
-    const uint64_t in_rows = text.unit_bytes % 512 == 0 ? bytes / text.unit_bytes : 0;
-    status = xts_rows<Cipher, direction, SharedMemoryLimit>(schedule, tweaks, text.tile(0, in_rows),
-                                                            limits, stream);
+    const uint64_t units_in_rows = text.unit_bytes % 512 == 0 ? bytes / text.unit_bytes : 0;
+    status = xts_rows<Cipher, direction, SharedMemoryLimit>(
+        schedule, tweaks, text.segment(0, units_in_rows), limits, stream);
     if (status != WARPSEAL_OK) return status;
-    XtsText rest = text.tile(in_rows, text.units() - in_rows);
+    XtsText rest = text.segment(units_in_rows, text.units() - units_in_rows);
     if (rest.bytes == 0) return WARPSEAL_OK;
     rest.unit_bytes = std::min(rest.unit_bytes, rest.bytes);
     return xts_blocks<Cipher, direction, SharedMemoryLimit>(schedule, tweaks, rest, limits, stream);

@@ -6,6 +6,7 @@
 #include "engine/engine_impl.h"
 #include "engine/kem/batcher/scheduler.h"
 #include "engine/kem/check.h"
+#include "engine/kem/paths.h"
 
 namespace warpseal {
 namespace {

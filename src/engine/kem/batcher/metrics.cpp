@@ -12,7 +12,7 @@
 namespace warpseal {
 namespace {
 
-constexpr double first_wait = 10e-6;
+constexpr double first_bucket_seconds = 10e-6;
 
 void add(std::atomic<uint64_t>& count, uint64_t more) {
     if (more != 0) count.fetch_add(more, std::memory_order_relaxed);
@@ -77,7 +77,7 @@ bool write_all(int file, const std::string& text) {
 }  // namespace
 
 void KemCounts::Waits::add(double waited) {
-    const double steps = std::clamp(waited / first_wait, 0.0, 1e9);
+    const double steps = std::clamp(waited / first_bucket_seconds, 0.0, 1e9);
     const auto whole = static_cast<uint64_t>(steps);
     const uint64_t up = whole + (static_cast<double>(whole) < steps ? 1 : 0);
     ++buckets[std::min<size_t>(up <= 1 ? 0 : static_cast<size_t>(std::bit_width(up - 1)),
@@ -130,7 +130,7 @@ std::string prometheus_text(const warpseal_kem_batcher_counts& counts, const std
                 "Completed requests that have no result.");
     text.sample(counts.failures);
     text.family("warpseal_kem_fallback_total", "counter",
-                "Requests that did not go the way they were meant to, by the reason.");
+                "Requests that left the batch path, by reason.");
     text.sample(counts.full_queue, "reason", "full_queue");
     text.sample(counts.no_thread, "reason", "no_thread");
     text.sample(counts.redone, "reason", "batch_failed");
@@ -144,7 +144,7 @@ std::string prometheus_text(const warpseal_kem_batcher_counts& counts, const std
                 "Time from a request's arrival in the queue to the start of its batch.");
     text.histogram(
         counts.wait_buckets,
-        [](size_t i) { return first_wait * static_cast<double>(uint64_t{1} << i); },
+        [](size_t i) { return first_bucket_seconds * static_cast<double>(uint64_t{1} << i); },
         Text::number(counts.wait_seconds_sum));
     return text.all();
 }

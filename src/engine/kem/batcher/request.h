@@ -51,7 +51,7 @@ struct KemChunk {
     static constexpr uint32_t capacity = 64;
 
     KemChunk* next = nullptr;
-    KemSubmissionQueue* home = nullptr;
+    KemSubmissionQueue* owner = nullptr;
     KemKind kind;
     uint32_t filled = 0;
     uint64_t waited_for = 0;         // bit mask of requests whose callers are blocked

@@ -8,14 +8,14 @@ namespace warpseal {
 namespace {
 
 // Maximum seconds of a batch, which bounds how long requests of another kind wait for it.
-constexpr double longest = 5e-3;
+constexpr double max_batch_seconds = 5e-3;
 constexpr double least_limit = 16, most_limit = 1 << 30;
 // Arrivals have ended after a silence of this many mean gaps. Even for random arrivals only one gap
 // in 3,000 is as long.
-constexpr int silent_gaps = 8;
-// The silence is at least this fraction of the delay, because submitting threads may be preempted.
-constexpr int silent_part = 8;
-constexpr unsigned most_at_once = 1023;
+constexpr int silence_over_gap = 8;
+// The silence is at least the delay divided by this, because submitting threads may be preempted.
+constexpr int delay_over_silence = 8;
+constexpr unsigned max_no_wait_batches = 1023;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void KemRequestQueue::arrive(KemChunk& chunk, const KemBatchRule& rule) {
         const bool first = waiting_.empty() && i == 0;
         if (first || arrived < oldest_) oldest_ = arrived;
         if (chunk.waits(i)) continue;
-        if (!first || running_ != 0) alone_ = at_once_ = 0;
+        if (!first || running_ != 0) lone_batches_ = no_wait_batches_ = 0;
         note_arrival(arrived, rule);
     }
     waiting_.push(chunk);
@@ -50,11 +50,11 @@ size_t KemRequestQueue::limit(const KemBatchRule& rule) const {
 }
 
 bool KemRequestQueue::others_expected(const KemBatchRule& rule) const {
-    return gap_ <= rule.delay && at_once_ == 0;
+    return gap_ <= rule.delay && no_wait_batches_ == 0;
 }
 
 BatcherClock::duration KemRequestQueue::silence(const KemBatchRule& rule) const {
-    return std::max(gap_ * silent_gaps, rule.delay / silent_part);
+    return std::max(gap_ * silence_over_gap, rule.delay / delay_over_silence);
 }
 
 KemRequestQueue::Time KemRequestQueue::due(const KemBatchRule& rule) const {
@@ -66,10 +66,11 @@ KemRequestQueue::Time KemRequestQueue::due(const KemBatchRule& rule) const {
 // less often each time.
 KemRequests KemRequestQueue::take(const KemBatchRule& rule) {
     if (waiting_.size() == 1 && !waiting_.first_waits()) {
-        if (at_once_ != 0)
-            --at_once_;
+        if (no_wait_batches_ != 0)
+            --no_wait_batches_;
         else if (others_expected(rule))
-            at_once_ = std::min(2u << std::min(alone_++, 9u), most_at_once + 1) - 1;
+            no_wait_batches_ =
+                std::min(2u << std::min(lone_batches_++, 9u), max_no_wait_batches + 1) - 1;
     }
     // oldest_ stays: the remaining requests have waited at most as long as the first.
     const KemRequests out = waiting_.pop(std::min(waiting_.size(), limit(rule)));
@@ -83,17 +84,17 @@ KemRequests KemRequestQueue::take(const KemBatchRule& rule) {
 void KemRequestQueue::finished(size_t count, double seconds) {
     --running_;
     const auto size = static_cast<double>(count);
-    each_ = seconds / size;
-    const double fits = std::min(size * longest / std::max(seconds, 1e-9), most_limit);
-    if (seconds > longest)
+    seconds_per_request_ = seconds / size;
+    const double fits = std::min(size * max_batch_seconds / std::max(seconds, 1e-9), most_limit);
+    if (seconds > max_batch_seconds)
         limit_ = std::max(std::min((3 * limit_ + fits) / 4, limit_), least_limit);
     else if (2 * size >= limit_)
         limit_ = std::clamp(fits, limit_, 4 * limit_);
 }
 
 bool KemRequestQueue::is_short(size_t count, const KemBatchRule& rule) const {
-    return each_ != 0 && each_ * static_cast<double>(count) <
-                             std::chrono::duration<double>(rule.delay).count() / 8;
+    return seconds_per_request_ != 0 && seconds_per_request_ * static_cast<double>(count) <
+                                            std::chrono::duration<double>(rule.delay).count() / 8;
 }
 
 }  // namespace warpseal

@@ -51,14 +51,14 @@ private:
     // Decaying mean of the gaps between arrivals, without silences. max: the last gap exceeded the
     // delay.
     BatcherClock::duration gap_ = BatcherClock::duration::max();
-    unsigned alone_ = 0;    // consecutive batches that waited for others in vain
-    unsigned at_once_ = 0;  // number of batches that will not wait
+    unsigned lone_batches_ = 0;     // consecutive batches that waited for others in vain
+    unsigned no_wait_batches_ = 0;  // number of batches that will not wait
 
     // Limit until the duration of an operation is known.
     static constexpr size_t first_limit = 256;
     double limit_ = first_limit;
     // Seconds per request in the last batch of any size; 0 before the first.
-    double each_ = 0;
+    double seconds_per_request_ = 0;
 };
 
 }  // namespace warpseal

@@ -10,7 +10,7 @@ namespace warpseal {
 namespace {
 
 constexpr unsigned most_submission_queues = 16;
-constexpr uint32_t most_lent = 64;  // maximum capacity reserved at a time
+constexpr uint32_t max_reserved = 64;  // maximum capacity reserved at a time
 constexpr std::chrono::seconds between_writes{1};
 
 // Result of a request for a blocked caller.
@@ -46,7 +46,7 @@ KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
     : engine_(engine),
       options_(options),
       random_(random),
-      birth_(forks_so_far()),
+      forks_at_creation_(forks_so_far()),
       parents_(parents),
       most_threads_(std::min(8u, 2 + engine.threads() / 4)),
       most_of_a_kind_(most_threads_ - 1),
@@ -60,7 +60,7 @@ KemScheduler::~KemScheduler() {
         const std::lock_guard lock(mutex_);
         ending_ = true;
         wake_.notify_all();
-        rest_.notify_all();
+        idle_.notify_all();
     }
     for (std::thread& thread : threads_) thread.join();
     write_metrics(true);
@@ -103,7 +103,7 @@ bool KemScheduler::reserve_capacity(KemSubmissionQueue& submissions) {
     if (reserve_some(submissions)) return true;
     // One thread at a time: capacity being reclaimed is invisible, and another thread would be
     // refused although there is some.
-    const std::lock_guard gathering(gather_);
+    const std::lock_guard reclaiming_lock(reclaiming_);
     for (KemSubmissionQueue& other : submission_queues_)
         capacity_.fetch_add(other.release_capacity(), std::memory_order_relaxed);
     return reserve_some(submissions);
@@ -113,7 +113,7 @@ bool KemScheduler::reserve_some(KemSubmissionQueue& submissions) {
     uint32_t left = capacity_.load(std::memory_order_relaxed);
     while (left != 0) {
         const uint32_t some = std::clamp(
-            left / (2 * static_cast<uint32_t>(submission_queues_.size())), 1u, most_lent);
+            left / (2 * static_cast<uint32_t>(submission_queues_.size())), 1u, max_reserved);
         if (!capacity_.compare_exchange_weak(left, left - some, std::memory_order_relaxed))
             continue;
         submissions.reserve(some);
@@ -133,15 +133,15 @@ bool KemScheduler::put(const KemRequest& request, KemKind kind, bool its_caller_
             counts_.count_full_queue();
             return false;
         }
-    if (put == KemSubmissionQueue::Put::ring ||
+    if (put == KemSubmissionQueue::Put::wake ||
         (put == KemSubmissionQueue::Put::counted && asleep_.load(std::memory_order_relaxed) &&
          missing_.fetch_sub(1, std::memory_order_relaxed) <= 1))
-        ring();
+        wake_sleeper();
     return true;
 }
 
 // The sleeping thread arms the submission queues under mutex_ and holds it until it sleeps.
-void KemScheduler::ring() {
+void KemScheduler::wake_sleeper() {
     if (!asleep_.exchange(false, std::memory_order_relaxed)) return;
     const std::lock_guard lock(mutex_);
     wake_.notify_one();

@@ -24,7 +24,7 @@ public:
     KemScheduler(const KemScheduler&) = delete;
     KemScheduler& operator=(const KemScheduler&) = delete;
 
-    bool of_this_process() const { return birth_ == forks_so_far(); }
+    bool of_this_process() const { return forks_at_creation_ == forks_so_far(); }
     warpseal_status run(const KemRequest& request, KemKind kind);
     warpseal_status submit(const KemRequest& request, KemKind kind);
     void read(warpseal_kem_batcher_counts& out) const;
@@ -46,7 +46,7 @@ private:
     bool reserve_some(KemSubmissionQueue& submissions);
     uint32_t waiting() const;
     KemSubmissionQueue& submissions();
-    void ring();
+    void wake_sleeper();
     warpseal_status kem(KemKind kind, const warpseal_kem_batch& batch);
 
     void write_metrics(bool at_last);  // at_last: write now; otherwise at most once a second
@@ -64,7 +64,7 @@ private:
     Wake next_wake() const;
     bool arm();  // returns true if the condition holds already
     std::optional<Time> next_due() const;
-    void hand_over();
+    void wake_or_start_thread();
     // The caller must not hold mutex_ below.
     // complete() returns the duration of the operations in seconds.
     double complete(KemRequests batch, Time begun, KemStagingBuffer& staging);
@@ -73,10 +73,11 @@ private:
                         const KemStagingBuffer::Range& range);
     warpseal_status outcome(KemKind kind, KemStagingBuffer& staging, const KemRequest& request,
                             size_t item);
-    // Runs each request on its own. Returns the duration of the operations in seconds.
-    double complete_apart(const KemRequests& batch);
+    // Runs each request by itself. Returns the duration of the operations in seconds.
+    double complete_singly(const KemRequests& batch);
+    // Calls work(range) for each range of the staging buffer, on several threads if that pays.
     template <class Work>
-    void in_chunks(const KemStagingBuffer& staging, const Work& work);
+    void for_ranges(const KemStagingBuffer& staging, const Work& work);
 
     // True if this thread completes requests; then it must not wait for another that does.
     static bool& serving();
@@ -84,8 +85,8 @@ private:
     Engine& engine_;
     const KemBatcherOptions options_;
     const Engine::RandomSource random_;
-    const unsigned long birth_;
-    KemScheduler* const parents_;  // schedulers that forks left behind
+    const unsigned long forks_at_creation_;
+    KemScheduler* const parents_;  // scheduler of the parent process; leaked by a forked child
     const unsigned most_threads_, most_of_a_kind_, most_inline_;
 
     std::vector<KemSubmissionQueue> submission_queues_;
@@ -97,16 +98,16 @@ private:
     alignas(64) std::atomic<bool> started_{false}, ending_{false}, asleep_{false};
 
     // Held while unused capacity is reclaimed. fork: a child has its own scheduler
-    std::mutex gather_;
+    std::mutex reclaiming_;
     std::mutex mutex_;  // fork: a child has its own scheduler
     // Bit masks of submission queues with arrivals before the last batch, and since.
-    uint32_t lively_before_ = 0, lively_ = 0;
+    uint32_t active_before_ = 0, active_ = 0;
     std::array<KemRequestQueue, kem_kind_count> queues_;
     std::vector<std::thread> threads_;
-    // wake_: the watching thread; rest_: idle threads. fork: a child has its own scheduler
-    std::condition_variable wake_, rest_;
+    // wake_: the watching thread; idle_: idle threads. fork: a child has its own scheduler
+    std::condition_variable wake_, idle_;
     bool watched_ = false;  // a thread sleeps until something is due
-    unsigned resting_ = 0;
+    unsigned idle_threads_ = 0;
 
     KemCounts counts_;
     const MetricsFile file_;

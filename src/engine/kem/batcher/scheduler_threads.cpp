@@ -12,10 +12,10 @@
 namespace warpseal {
 namespace {
 
-// Minimum bytes for copying with several threads, and items per chunk of work.
-constexpr size_t small_copy_bytes = 1 << 20, shard_items = 128;
-constexpr uint32_t fetched_ahead = 2;
-constexpr uint32_t most_counted = 128;
+// Minimum bytes for copying with several threads, and items that a thread copies at a time.
+constexpr size_t min_parallel_copy_bytes = 1 << 20, task_items = 128;
+constexpr uint32_t prefetch_distance = 2;
+constexpr uint32_t max_counted = 128;  // missing requests that are counted in one variable
 constexpr int32_t no_status = -1;
 
 double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point end) {
@@ -52,7 +52,7 @@ bool KemScheduler::collect() {
              chunk = next) {
             next = chunk->next;
             any = true;
-            lively_ |= 1u << i;
+            active_ |= 1u << i;
             queues_[static_cast<size_t>(chunk->kind.number())].arrive(*chunk, options_.rule);
         }
     return any;
@@ -90,17 +90,17 @@ KemScheduler::Wake KemScheduler::next_wake() const {
 // each wakeup is expensive.
 bool KemScheduler::arm() {
     const Wake wake = next_wake();
-    const bool few = wake.missing <= most_counted,
+    const bool few = wake.missing <= max_counted,
                many = !few && wake.missing != KemSubmissionQueue::never;
-    const uint32_t lively = lively_before_ | lively_;
+    const uint32_t active = active_before_ | active_;
     const uint32_t share =
-        (wake.missing - 1) / static_cast<uint32_t>(std::max(1, std::popcount(lively))) + 1;
+        (wake.missing - 1) / static_cast<uint32_t>(std::max(1, std::popcount(active))) + 1;
     missing_.store(wake.missing, std::memory_order_relaxed);
     uint64_t there = 0;
     bool reached = false;
     for (size_t i = 0; i < submission_queues_.size(); ++i) {
         const uint32_t count = !many                    ? KemSubmissionQueue::never
-                               : (lively >> i & 1) != 0 ? share
+                               : (active >> i & 1) != 0 ? share
                                                         : 1;
         const uint32_t now = submission_queues_[i].arm(wake.kinds, count, few);
         reached = reached || now == KemSubmissionQueue::never;
@@ -139,11 +139,11 @@ void KemScheduler::sleep(std::unique_lock<std::mutex>& lock) {
 }
 
 // Wakes an idle thread, or starts a new one.
-void KemScheduler::hand_over() {
+void KemScheduler::wake_or_start_thread() {
     if (watched_)
         wake_.notify_one();
-    else if (resting_ != 0)
-        rest_.notify_one();
+    else if (idle_threads_ != 0)
+        idle_.notify_one();
     // At the end the destructor would miss a new thread.
     else if (threads_.size() < most_threads_ && !ending_)
         (void)start_thread();
@@ -161,10 +161,10 @@ void KemScheduler::serve() {
         if (queue != nullptr) {
             const KemRequests batch = queue->take(options_.rule);
             capacity_.fetch_add(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
-            lively_before_ = std::exchange(lively_, 0);
-            // The condition of the sleeping thread is out of date.
+            active_before_ = std::exchange(active_, 0);
+            // The condition of the sleeping thread is outdated.
             if (watched_ || next_due() || !queue->is_short(batch.size(), options_.rule))
-                hand_over();
+                wake_or_start_thread();
             lock.unlock();
             const double seconds = complete(batch, now, staging);
             write_metrics(false);
@@ -176,9 +176,9 @@ void KemScheduler::serve() {
         } else if (watched_) {
             // Fewer requests are missing than the sleeping thread armed the submission queues for.
             if (std::exchange(freed, false) || (arrived && arm())) wake_.notify_one();
-            ++resting_;
-            rest_.wait(lock);
-            --resting_;
+            ++idle_threads_;
+            idle_.wait(lock);
+            --idle_threads_;
         } else {
             freed = false;
             sleep(lock);
@@ -194,15 +194,15 @@ void KemScheduler::serve() {
 double KemScheduler::complete(KemRequests batch, Time begun, KemStagingBuffer& staging) {
     const KemKind kind = batch.kind();
     count(batch, begun);
-    if (batch.size() == 1 || !staging.lay(batch, options_.rule.most)) {
+    if (batch.size() == 1 || !staging.lay_out(batch, options_.rule.most)) {
         if (batch.size() > 1) counts_.count_redone(batch.size());
-        return complete_apart(batch);
+        return complete_singly(batch);
     }
-    in_chunks(staging, [&](const KemStagingBuffer::Range& range) {
+    for_ranges(staging, [&](const KemStagingBuffer::Range& range) {
         for (uint32_t i = range.begin; i < range.end; ++i) {
             const size_t item = range.item + (i - range.begin);
-            if (i + fetched_ahead < range.end)
-                staging.fetch_read(range.chunk->requests[i + fetched_ahead]);
+            if (i + prefetch_distance < range.end)
+                staging.prefetch_inputs(range.chunk->requests[i + prefetch_distance]);
             staging.status(item) = no_status;
             staging.gather(range.chunk->requests[i], item);
         }
@@ -210,8 +210,8 @@ double KemScheduler::complete(KemRequests batch, Time begun, KemStagingBuffer& s
     const Time computing = options_.now();
     (void)kem(kind, staging.batch());  // each item has its own status
     const double seconds = seconds_between(computing, options_.now());
-    in_chunks(staging,
-              [&](const KemStagingBuffer::Range& range) { complete_range(kind, staging, range); });
+    for_ranges(staging,
+               [&](const KemStagingBuffer::Range& range) { complete_range(kind, staging, range); });
     return seconds;
 }
 
@@ -227,8 +227,8 @@ void KemScheduler::complete_range(KemKind kind, KemStagingBuffer& staging,
                                   const KemStagingBuffer::Range& range) {
     for (uint32_t i = range.begin; i < range.end; ++i) {
         const KemRequest& request = range.chunk->requests[i];
-        if (i + fetched_ahead < range.end)
-            staging.fetch_written(range.chunk->requests[i + fetched_ahead]);
+        if (i + prefetch_distance < range.end)
+            staging.prefetch_outputs(range.chunk->requests[i + prefetch_distance]);
         const warpseal_status status =
             outcome(kind, staging, request, range.item + (i - range.begin));
         if (status != WARPSEAL_OK) counts_.count_failures(1);
@@ -249,7 +249,7 @@ warpseal_status KemScheduler::outcome(KemKind kind, KemStagingBuffer& staging,
     return kem(kind, request.as_batch());
 }
 
-double KemScheduler::complete_apart(const KemRequests& batch) {
+double KemScheduler::complete_singly(const KemRequests& batch) {
     const KemKind kind = batch.kind();
     double seconds = 0;
     batch.each([&](KemChunk& chunk, uint32_t begin, uint32_t end) {
@@ -267,27 +267,27 @@ double KemScheduler::complete_apart(const KemRequests& batch) {
 }
 
 template <class Work>
-void KemScheduler::in_chunks(const KemStagingBuffer& staging, const Work& work) {
+void KemScheduler::for_ranges(const KemStagingBuffer& staging, const Work& work) {
     const std::span<const KemStagingBuffer::Range> ranges = staging.ranges();
     const size_t items = ranges.back().item + (ranges.back().end - ranges.back().begin);
     struct {
         const Work& work;
         const std::span<const KemStagingBuffer::Range> ranges;
-        const size_t shard_segments;
+        const size_t task_ranges;  // ranges that a thread copies at a time
         std::atomic<bool> begun{false};
         void run(size_t first, size_t count) const {
             for (const KemStagingBuffer::Range& range :
                  ranges.subspan(first, std::min(count, ranges.size() - first)))
                 work(range);
         }
-    } all{work, ranges, std::max<size_t>(1, shard_items * ranges.size() / items)};
-    if (items * staging.item_bytes() < small_copy_bytes) return all.run(0, ranges.size());
+    } all{work, ranges, std::max<size_t>(1, task_items * ranges.size() / items)};
+    if (items * staging.item_bytes() < min_parallel_copy_bytes) return all.run(0, ranges.size());
     try {
-        engine_.parallel((ranges.size() + all.shard_segments - 1) / all.shard_segments,
-                         [&all](size_t part) {
+        engine_.parallel((ranges.size() + all.task_ranges - 1) / all.task_ranges,
+                         [&all](size_t task) {
                              all.begun.store(true, std::memory_order_relaxed);
                              const bool before = std::exchange(serving(), true);
-                             all.run(part * all.shard_segments, all.shard_segments);
+                             all.run(task * all.task_ranges, all.task_ranges);
                              serving() = before;
                          });
     } catch (const std::bad_alloc&) {  // no memory to use other threads

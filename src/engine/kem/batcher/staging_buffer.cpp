@@ -41,14 +41,14 @@ constexpr Field fields[] = {
 };
 unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
 
-// Up to this many items, unpinned memory is as fast on a GPU, and the first requests do not wait
+// Up to this many items, a GPU is as fast with unpinned memory, and the first requests do not wait
 // milliseconds for pinning.
-constexpr size_t little = 128;
-constexpr size_t most_pinned_ahead = 16384;
+constexpr size_t max_unpinned_items = 128;
+constexpr size_t max_pinned_ahead = 16384;
 
 // Prefetches cache lines. Accesses nothing, so the address may be invalid.
 template <int for_writing>
-void fetch(const uint8_t* at, size_t bytes) {
+void prefetch(const uint8_t* at, size_t bytes) {
     for (size_t i = 0; i < bytes; i += 64) __builtin_prefetch(at + i, for_writing);
 }
 
@@ -64,21 +64,21 @@ size_t KemStagingBuffer::bytes_for(size_t count) const {
     return bytes;
 }
 
-bool KemStagingBuffer::lay(const KemRequests& requests, size_t most) {
+bool KemStagingBuffer::lay_out(const KemRequests& requests, size_t most) {
     const KemKind kind = kind_ = requests.kind();
     const size_t count = requests.size();
     item_bytes_ = 0;
     for (const Field& field : fields)
         if (((field.read | field.written) & bit_of(kind)) != 0)
             item_bytes_ += field.bytes(kind.params());
-    const bool pin = count > little && engine_.impl().gpus.any_open();
+    const bool pin = count > max_unpinned_items && engine_.impl().gpus.any_open();
     if (bytes_for(count) > capacity_ || (pin && pinned_ == nullptr)) {
         reset();
         // Pinning takes milliseconds (up to 0.1 s with thousands of items on many threads) and
         // stalls the GPU.
-        // So it happens once, for the largest batch within most_pinned_ahead.
+        // So it happens once, for the largest batch within max_pinned_ahead.
         const size_t capacity = std::bit_ceil(
-            bytes_for(pin ? std::max(count, std::min(most, most_pinned_ahead)) : count));
+            bytes_for(pin ? std::max(count, std::min(most, max_pinned_ahead)) : count));
         if (!(pin ? pinned(capacity) : secret_.allocate(capacity, SecretMemory::AfterFork::wiped)))
             return false;
         capacity_ = capacity;
@@ -104,16 +104,17 @@ bool KemStagingBuffer::lay(const KemRequests& requests, size_t most) {
     return true;
 }
 
-void KemStagingBuffer::fetch_read(const KemRequest& request) const {
+void KemStagingBuffer::prefetch_inputs(const KemRequest& request) const {
     for (const Field& field : fields)
-        if ((field.read & bit_of(kind_)) != 0) fetch<0>(request.*field.one, batch_.*field.stride);
+        if ((field.read & bit_of(kind_)) != 0)
+            prefetch<0>(request.*field.one, batch_.*field.stride);
 }
 
-void KemStagingBuffer::fetch_written(const KemRequest& request) const {
+void KemStagingBuffer::prefetch_outputs(const KemRequest& request) const {
     for (const Field& field : fields)
         if ((field.written & bit_of(kind_)) != 0)
-            fetch<1>(request.*field.one, batch_.*field.stride);
-    fetch<1>(static_cast<const uint8_t*>(request.user), 64);
+            prefetch<1>(request.*field.one, batch_.*field.stride);
+    prefetch<1>(static_cast<const uint8_t*>(request.user), 64);
 }
 
 void KemStagingBuffer::gather(const KemRequest& request, size_t i) {

@@ -27,15 +27,14 @@ public:
 
     // Lays out the buffer for the requests; a batch has at most `most`. Returns false if out of
     // memory.
-    bool lay(const KemRequests& requests, size_t most);
+    bool lay_out(const KemRequests& requests, size_t most);
 
     std::span<const Range> ranges() const { return {ranges_, range_count_}; }
     int32_t& status(size_t i) { return batch_.statuses[i]; }
     warpseal_kem_batch& batch() { return batch_; }
-    // Prefetch what gather() will read for a request, or what scatter() will overwrite, which other
-    // cores' caches or none may hold.
-    void fetch_read(const KemRequest& request) const;
-    void fetch_written(const KemRequest& request) const;
+    // Prefetch the buffers that gather() will read, or that scatter() will write, for a request.
+    void prefetch_inputs(const KemRequest& request) const;
+    void prefetch_outputs(const KemRequest& request) const;
     void gather(const KemRequest& request, size_t i);
     // Copies the results to the request and zeroizes the item's secrets here.
     void scatter(const KemRequest& request, size_t i);

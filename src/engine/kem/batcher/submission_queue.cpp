@@ -20,10 +20,10 @@ KemSubmissionQueue::Put KemSubmissionQueue::put(KemKind kind, const KemRequest& 
     ++count_;
     kinds_ |= 1u << kind.number();
     if (!reached()) return counted_ ? Put::counted : Put::quiet;
-    ring_at_ = never;
-    ring_kinds_ = 0;
+    wake_at_ = never;
+    wake_kinds_ = 0;
     counted_ = false;
-    return Put::ring;
+    return Put::wake;
 }
 
 KemChunk& KemSubmissionQueue::chunk_for(KemKind kind) {
@@ -35,7 +35,7 @@ KemChunk& KemSubmissionQueue::chunk_for(KemKind kind) {
     else
         chunk = new KemChunk;
     chunk->next = nullptr;
-    chunk->home = this;
+    chunk->owner = this;
     chunk->kind = kind;
     chunk->filled = 0;
     chunk->waited_for = 0;
@@ -57,8 +57,8 @@ KemChunk* KemSubmissionQueue::drain() {
 
 uint32_t KemSubmissionQueue::arm(uint32_t kinds, uint32_t count, bool counted) {
     const std::lock_guard lock(mutex_);
-    ring_kinds_ = kinds;
-    ring_at_ = count;
+    wake_kinds_ = kinds;
+    wake_at_ = count;
     counted_ = counted;
     return reached() ? never : count_;
 }
@@ -76,10 +76,10 @@ uint32_t KemSubmissionQueue::release_capacity() {
 
 void KemSubmissionQueue::completed(KemChunk& chunk, uint32_t count) {
     if (chunk.left.fetch_sub(count, std::memory_order_acq_rel) != count) return;
-    KemSubmissionQueue& home = *chunk.home;
-    const std::lock_guard lock(home.mutex_);
-    chunk.next = home.spare_;
-    home.spare_ = &chunk;
+    KemSubmissionQueue& owner = *chunk.owner;
+    const std::lock_guard lock(owner.mutex_);
+    chunk.next = owner.spare_;
+    owner.spare_ = &chunk;
 }
 
 }  // namespace warpseal

@@ -19,9 +19,9 @@ public:
     KemSubmissionQueue(const KemSubmissionQueue&) = delete;
     KemSubmissionQueue& operator=(const KemSubmissionQueue&) = delete;
 
-    // counted: the sleeping thread counts requests; ring: it must be woken now. May throw
-    // std::bad_alloc; nothing is queued then.
-    enum class Put : uint8_t { no_capacity, quiet, counted, ring };
+    // quiet: queued, nothing else to do; counted: the caller counts the request for the sleeping
+    // thread; wake: the caller wakes that thread. May throw std::bad_alloc; nothing is queued then.
+    enum class Put : uint8_t { no_capacity, quiet, counted, wake };
     Put put(KemKind kind, const KemRequest& request, BatcherClock::time_point now,
             bool its_caller_waits);
 
@@ -43,12 +43,12 @@ public:
 
 private:
     KemChunk& chunk_for(KemKind kind);
-    bool reached() const { return (kinds_ & ring_kinds_) != 0 || count_ >= ring_at_; }
+    bool reached() const { return (kinds_ & wake_kinds_) != 0 || count_ >= wake_at_; }
 
     std::mutex mutex_;                   // fork: a child has its own scheduler and queues
     std::atomic<uint32_t> capacity_{0};  // written under mutex_
     uint32_t count_ = 0, kinds_ = 0;     // of the requests that arrived
-    uint32_t ring_at_ = never, ring_kinds_ = 0;
+    uint32_t wake_at_ = never, wake_kinds_ = 0;
     bool counted_ = false;
     KemChunk *first_ = nullptr, *last_ = nullptr;
     // Chunks with room.

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/secret.h"
-#include "engine/engine_impl.h"
 #include "engine/kem/key_pool/key_store.h"
+#include "engine/kem/paths.h"
 
 namespace warpseal {
 namespace {
@@ -40,7 +40,7 @@ public:
     // Called under the pool's lock, so it bypasses the engine, which would notify the caller of a
     // loss.
     bool alive() const override { return !backend().lost(); }
-    size_t at_once() const override { return most_at_once; }
+    size_t max_slots_per_call() const override { return slots_per_call_limit; }
 
     warpseal_status make(const uint32_t* slots, size_t count) noexcept override try {
         std::vector<uint8_t> publics(count * set_.public_key_bytes());
@@ -105,18 +105,20 @@ public:
 
 private:
     const GpuBackend& backend() const { return gpu_.backend(); }
-    static constexpr size_t received_bytes = most_at_once * kem::Params::shared_secret_bytes;
+    static constexpr size_t received_bytes =
+        slots_per_call_limit * kem::Params::shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
     // Layout of the staged batch: secret keys, shared secrets, ciphertexts or public keys, then a
     // status and a slot index for each item.
     size_t secret_bytes() const {
-        return most_at_once * (key_bytes() + kem::Params::shared_secret_bytes);
+        return slots_per_call_limit * (key_bytes() + kem::Params::shared_secret_bytes);
     }
     size_t text_bytes() const {
-        return most_at_once * whole(std::max(set_.public_key_bytes(), set_.ciphertext_bytes()));
+        return slots_per_call_limit *
+               whole(std::max(set_.public_key_bytes(), set_.ciphertext_bytes()));
     }
     size_t staged_bytes() const {
-        return secret_bytes() + text_bytes() + most_at_once * 2 * sizeof(uint32_t);
+        return secret_bytes() + text_bytes() + slots_per_call_limit * 2 * sizeof(uint32_t);
     }
 
     warpseal_kem_batch staged_batch(uint64_t count) const {
@@ -126,7 +128,7 @@ private:
         batch.count = count;
         batch.secret_keys = begin;
         batch.secret_key_stride = key_bytes();
-        batch.shared_secrets = begin + most_at_once * key_bytes();
+        batch.shared_secrets = begin + slots_per_call_limit * key_bytes();
         batch.shared_secret_stride = kem::Params::shared_secret_bytes;
         batch.public_keys = batch.ciphertexts = begin + secret_bytes();
         batch.public_key_stride = set_.public_key_bytes();
@@ -137,7 +139,7 @@ private:
     uint32_t* staged_slots() const {
         return reinterpret_cast<uint32_t*>(static_cast<uint8_t*>(staged_) + secret_bytes() +
                                            text_bytes()) +
-               most_at_once;
+               slots_per_call_limit;
     }
 
     warpseal_status write(void* to, const void* from, size_t bytes) const {
@@ -190,9 +192,9 @@ std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const kem::Params&
     const CudaKem* kem = nullptr;
     const CudaCipher* aes = nullptr;
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
-        if (impl.test_kem_gpu(number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK)
+        if (test_kem_gpu(impl, number, operation, Path::gpu_device_memory, 0, kem) != WARPSEAL_OK)
             return nullptr;
-    if (impl.test_coins_gpu(0, Path::gpu_device_memory, aes) != WARPSEAL_OK ||
+    if (test_coins_gpu(impl, 0, Path::gpu_device_memory, aes) != WARPSEAL_OK ||
         impl.gpus.backend().pool_transfer == nullptr)
         return nullptr;
     auto made = std::make_shared<DeviceKeyStore>(engine, impl.gpus[0], set, random);

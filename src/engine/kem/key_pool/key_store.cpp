@@ -17,13 +17,14 @@ bool KemKeyStore::allocate_publics(uint64_t pairs) {
     return publics_ != nullptr;
 }
 
-void KemKeyStore::store_publics(const uint32_t* slots, size_t count, const uint8_t* side_by_side) {
+void KemKeyStore::store_publics(const uint32_t* slots, size_t count, const uint8_t* contiguous) {
     const size_t bytes = set_.public_key_bytes();
     for (size_t i = 0; i < count; ++i)
-        std::memcpy(publics_.get() + slots[i] * bytes, side_by_side + i * bytes, bytes);
+        std::memcpy(publics_.get() + slots[i] * bytes, contiguous + i * bytes, bytes);
 }
 
-void KemKeyStore::give(const uint32_t* slots, size_t count, const PooledPublics& out) const {
+void KemKeyStore::copy_publics(const uint32_t* slots, size_t count,
+                               const PooledPublics& out) const {
     const size_t bytes = set_.public_key_bytes();
     for (size_t i = 0; i < count; ++i)
         std::memcpy(out.at + i * out.stride, publics_.get() + slots[i] * bytes, bytes);
@@ -47,7 +48,9 @@ public:
 
     bool alive() const override { return *static_cast<const uint8_t*>(memory_.data()) != 0; }
 
-    size_t at_once() const override { return at_once_.load(std::memory_order_relaxed); }
+    size_t max_slots_per_call() const override {
+        return max_slots_per_call_.load(std::memory_order_relaxed);
+    }
 
     warpseal_status make(const uint32_t* slots, size_t count) noexcept override try {
         const size_t pk = set_.public_key_bytes(), sk = set_.secret_key_bytes();
@@ -63,7 +66,8 @@ public:
         // Checked here and not under the pool's lock, because the engine may notify the caller of a
         // loss.
         const bool gpus = engine_.impl().cuda_allowed && engine_.impl().gpus.possible();
-        at_once_.store(gpus ? most_at_once : enough_for_cores, std::memory_order_relaxed);
+        max_slots_per_call_.store(gpus ? slots_per_call_limit : enough_for_cores,
+                                  std::memory_order_relaxed);
         if (status != WARPSEAL_OK) return status;
         for (size_t i = 0; i < count; ++i)
             std::memcpy(secret_key(slots[i]), batch.secret_keys + i * sk, sk);
@@ -119,7 +123,7 @@ private:
     const Engine::RandomSource random_;
     SecretMemory memory_;
     // Larger if the engine may run a batch on a GPU.
-    std::atomic<size_t> at_once_{enough_for_cores};
+    std::atomic<size_t> max_slots_per_call_{enough_for_cores};
 };
 
 }  // namespace

@@ -23,7 +23,7 @@ struct PooledTexts {
     const uint8_t* ciphertext(uint64_t i) const { return ciphertexts + i * ciphertext_stride; }
     uint8_t* secret(uint64_t i) const { return shared_secrets + i * shared_secret_stride; }
     // Sets the item's status. An item without a result gets a shared secret of zeros.
-    void settle(uint64_t i, warpseal_status status) const {
+    void set_result(uint64_t i, warpseal_status status) const {
         if (status != WARPSEAL_OK) std::memset(secret(i), 0, kem::Params::shared_secret_bytes);
         if (statuses != nullptr) statuses[i] = status;
     }
@@ -37,26 +37,26 @@ struct PooledTexts {
 class KemKeyStore {
 public:
     static constexpr uint32_t no_slot = no_pool_slot;
-    static constexpr size_t most_at_once = 8192;
+    static constexpr size_t slots_per_call_limit = 8192;
 
     virtual ~KemKeyStore() = default;
     // Returns false permanently once the secret keys are gone: their GPU is lost, or this process
     // is a fork of the one that generated them.
     virtual bool alive() const = 0;
     // Maximum slots of one call: enough to keep all threads or a GPU busy, with little held back.
-    virtual size_t at_once() const = 0;
+    virtual size_t max_slots_per_call() const = 0;
     virtual warpseal_status make(const uint32_t* slots, size_t count) noexcept = 0;
     // Items with no_slot get a meaningless secret.
     virtual warpseal_status decapsulate(const uint32_t* slots, size_t count,
                                         const PooledTexts& texts) noexcept = 0;
     // Zeroizes secret keys; skips no_slot.
     virtual warpseal_status wipe(const uint32_t* slots, size_t count) noexcept = 0;
-    void give(const uint32_t* slots, size_t count, const PooledPublics& out) const;
+    void copy_publics(const uint32_t* slots, size_t count, const PooledPublics& out) const;
 
 protected:
     explicit KemKeyStore(const kem::Params& set) : set_(set) {}
     bool allocate_publics(uint64_t pairs);
-    void store_publics(const uint32_t* slots, size_t count, const uint8_t* side_by_side);
+    void store_publics(const uint32_t* slots, size_t count, const uint8_t* contiguous);
 
     const kem::Params& set_;
 

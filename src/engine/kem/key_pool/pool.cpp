@@ -5,21 +5,21 @@
 #include <bit>
 #include <mutex>
 
-#include "engine/engine_impl.h"
 #include "engine/kem/check.h"
+#include "engine/kem/paths.h"
 
 namespace warpseal {
 namespace {
 
-constexpr size_t most_dropped_at_once = 64;  // on the stack: release() must not allocate
+constexpr size_t max_released_at_once = 64;  // on the stack: release() must not allocate
 
 // Runs self-tests at creation: a child forked during a later self-test could wait for it forever.
 warpseal_status test(Engine::Impl& impl, int set) {
     const CpuKem* kem = nullptr;
     const CpuCipher* aes = nullptr;
-    warpseal_status status = impl.tested_kem(set, KemOperation::keypair, kem);
-    if (status == WARPSEAL_OK) status = impl.tested_kem(set, KemOperation::decapsulate, kem);
-    if (status == WARPSEAL_OK) status = impl.tested_coins(aes);
+    warpseal_status status = tested_kem(impl, set, KemOperation::keypair, kem);
+    if (status == WARPSEAL_OK) status = tested_kem(impl, set, KemOperation::decapsulate, kem);
+    if (status == WARPSEAL_OK) status = tested_coins(impl, aes);
     return status;
 }
 
@@ -44,7 +44,7 @@ warpseal_status KemKeyPool::create(Engine& engine, const char* set, uint64_t pai
     if (status != WARPSEAL_OK) return status;
     std::unique_ptr<KemKeyPool> pool(
         new KemKeyPool(engine, *kem::sets[number], static_cast<uint32_t>(pairs), random));
-    status = pool->begin();
+    status = pool->start_over();
     if (status == WARPSEAL_OK) out = std::move(pool);
     return status;
 }
@@ -60,34 +60,34 @@ KemKeyPool::KemKeyPool(Engine& engine, const kem::Params& set, uint32_t pairs,
     ready_.reserve(pairs);
 }
 
-warpseal_status KemKeyPool::alive() {
-    if (forks_ != forks_so_far()) return begin();
-    return store_->alive() ? WARPSEAL_OK : move();
+warpseal_status KemKeyPool::ensure_alive() {
+    if (forks_ != forks_so_far()) return start_over();
+    return store_->alive() ? WARPSEAL_OK : replace_store();
 }
 
-warpseal_status KemKeyPool::begin() {
+warpseal_status KemKeyPool::start_over() {
     const auto pairs = static_cast<uint32_t>(slots_.size());
-    Home home = device_key_store(engine_, set_, random_, pairs);
-    if (home == nullptr) home = host_key_store(engine_, set_, random_, pairs);
-    if (home == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    Store store = device_key_store(engine_, set_, random_, pairs);
+    if (store == nullptr) store = host_key_store(engine_, set_, random_, pairs);
+    if (store == nullptr) return WARPSEAL_OUT_OF_MEMORY;
     uint64_t salt;
     if (!random_(&salt, sizeof salt)) return WARPSEAL_NO_RANDOM;
-    store_ = std::move(home);
+    store_ = std::move(store);
     salt_ = salt;
     forks_ = forks_so_far();
     for (PoolSlot& slot : slots_) slot.taken = false;
     ready_.clear();
     free_.clear();
     for (uint32_t i = pairs; i-- > 0;) free_.push_back(i);
-    unpromised_ = pairs;
+    unreserved_ = pairs;
     filling_ = 0;
     return WARPSEAL_OK;
 }
 
-warpseal_status KemKeyPool::move() {
-    Home home = host_key_store(engine_, set_, random_, static_cast<uint32_t>(slots_.size()));
-    if (home == nullptr) return WARPSEAL_OUT_OF_MEMORY;
-    store_ = std::move(home);
+warpseal_status KemKeyPool::replace_store() {
+    Store store = host_key_store(engine_, set_, random_, static_cast<uint32_t>(slots_.size()));
+    if (store == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    store_ = std::move(store);
     move_some(ready_, free_, ready_.size());
     for (uint32_t i = 0; i < slots_.size(); ++i)
         if (slots_[i].taken) free_slot(i);
@@ -97,7 +97,7 @@ warpseal_status KemKeyPool::move() {
 void KemKeyPool::free_slot(uint32_t slot) {
     slots_[slot].taken = false;
     ++slots_[slot].uses;
-    ++unpromised_;
+    ++unreserved_;
     free_.push_back(slot);
 }
 
@@ -108,27 +108,27 @@ void KemKeyPool::notify() {
 
 warpseal_status KemKeyPool::fill() {
     PoolSlots mine;
-    mine.reserve(std::min(KemKeyStore::most_at_once, slots_.size()));
+    mine.reserve(std::min(KemKeyStore::slots_per_call_limit, slots_.size()));
     while (true) {
         uint32_t seen;
-        Home home;
+        Store store;
         {
             const std::lock_guard lock(mutex_);
-            if (const warpseal_status status = alive(); status != WARPSEAL_OK) return status;
-            home = store_;
+            if (const warpseal_status status = ensure_alive(); status != WARPSEAL_OK) return status;
+            store = store_;
             seen = changes_.load(std::memory_order_acquire);
-            filling_ += move_some(free_, mine, home->at_once());
+            filling_ += move_some(free_, mine, store->max_slots_per_call());
             if (filling_ == 0) return WARPSEAL_OK;
         }
         if (mine.empty()) {
             changes_.wait(seen, std::memory_order_acquire);
             continue;
         }
-        const warpseal_status status = home->make(mine.data(), mine.size());
+        const warpseal_status status = store->make(mine.data(), mine.size());
         bool lost;
         {
             const std::lock_guard lock(mutex_);
-            lost = home != store_ || !home->alive();
+            lost = store != store_ || !store->alive();
             filling_ -= mine.size();
             move_some(mine, status == WARPSEAL_OK && !lost ? ready_ : free_, mine.size());
         }
@@ -138,38 +138,38 @@ warpseal_status KemKeyPool::fill() {
 }
 
 // Collects `count` slots with a pair in `mine`, which has the capacity. The caller has reserved
-// them in unpromised_.
+// them in unreserved_.
 // So enough slots are ready, free or owned by `fill`, and waiting terminates.
-warpseal_status KemKeyPool::collect(uint64_t count, PoolSlots& mine, Home& home) {
+warpseal_status KemKeyPool::collect(uint64_t count, PoolSlots& mine, Store& store) {
     while (true) {
         uint32_t seen;
         size_t unmade;
         {
             const std::lock_guard lock(mutex_);
-            const warpseal_status status = alive();
-            if (home != store_) move_some(mine, free_, mine.size());
-            home = store_;
+            const warpseal_status status = ensure_alive();
+            if (store != store_) move_some(mine, free_, mine.size());
+            store = store_;
             if (status != WARPSEAL_OK) {
                 move_some(mine, ready_, mine.size());
                 return status;
             }
             seen = changes_.load(std::memory_order_acquire);
             move_some(ready_, mine, count - mine.size());
-            unmade =
-                move_some(free_, mine, std::min<uint64_t>(count - mine.size(), home->at_once()));
+            unmade = move_some(
+                free_, mine, std::min<uint64_t>(count - mine.size(), store->max_slots_per_call()));
         }
         if (unmade == 0) {
             if (mine.size() == count) return WARPSEAL_OK;
             changes_.wait(seen, std::memory_order_acquire);
             continue;
         }
-        const warpseal_status status = home->make(mine.data() + mine.size() - unmade, unmade);
+        const warpseal_status status = store->make(mine.data() + mine.size() - unmade, unmade);
         if (status == WARPSEAL_OK) continue;
-        const bool lost = !home->alive();
+        const bool lost = !store->alive();
         {
             const std::lock_guard lock(mutex_);
             move_some(mine, free_, unmade);
-            if (!lost) move_some(mine, home == store_ ? ready_ : free_, mine.size());
+            if (!lost) move_some(mine, store == store_ ? ready_ : free_, mine.size());
         }
         notify();
         if (!lost) return status;
@@ -177,9 +177,9 @@ warpseal_status KemKeyPool::collect(uint64_t count, PoolSlots& mine, Home& home)
 }
 
 // Returns false if the pairs were lost meanwhile; the slots are then free.
-bool KemKeyPool::hand_over(PoolSlots& mine, const Home& home, uint64_t* handles) {
+bool KemKeyPool::issue_handles(PoolSlots& mine, const Store& store, uint64_t* handles) {
     const std::lock_guard lock(mutex_);
-    if (home != store_) {
+    if (store != store_) {
         move_some(mine, free_, mine.size());
         return false;
     }
@@ -197,24 +197,24 @@ warpseal_status KemKeyPool::acquire(uint64_t count, const PooledPublics& publics
     if (count > slots_.size()) return WARPSEAL_LIMIT_EXCEEDED;
     PoolSlots mine;
     mine.reserve(count);
-    Home home;
+    Store store;
     {
         const std::lock_guard lock(mutex_);
-        status = alive();
+        status = ensure_alive();
         if (status != WARPSEAL_OK) return status;
-        if (count > unpromised_) return WARPSEAL_LIMIT_EXCEEDED;
-        unpromised_ -= count;
-        home = store_;
+        if (count > unreserved_) return WARPSEAL_LIMIT_EXCEEDED;
+        unreserved_ -= count;
+        store = store_;
     }
     do {
-        status = collect(count, mine, home);
-    } while (status == WARPSEAL_OK && !hand_over(mine, home, handles));
+        status = collect(count, mine, store);
+    } while (status == WARPSEAL_OK && !issue_handles(mine, store, handles));
     if (status == WARPSEAL_OK) {
-        home->give(mine.data(), mine.size(), publics);
+        store->copy_publics(mine.data(), mine.size(), publics);
         return WARPSEAL_OK;
     }
     const std::lock_guard lock(mutex_);
-    unpromised_ += count;
+    unreserved_ += count;
     return status;
 }
 
@@ -228,21 +228,21 @@ uint32_t KemKeyPool::claim(uint64_t given) {
 }
 
 warpseal_status KemKeyPool::claim_some(const uint64_t* handles, uint64_t& count, uint32_t* slots,
-                                       Home& home) {
+                                       Store& store) {
     const std::lock_guard lock(mutex_);
-    const warpseal_status status = alive();
-    home = store_;
-    count = std::min<uint64_t>(count, home->at_once());
+    const warpseal_status status = ensure_alive();
+    store = store_;
+    count = std::min<uint64_t>(count, store->max_slots_per_call());
     for (size_t i = 0; i < count && status == WARPSEAL_OK; ++i) slots[i] = claim(handles[i]);
     return status;
 }
 
-void KemKeyPool::settle(const uint32_t* slots, size_t count, bool used, const Home& home) {
+void KemKeyPool::settle(const uint32_t* slots, size_t count, bool used, const Store& store) {
     {
         const std::lock_guard lock(mutex_);
         for (size_t i = 0; i < count; ++i) {
             if (slots[i] == KemKeyStore::no_slot) continue;
-            if (used || home != store_)
+            if (used || store != store_)
                 free_slot(slots[i]);
             else
                 slots_[slots[i]].taken = true;
@@ -255,24 +255,25 @@ warpseal_status KemKeyPool::decapsulate(uint64_t count, const uint64_t* handles,
                                         const PooledTexts& texts) {
     warpseal_status first_failed = check_kem_handles(set_, count, handles, texts);
     if (first_failed != WARPSEAL_OK || count == 0) return first_failed;
-    PoolSlots slots(static_cast<size_t>(std::min<uint64_t>(count, KemKeyStore::most_at_once)));
-    Home home;
+    PoolSlots slots(
+        static_cast<size_t>(std::min<uint64_t>(count, KemKeyStore::slots_per_call_limit)));
+    Store store;
     for (uint64_t first = 0, some; first < count; first += some) {
         some = std::min<uint64_t>(count - first, slots.size());
-        const PooledTexts part = texts.from(first);
-        if (const warpseal_status status = claim_some(handles + first, some, slots.data(), home);
+        const PooledTexts rest = texts.from(first);
+        if (const warpseal_status status = claim_some(handles + first, some, slots.data(), store);
             status != WARPSEAL_OK) {
-            for (uint64_t i = 0; i < count - first; ++i) part.settle(i, status);
+            for (uint64_t i = 0; i < count - first; ++i) rest.set_result(i, status);
             return first_failed == WARPSEAL_OK ? status : first_failed;
         }
-        warpseal_status done = home->decapsulate(slots.data(), some, part);
-        if (done == WARPSEAL_OK) done = home->wipe(slots.data(), some);
-        settle(slots.data(), some, done == WARPSEAL_OK, home);
-        if (done != WARPSEAL_OK && !home->alive()) done = WARPSEAL_INVALID_ARGUMENT;
+        warpseal_status done = store->decapsulate(slots.data(), some, rest);
+        if (done == WARPSEAL_OK) done = store->wipe(slots.data(), some);
+        settle(slots.data(), some, done == WARPSEAL_OK, store);
+        if (done != WARPSEAL_OK && !store->alive()) done = WARPSEAL_INVALID_ARGUMENT;
         for (size_t i = 0; i < some; ++i) {
             const warpseal_status status =
                 slots[i] == KemKeyStore::no_slot ? WARPSEAL_INVALID_ARGUMENT : done;
-            part.settle(i, status);
+            rest.set_result(i, status);
             if (first_failed == WARPSEAL_OK) first_failed = status;
         }
     }
@@ -280,12 +281,12 @@ warpseal_status KemKeyPool::decapsulate(uint64_t count, const uint64_t* handles,
 }
 
 void KemKeyPool::release(uint64_t count, const uint64_t* handles) {
-    uint32_t slots[most_dropped_at_once];
-    Home home;
+    uint32_t slots[max_released_at_once];
+    Store store;
     for (uint64_t first = 0, some; first < count; first += some) {
-        some = std::min<uint64_t>(count - first, most_dropped_at_once);
-        if (claim_some(handles + first, some, slots, home) != WARPSEAL_OK) return;
-        settle(slots, some, home->wipe(slots, some) == WARPSEAL_OK, home);
+        some = std::min<uint64_t>(count - first, max_released_at_once);
+        if (claim_some(handles + first, some, slots, store) != WARPSEAL_OK) return;
+        settle(slots, some, store->wipe(slots, some) == WARPSEAL_OK, store);
     }
 }
 

@@ -27,16 +27,16 @@ private:
         bool taken = false;  // the handle is valid
     };
 
-    // Store of the pairs that a call is using. Differs from store_ after that one is lost.
-    using Home = std::shared_ptr<KemKeyStore>;
+    // Store of the pairs that a call uses. Differs from store_ if the pool has replaced a lost one.
+    using Store = std::shared_ptr<KemKeyStore>;
 
     KemKeyPool(Engine& engine, const kem::Params& set, uint32_t pairs, Engine::RandomSource random);
-    // The caller must hold mutex_ for the next six, except in create(). begin() starts over in a
-    // forked child, since the pairs belong to the parent. move() replaces a lost GPU's store; slots
-    // that calls are using stay with them.
-    warpseal_status alive();
-    warpseal_status begin();
-    warpseal_status move();
+    // The caller must hold mutex_ for the next six, except in create(). ensure_alive() calls the
+    // two below if needed. start_over() is for a forked child, since the pairs belong to the
+    // parent. replace_store() replaces a lost GPU's store; slots that calls use stay with them.
+    warpseal_status ensure_alive();
+    warpseal_status start_over();
+    warpseal_status replace_store();
     uint64_t handle(uint32_t slot) const {
         return salt_ ^ (slots_[slot].uses << slot_bits_ | slot);
     }
@@ -47,11 +47,11 @@ private:
 
     // Claims the slots of the first handles and sets `count` to their number.
     warpseal_status claim_some(const uint64_t* handles, uint64_t& count, uint32_t* slots,
-                               Home& home);
+                               Store& store);
     // Returns claimed slots: used ones become free, others keep their handles.
-    void settle(const uint32_t* slots, size_t count, bool used, const Home& home);
-    warpseal_status collect(uint64_t count, PoolSlots& mine, Home& home);
-    bool hand_over(PoolSlots& mine, const Home& home, uint64_t* handles);
+    void settle(const uint32_t* slots, size_t count, bool used, const Store& store);
+    warpseal_status collect(uint64_t count, PoolSlots& mine, Store& store);
+    bool issue_handles(PoolSlots& mine, const Store& store, uint64_t* handles);
     void notify();
 
     Engine& engine_;
@@ -61,12 +61,12 @@ private:
 
     // A slot is in free_, in ready_, taken, or owned by a call that works on it without the lock.
     ForkMutex mutex_;
-    Home store_;
+    Store store_;
     std::vector<PoolSlot> slots_;
     // Slots without a pair, and slots with an unassigned pair. Each has capacity for all slots.
     PoolSlots free_, ready_;
     // Slots not taken, minus those reserved by `acquire` calls in progress.
-    uint64_t unpromised_;
+    uint64_t unreserved_;
     uint64_t filling_ = 0;  // slots that `fill` owns, about to become ready
     uint64_t salt_ = 0;
     unsigned long forks_ = 0;

@@ -1,0 +1,118 @@
+// A batch of NTRU operations in one allocation, and the comparison of both secrets.
+#include "bench/kem/batch.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "bench/report/failure.h"
+
+namespace warpseal::bench {
+namespace {
+
+struct Operation {
+    const char* name;
+    warpseal_status (*on_host)(warpseal_engine*, const char*, const warpseal_kem_batch*);
+    warpseal_status (*on_device)(warpseal_engine*, const char*, const warpseal_kem_batch*,
+                                 void* stream);
+};
+constexpr Operation operations[kem_operations.size()] = {
+    {"keygen", warpseal_kem_keypair, warpseal_kem_keypair_device},
+    {"encapsulate", warpseal_kem_encapsulate, warpseal_kem_encapsulate_device},
+    {"decapsulate", warpseal_kem_decapsulate, warpseal_kem_decapsulate_device},
+};
+
+constexpr int32_t no_status = -1;
+
+size_t aligned(size_t bytes) { return (bytes + 255) / 256 * 256; }
+
+}  // namespace
+
+const char* kem_operation_name(KemOperation operation) {
+    return operations[static_cast<size_t>(operation)].name;
+}
+
+KemBatch::KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count,
+                   bool on_device)
+    : engine_(engine),
+      set_(set),
+      count_(count),
+      on_device_(on_device),
+      secrets_at_(aligned(count * set.public_key_bytes)),
+      ciphertexts_at_(secrets_at_ + aligned(count * set.secret_key_bytes)),
+      results_at_(ciphertexts_at_ + aligned(count * set.ciphertext_bytes)),
+      bytes_(results_at_ + 2 * aligned(count * sizeof(KemSecret)) +
+             kem_operations.size() * aligned(count * sizeof(int32_t))),
+      memory_(engine, on_device),
+      copy_(engine, false) {
+    memory_.at_least(bytes_);
+    results_ = on_device ? copy_.at_least(bytes_ - results_at_) : memory_.data() + results_at_;
+    spoil_results();
+}
+
+KemBatch::Results KemBatch::results_in(uint8_t* memory) const {
+    const size_t secrets = aligned(count_ * sizeof(KemSecret)),
+                 statuses = aligned(count_ * sizeof(int32_t));
+    Results results{memory, memory + secrets, {}};
+    for (size_t i = 0; i < kem_operations.size(); ++i)
+        results.statuses[i] = reinterpret_cast<int32_t*>(memory + 2 * secrets + i * statuses);
+    return results;
+}
+
+void KemBatch::run(KemOperation operation, uint64_t count) {
+    const Operation& called = operations[static_cast<size_t>(operation)];
+    const Results results = results_in(memory_.data() + results_at_);
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = count;
+    batch.public_keys = memory_.data();
+    batch.public_key_stride = set_.public_key_bytes;
+    batch.secret_keys = memory_.data() + secrets_at_;
+    batch.secret_key_stride = set_.secret_key_bytes;
+    batch.ciphertexts = memory_.data() + ciphertexts_at_;
+    batch.ciphertext_stride = set_.ciphertext_bytes;
+    batch.shared_secrets = operation == KemOperation::decapsulate ? results.received : results.sent;
+    batch.shared_secret_stride = sizeof(KemSecret);
+    batch.statuses = results.statuses[static_cast<size_t>(operation)];
+    if (!on_device_) return require_ok(called.on_host(engine_, set_.name, &batch), called.name);
+    require_ok(called.on_device(engine_, set_.name, &batch, nullptr), called.name);
+    require_ok(warpseal_device_synchronize(engine_, nullptr), called.name);
+}
+
+uint64_t KemBatch::mismatches(uint64_t count) {
+    if (on_device_)
+        require_ok(warpseal_device_download(engine_, results_, memory_.data() + results_at_,
+                                            bytes_ - results_at_),
+                   "copying from the GPU");
+    const Results results = results_in(results_);
+    uint64_t found = 0;
+    for (uint64_t i = 0; i < count; ++i) {
+        const size_t at = i * sizeof(KemSecret);
+        bool right = std::memcmp(results.sent + at, results.received + at, sizeof(KemSecret)) == 0;
+        for (const int32_t* statuses : results.statuses)
+            right = right && statuses[i] == WARPSEAL_OK;
+        found += !right;
+    }
+    return found;
+}
+
+KemSecret KemBatch::secret(uint64_t item) const {
+    KemSecret secret;
+    std::memcpy(secret.data(), results_in(results_).sent + item * sizeof(KemSecret),
+                sizeof(KemSecret));
+    return secret;
+}
+
+void KemBatch::spoil_results() {
+    const Results results = results_in(results_);
+    std::memset(results.sent, 0x53, count_ * sizeof(KemSecret));
+    std::memset(results.received, 0xac, count_ * sizeof(KemSecret));
+    for (int32_t* statuses : results.statuses) std::fill_n(statuses, count_, no_status);
+    if (on_device_)
+        require_ok(warpseal_device_upload(engine_, memory_.data() + results_at_, results_,
+                                          bytes_ - results_at_),
+                   "copying to the GPU");
+}
+
+}  // namespace warpseal::bench

@@ -1,0 +1,58 @@
+// A batch of NTRU operations to measure or test; each item has its own key pair, ciphertext and two
+// shared secrets.
+#pragma once
+
+#include <array>
+
+#include "bench/report/memory.h"
+#include "cli/support/command.h"
+#include "warpseal/kem.h"
+
+namespace warpseal::bench {
+
+enum class KemOperation : uint8_t { keygen = 0, encapsulate = 1, decapsulate = 2 };
+constexpr std::array<KemOperation, 3> kem_operations{
+    KemOperation::keygen, KemOperation::encapsulate, KemOperation::decapsulate};
+const char* kem_operation_name(KemOperation operation);
+
+using KemSecret = std::array<uint8_t, 32>;
+
+// Every failure throws BenchWrong.
+class KemBatch {
+public:
+    // Uses memory of the engine's GPU or of the host. The library zeroizes both when they are
+    // freed.
+    KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64_t count, bool on_device);
+    KemBatch(const KemBatch&) = delete;
+    KemBatch& operator=(const KemBatch&) = delete;
+
+    // Runs the first `count` items with coins that the library draws, and waits for completion.
+    // Decapsulation uses the keys and ciphertexts of the operations before it.
+    void run(KemOperation operation, uint64_t count);
+
+    // Returns how many of the first `count` items failed or have two different secrets. Run each
+    // operation once before.
+    uint64_t mismatches(uint64_t count);
+    // Returns the encapsulated secret that `mismatches` read.
+    KemSecret secret(uint64_t item) const;
+    // Overwrites the results, so that the next check reads results of the next operations.
+    void spoil_results();
+
+private:
+    struct Results {
+        uint8_t *sent, *received;
+        int32_t* statuses[kem_operations.size()];
+    };
+    Results results_in(uint8_t* memory) const;
+
+    warpseal_engine* engine_;
+    const warpseal_kem_info set_;
+    const uint64_t count_;
+    const bool on_device_;
+    const size_t secrets_at_, ciphertexts_at_, results_at_, bytes_;
+    // `memory_` holds all arrays; `copy_` holds a GPU's results in host memory.
+    BulkMemory memory_, copy_;
+    uint8_t* results_ = nullptr;  // in host memory
+};
+
+}  // namespace warpseal::bench

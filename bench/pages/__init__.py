@@ -1,0 +1,1 @@
+"""Reads, records and draws the results of Warpseal's benchmarks."""

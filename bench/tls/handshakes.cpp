@@ -1,0 +1,269 @@
+// `warpseal tls-bench`: runs groups in turn in several rounds and reports medians over the rounds.
+#include <fmt/core.h>
+#include <openssl/err.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "bench/report/figures.h"
+#include "bench/report/report.h"
+#include "bench/tls/key_exchange.h"
+#include "bench/tls/library.h"
+#include "bench/tls/load.h"
+#include "bench/tls/metrics.h"
+#include "bench/tls/options.h"
+#include "examples/tls_exchange/socket.h"
+
+namespace warpseal::tls {
+namespace {
+
+using bench::rounded;
+
+bool is_ours(const std::string& group) { return group.find("ntru") != std::string::npos; }
+
+// Returns the device of the server's key exchanges; a remote server has its own.
+std::string device_of(const HandshakesOptions& options) {
+    return options.connect.empty() ? options.device : "cpu";
+}
+
+ProviderSettings settings_of(const HandshakesOptions& options) {
+    ProviderSettings settings{{"device", device_of(options)}};
+    if (!options.max_delay_us.empty()) settings.emplace_back("max_delay_us", options.max_delay_us);
+    if (!options.max_batch.empty()) settings.emplace_back("max_batch", options.max_batch);
+    return settings;
+}
+
+// Clients and server have separate library contexts and therefore separate batchers. A client's key
+// exchanges are never in the server's batches. A loop waits for its clients' key exchanges one by
+// one, so they do not run on a GPU.
+class Bench {
+public:
+    explicit Bench(const HandshakesOptions& options)
+        : options_(options),
+          elsewhere_(options.connect.empty() ? HostAndPort{} : split_address(options.connect)),
+          groups_(options.groups.empty() ? usual_groups() : options.groups),
+          ours_(std::any_of(groups_.begin(), groups_.end(), is_ours)),
+          clients_(ours_, {{"device", "cpu"}}),
+          servers_(ours_, settings_of(options)),
+          report_(options.json, gpu_of(ours_ ? device_of(options) : "")) {
+        load_.in_flight = options.in_flight;
+        load_.async = options.async;
+        const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+        const unsigned usual = options.sockets ? std::max(1U, cores / 2) : cores;
+        load_.server_threads = options.server_threads ? options.server_threads : usual;
+        load_.client_threads = options.client_threads ? options.client_threads : usual;
+        constexpr uint64_t others = 256;
+        allow_descriptors(others + uint64_t{options.in_flight} * (options.sockets ? 2
+                                                                  : external()    ? 1
+                                                                                  : 0));
+        make_contexts();
+    }
+
+    cli::ExitCode run() {
+        introduce();
+        std::vector<Row> rows = options_.mixed ? std::vector<Row>{mixed_row()} : single_rows();
+        for (unsigned round = 0; round < options_.rounds; ++round) {
+            for (Row& row : rows) take(row, round);
+            if (round == 0) resident_after_first_round_ = resident_bytes();
+        }
+        uint64_t failed = 0;
+        for (const Row& row : rows) {
+            tell(row, rows.front());
+            failed += row.failed;
+        }
+        conclude();
+        report_.write();
+        return failed ? cli::ExitCode::error : cli::ExitCode::ok;
+    }
+
+private:
+    struct Row {
+        std::string name;
+        Ends ends;
+        std::vector<double> rates = {}, p50 = {}, p99 = {}, server_cpu = {}, engine_cpu = {},
+                            busy = {};  // one for each round
+        uint64_t done = 0, failed = 0;
+        std::string first_failure = {};
+        BatchCounts batches = {};
+    };
+
+    static std::vector<std::string> usual_groups() {
+        return {"X25519", "x25519_ntru_hps4096821", "ntru_hps4096821"};
+    }
+    bool external() const { return !options_.connect.empty(); }
+
+    void make_contexts() {
+        std::string all;
+        for (const std::string& group : groups_) all += (all.empty() ? "" : ":") + group;
+        server_ = servers_.context(TLS_server_method(), all);
+        const Identity identity = make_identity(servers_.get());
+        if (SSL_CTX_use_certificate(server_.get(), identity.certificate.get()) != 1 ||
+            SSL_CTX_use_PrivateKey(server_.get(), identity.key.get()) != 1 ||
+            SSL_CTX_set_num_tickets(server_.get(), 0) != 1)
+            fail("set up the server");
+        for (const std::string& group : groups_) {
+            SSL_CTX* const client =
+                client_contexts_.emplace_back(clients_.context(TLS_client_method(), group)).get();
+            if (external() && options_.authority.empty()) continue;
+            SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
+            if (external()) require_file(options_.authority);
+            const int trusts = external() ? SSL_CTX_load_verify_locations(
+                                                client, options_.authority.c_str(), nullptr)
+                                          : X509_STORE_add_cert(SSL_CTX_get_cert_store(client),
+                                                                identity.certificate.get());
+            if (trusts != 1) fail("trust the server's certificate");
+        }
+    }
+
+    std::vector<Row> single_rows() const {
+        std::vector<Row> rows(groups_.size());
+        for (size_t i = 0; i < groups_.size(); ++i)
+            rows[i] = {.name = groups_[i], .ends = {{client_contexts_[i].get()}, server_.get()}};
+        return rows;
+    }
+    Row mixed_row() const {
+        Row row{.name = "mixed", .ends = {{}, server_.get()}};
+        for (const SslContext& client : client_contexts_) row.ends.clients.push_back(client.get());
+        return row;
+    }
+
+    void take(Row& row, unsigned round) {
+        load_.handshakes = share_of(options_.handshakes, round, options_.rounds);
+        const BatchCounts before = BatchCounts::of(servers_.metrics());
+        const Measured measured = run_once(row.ends);
+        if (cli::interrupted_by() != 0)
+            throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()),
+                               "interrupted.");
+        const BatchCounts now = BatchCounts::of(servers_.metrics()) - before;
+        row.batches = now - (BatchCounts{} - row.batches);
+        row.done += measured.tally.done;
+        if (row.failed == 0) row.first_failure = measured.tally.first_failure;
+        row.failed += measured.tally.failed;
+        if (measured.tally.done == 0) return;
+        row.rates.push_back(measured.rate());
+        row.p50.push_back(measured.percentile(0.5));
+        row.p99.push_back(measured.percentile(0.99));
+        row.server_cpu.push_back(measured.server_cpu());
+        row.engine_cpu.push_back(measured.engine_seconds /
+                                 static_cast<double>(measured.tally.done));
+        row.busy.push_back(measured.busy());
+    }
+
+    Measured run_once(const Ends& ends) const {
+        if (external()) return run_against(load_, ends, elsewhere_.host, elsewhere_.port);
+        return options_.sockets ? run_over_sockets(load_, ends) : run_in_memory(load_, ends);
+    }
+
+    void introduce() {
+        const std::string loops =
+            load_.server_threads == 1 ? "1 loop" : fmt::format("{} loops", load_.server_threads);
+        std::string how = fmt::format("both ends joined by memory, {}", loops);
+        if (options_.sockets)
+            how = fmt::format("TCP over loopback, {} of the server, {} of clients", loops,
+                              load_.client_threads);
+        if (external())
+            how = fmt::format("{}, {} of clients{}", options_.connect, load_.client_threads,
+                              options_.authority.empty() ? ", certificate not verified" : "");
+        if (options_.async && !external()) how += ", asynchronous";
+        report_.say("how", how);
+        if (!external()) report_.say("device", options_.device);
+        report_.say("in_flight", options_.in_flight);
+        report_.say("rounds", options_.rounds);
+        report_.say("libssl", OpenSSL_version(OPENSSL_VERSION));
+        report_.print(fmt::format("{}: {}, {} in flight; medians of {} rounds\n\n",
+                                  OpenSSL_version(OPENSSL_VERSION), how, options_.in_flight,
+                                  options_.rounds));
+        report_.print(fmt::format("{:<26}{:>13}{:>10}{:>10}{:>12}{:>8}{:>10}{:>9}{:>11}{:>9}\n", "",
+                                  "handshakes/s", "p50 ms", "p99 ms", "server us", "ratio",
+                                  "exchange", "batch", "wait us", "failed"));
+    }
+
+    void tell(const Row& row, const Row& first) {
+        if (!row.first_failure.empty())
+            cli::complain(fmt::format("{}: {}", row.name, row.first_failure));
+        nlohmann::ordered_json json{
+            {"group", row.name}, {"handshakes", row.done}, {"failures", row.failed}};
+        if (row.failed) json["first_failure"] = row.first_failure;
+        if (!row.rates.empty()) add_figures(row, first, json);
+        report_.add(json);
+    }
+
+    void add_figures(const Row& row, const Row& first, nlohmann::ordered_json& json) {
+        const double rate = bench::median(row.rates), p50 = bench::median(row.p50),
+                     p99 = bench::median(row.p99);
+        json["handshakes_per_second"] = rounded(rate);
+        json["p50_milliseconds"] = rounded(p50);
+        json["p99_milliseconds"] = rounded(p99);
+        json["loops_busy"] = rounded(bench::median(row.busy));
+        std::string line =
+            fmt::format("{:<26}{:>13.0f}{:>10.2f}{:>10.2f}", row.name, rate, p50, p99);
+        if (!external()) line += server_figures(row, first, json);
+        report_.print(line + fmt::format("{:>9}\n", row.failed));
+    }
+
+    std::string server_figures(const Row& row, const Row& first,
+                               nlohmann::ordered_json& json) const {
+        const double cpu = 1e6 * bench::median(row.server_cpu),
+                     ratio = cpu / (1e6 * bench::median(first.server_cpu));
+        json["server_cpu_microseconds"] = rounded(cpu);
+        json["engine_cpu_microseconds"] = rounded(1e6 * bench::median(row.engine_cpu));
+        json["server_cpu_ratio"] = rounded(ratio);
+        for (const double one : row.server_cpu)
+            json["server_cpu_rounds"].push_back(rounded(1e6 * one));
+        std::string line = fmt::format("{:>12.1f}{:>7.2f}x", cpu, ratio);
+        const double exchange =
+            options_.mixed ? 0 : 1e6 * key_exchange_seconds(servers_.get(), row.name);
+        json["key_exchange_microseconds"] = rounded(exchange);
+        line += exchange > 0 ? fmt::format("{:>8.1f} %", 100 * exchange / cpu)
+                             : fmt::format("{:>10}", "-");
+        if (row.batches.batches == 0) return line + fmt::format("{:>9}{:>11}", "-", "-");
+        json["batches"] = row.batches.batches;
+        json["mean_batch"] = rounded(row.batches.mean_batch());
+        json["mean_wait_microseconds"] = rounded(1e6 * row.batches.mean_wait_seconds());
+        json["fallbacks"] = row.batches.fallbacks;
+        return line + fmt::format("{:>9.1f}{:>11.0f}", row.batches.mean_batch(),
+                                  1e6 * row.batches.mean_wait_seconds());
+    }
+
+    void conclude() {
+        const uint64_t resident = resident_bytes();
+        report_.say("resident_bytes_after_first_round", resident_after_first_round_);
+        report_.say("resident_bytes_at_end", resident);
+        if (external()) return;
+        report_.print(
+            "\nms: from a client's first step until both ends are done, the turns of all others in "
+            "flight included.\nserver us: CPU time "
+            "of the server's SSL_do_handshake and of the threads that compute batches, for each "
+            "handshake; ratio to "
+            "the "
+            "first row.\nexchange: the server's part of the key exchange, alone on one core, of "
+            "that. The rest is the signature, the key "
+            "schedule and records,\nwhich no batch makes quicker: batches pay where key exchanges "
+            "are many and their handshakes wait in "
+            "fibres (--async), and in key pools.\n");
+    }
+
+    const HandshakesOptions options_;
+    const HostAndPort elsewhere_;
+    const std::vector<std::string> groups_;
+    const bool ours_;
+    const Library clients_, servers_;
+    SslContext server_;
+    std::vector<SslContext> client_contexts_;
+    Load load_;
+    uint64_t resident_after_first_round_ = 0;
+    bench::Report report_;
+};
+
+}  // namespace
+
+cli::ExitCode run_handshakes(const HandshakesOptions& options, cli::Session& session) {
+    // Checked here, because the provider would report a wrong device only as failing handshakes.
+    (void)cli::create_engine({device_of(options), 1}, session);
+    // It would override the configuration on both sides.
+    (void)unsetenv("WARPSEAL_DEVICE");
+    return Bench(options).run();
+}
+
+}  // namespace warpseal::tls

@@ -1,0 +1,331 @@
+// Key exchanges of many clients without TLS.
+#include "bench/tls/kem_load.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "cli/support/command.h"
+
+namespace warpseal::tls {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+    return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+// Measures wall time, and CPU time of all threads of this process, since its construction.
+class Watch {
+public:
+    double seconds() const { return seconds_since(start_); }
+    double core_seconds() const { return cpu() - cpu_start_; }
+
+private:
+    static double cpu() {
+        timespec now{};
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+        return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+    }
+    const Clock::time_point start_ = Clock::now();
+    const double cpu_start_ = cpu();
+};
+
+void check(warpseal_status status) {
+    if (status != WARPSEAL_OK)
+        throw cli::Failure(cli::exit_code_of(status),
+                           std::string("key exchange: ") + warpseal_status_text(status));
+}
+
+struct DestroyBatcher {
+    void operator()(warpseal_kem_batcher* batcher) const { warpseal_kem_batcher_destroy(batcher); }
+};
+using Batcher = std::unique_ptr<warpseal_kem_batcher, DestroyBatcher>;
+
+Batcher make_batcher(warpseal_engine* engine, const warpseal_kem_batcher_options& options) {
+    warpseal_kem_batcher* batcher = nullptr;
+    check(warpseal_kem_batcher_create(engine, &options, &batcher));
+    return Batcher(batcher);
+}
+
+double mean_batch(warpseal_kem_batcher* batcher) {
+    warpseal_kem_batcher_counts counts{};
+    counts.struct_bytes = sizeof counts;
+    check(warpseal_kem_batcher_counts_read(batcher, &counts));
+    return counts.batches
+               ? static_cast<double>(counts.batched_requests) / static_cast<double>(counts.batches)
+               : 0;
+}
+
+void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
+    if (seconds.empty()) return;
+    std::sort(seconds.begin(), seconds.end());
+    figure.p50_seconds = seconds[seconds.size() / 2];
+    figure.p99_seconds =
+        seconds[static_cast<size_t>(std::lround(0.99 * static_cast<double>(seconds.size() - 1)))];
+}
+
+// Thread that keeps its requests pending: each answered request is submitted again.
+class Submitter {
+public:
+    Submitter(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests)
+        : batcher_(batcher), slots_(requests.size()) {
+        for (size_t i = 0; i < slots_.size(); ++i) {
+            slots_[i].submitter = this;
+            slots_[i].request = requests[i];
+            slots_[i].request.user = &slots_[i];
+            slots_[i].request.done = [](void* user, warpseal_status status) {
+                auto* slot = static_cast<Slot*>(user);
+                slot->submitter->answer(*slot, status);
+            };
+        }
+    }
+
+    // 0 seconds: submits each request once.
+    void run(double seconds) {
+        const Clock::time_point start = Clock::now();
+        for (Slot& slot : slots_) submit(slot);
+        for (size_t waiting = slots_.size(); waiting > 0;) {
+            last_answered_.wait(nullptr, std::memory_order_acquire);
+            const bool again = seconds_since(start) < seconds && status == WARPSEAL_OK;
+            for (Slot *next, *slot = last_answered_.exchange(nullptr, std::memory_order_acquire);
+                 slot != nullptr; slot = next) {
+                next = slot->answered_before;
+                __builtin_prefetch(next, 1);  // Another core has written it.
+                latencies.push_back(
+                    std::chrono::duration<double>(slot->answered - slot->submitted).count());
+                if (again)
+                    submit(*slot);
+                else
+                    --waiting;
+            }
+        }
+    }
+
+    std::vector<double> latencies;
+    std::atomic<warpseal_status> status{WARPSEAL_OK};  // status of a failed request, if any
+
+private:
+    // Two cache lines; the answering thread touches only the first.
+    struct alignas(128) Slot {
+        Submitter* submitter;
+        Slot* answered_before;  // previous answered slot, not processed yet
+        Clock::time_point submitted, answered;
+        warpseal_kem_request request;
+    };
+
+    void submit(Slot& slot) {
+        slot.submitted = Clock::now();
+        const warpseal_status status_now = warpseal_kem_batcher_submit(batcher_, &slot.request);
+        if (status_now == WARPSEAL_OK) return;
+        answer(slot, status_now == WARPSEAL_LIMIT_EXCEEDED
+                         ? warpseal_kem_batcher_run(batcher_, &slot.request)
+                         : status_now);
+    }
+
+    void answer(Slot& slot, warpseal_status result) {
+        slot.answered = Clock::now();
+        if (result != WARPSEAL_OK) status = result;
+        Slot* before = last_answered_.load(std::memory_order_relaxed);
+        do slot.answered_before = before;
+        while (!last_answered_.compare_exchange_weak(before, &slot, std::memory_order_acq_rel,
+                                                     std::memory_order_relaxed));
+        if (before == nullptr) last_answered_.notify_one();
+    }
+
+    warpseal_kem_batcher* const batcher_;
+    std::vector<Slot> slots_;
+    // In its own cache line, because other threads write it.
+    alignas(128) std::atomic<Slot*> last_answered_{nullptr};
+};
+
+}  // namespace
+
+KemClients::KemClients(warpseal_engine* clients_engine, const warpseal_kem_info& set,
+                       uint64_t count)
+    : engine_(clients_engine),
+      set_(set),
+      count_(count),
+      public_keys_(count * set.public_key_bytes),
+      secret_keys_(count * set.secret_key_bytes),
+      ciphertexts_(count * set.ciphertext_bytes),
+      secrets_(count * set.shared_secret_bytes),
+      expected_(count * set.shared_secret_bytes) {
+    const warpseal_kem_batch all = items(0, count);
+    check(warpseal_kem_keypair(engine_, set_.name, &all));
+}
+
+KemClients::~KemClients() {
+    for (std::vector<uint8_t>* secret : {&secret_keys_, &secrets_, &expected_})
+        warpseal_wipe(secret->data(), secret->size());
+}
+
+warpseal_kem_batch KemClients::items(uint64_t first, uint64_t count) {
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = count;
+    batch.public_keys = public_keys_.data() + first * set_.public_key_bytes;
+    batch.public_key_stride = set_.public_key_bytes;
+    batch.secret_keys = secret_keys_.data() + first * set_.secret_key_bytes;
+    batch.secret_key_stride = set_.secret_key_bytes;
+    batch.ciphertexts = ciphertexts_.data() + first * set_.ciphertext_bytes;
+    batch.ciphertext_stride = set_.ciphertext_bytes;
+    batch.shared_secrets = secrets_.data() + first * set_.shared_secret_bytes;
+    batch.shared_secret_stride = set_.shared_secret_bytes;
+    return batch;
+}
+
+warpseal_kem_request KemClients::request(uint64_t item) {
+    const warpseal_kem_batch one = items(item, 1);
+    warpseal_kem_request request{};
+    request.struct_bytes = sizeof request;
+    request.operation = WARPSEAL_KEM_ENCAPSULATE;
+    request.set = set_.name;
+    request.public_key = one.public_keys;
+    request.ciphertext = one.ciphertexts;
+    request.shared_secret = one.shared_secrets;
+    return request;
+}
+
+void KemClients::zeroize_results() {
+    std::fill(secrets_.begin(), secrets_.end(), uint8_t{0});
+    std::fill(ciphertexts_.begin(), ciphertexts_.end(), uint8_t{0});
+}
+
+// Lets each client decapsulate its last ciphertext; returns the number of wrong secrets.
+uint64_t KemClients::count_wrong() {
+    warpseal_kem_batch all = items(0, count_);
+    all.shared_secrets = expected_.data();
+    check(warpseal_kem_decapsulate(engine_, set_.name, &all));
+    uint64_t wrong = 0;
+    for (uint64_t i = 0; i < count_; ++i)
+        wrong +=
+            std::memcmp(&secrets_[i * set_.shared_secret_bytes],
+                        &expected_[i * set_.shared_secret_bytes], set_.shared_secret_bytes) != 0;
+    return wrong;
+}
+
+KemFigure KemClients::encapsulate(warpseal_engine* engine, uint64_t batch, double seconds) {
+    zeroize_results();
+    KemFigure figure;
+    const Watch watch;
+    do {
+        for (uint64_t first = 0; first < count_; first += batch) {
+            const warpseal_kem_batch some = items(first, std::min(batch, count_ - first));
+            check(warpseal_kem_encapsulate(engine, set_.name, &some));
+        }
+        figure.exchanges += count_;
+    } while (watch.seconds() < seconds);
+    figure.seconds = watch.seconds();
+    figure.core_seconds = watch.core_seconds();
+    figure.wrong = count_wrong();
+    return figure;
+}
+
+KemFigure KemClients::encapsulate(warpseal_engine* engine,
+                                  const warpseal_kem_batcher_options& options, unsigned threads,
+                                  double seconds) {
+    zeroize_results();
+    // Must outlive the batcher, whose threads answer them.
+    std::vector<std::unique_ptr<Submitter>> submitters;
+    const Batcher batcher = make_batcher(engine, options);
+    for (unsigned i = 0; i < threads; ++i) {
+        std::vector<warpseal_kem_request> requests;
+        for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item)
+            requests.push_back(request(item));
+        submitters.push_back(std::make_unique<Submitter>(batcher.get(), std::move(requests)));
+    }
+    KemFigure figure;
+    const Watch watch;
+    {
+        std::vector<std::jthread> running;
+        running.reserve(submitters.size());
+        for (const auto& submitter : submitters)
+            running.emplace_back([&submitter, seconds] { submitter->run(seconds); });
+    }
+    figure.seconds = watch.seconds();
+    figure.core_seconds = watch.core_seconds();
+    std::vector<double> latencies;
+    for (const auto& submitter : submitters) {
+        check(submitter->status);
+        latencies.insert(latencies.end(), submitter->latencies.begin(), submitter->latencies.end());
+    }
+    figure.exchanges = latencies.size();
+    set_percentiles(figure, std::move(latencies));
+    figure.mean_batch = mean_batch(batcher.get());
+    figure.wrong = count_wrong();
+    return figure;
+}
+
+KemFigure KemClients::encapsulate_lone(warpseal_engine* engine,
+                                       const warpseal_kem_batcher_options& options,
+                                       double seconds) {
+    zeroize_results();
+    const Batcher batcher = make_batcher(engine, options);
+    KemFigure figure;
+    std::vector<double> latencies;
+    const Watch watch;
+    do {
+        for (uint64_t item = 0; item < count_; ++item) {
+            const warpseal_kem_request one = request(item);
+            const Clock::time_point submitted = Clock::now();
+            check(warpseal_kem_batcher_run(batcher.get(), &one));
+            latencies.push_back(seconds_since(submitted));
+        }
+    } while (watch.seconds() < seconds);
+    figure.seconds = watch.seconds();
+    figure.core_seconds = watch.core_seconds();
+    figure.exchanges = latencies.size();
+    set_percentiles(figure, std::move(latencies));
+    figure.wrong = count_wrong();
+    return figure;
+}
+
+KemClients::Decapsulated KemClients::decapsulate(warpseal_engine* engine, uint64_t batch,
+                                                 double seconds) {
+    zeroize_results();
+    warpseal_kem_pool* made = nullptr;
+    check(warpseal_kem_pool_create(engine, set_.name, count_, &made));
+    const std::unique_ptr<warpseal_kem_pool, void (*)(warpseal_kem_pool*)> pool(
+        made, warpseal_kem_pool_destroy);
+    std::vector<uint64_t> handles(count_);
+    std::vector<uint8_t> keys(public_keys_.size());
+    Decapsulated figures;
+    do {
+        const Watch pairs;
+        check(warpseal_kem_pool_acquire(pool.get(), count_, keys.data(), set_.public_key_bytes,
+                                        handles.data()));
+        figures.pairs.seconds += pairs.seconds();
+        figures.pairs.core_seconds += pairs.core_seconds();
+        figures.pairs.exchanges += count_;
+        warpseal_kem_batch clients = items(0, count_);
+        clients.public_keys = keys.data();
+        clients.shared_secrets = expected_.data();
+        check(warpseal_kem_encapsulate(engine_, set_.name, &clients));
+        const Watch secrets;
+        for (uint64_t first = 0; first < count_; first += batch) {
+            const uint64_t some = std::min(batch, count_ - first);
+            check(warpseal_kem_pool_decapsulate(
+                pool.get(), some, &handles[first], &ciphertexts_[first * set_.ciphertext_bytes],
+                set_.ciphertext_bytes, &secrets_[first * set_.shared_secret_bytes],
+                set_.shared_secret_bytes, nullptr));
+        }
+        figures.secrets.seconds += secrets.seconds();
+        figures.secrets.core_seconds += secrets.core_seconds();
+        figures.secrets.exchanges += count_;
+        for (uint64_t i = 0; i < secrets_.size(); i += set_.shared_secret_bytes)
+            figures.secrets.wrong +=
+                std::memcmp(&secrets_[i], &expected_[i], set_.shared_secret_bytes) != 0;
+    } while (figures.secrets.seconds + figures.pairs.seconds < seconds);
+    return figures;
+}
+
+}  // namespace warpseal::tls

@@ -1,0 +1,54 @@
+// `warpseal decrypt` and `warpseal verify`: open a sealed file or stream and write or discard the
+// plaintext.
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/files/file_command.h"
+
+namespace warpseal::cli {
+
+void add_decrypt(CLI::App& program, Session& session) {
+    struct DecryptChoice {
+        FileChoice file;
+        OutputChoice output;
+    };
+    auto choice = std::make_shared<DecryptChoice>();
+    CLI::App* command = program.add_subcommand(
+        "decrypt", "Decrypt a file or a stream; only authenticated data is written");
+    add_file_options(*command, choice->file, session);
+    add_output_options(*command, choice->output);
+    command->footer(
+        "Without a key or passphrase option, a passphrase is asked for on the terminal.\n"
+        "The output file is private (mode 0600).\n"
+        "Check the exit code: what went to standard output is the whole file only if it is 0. In a "
+        "pipeline, `set -o pipefail`\n"
+        "makes the shell do so.\n"
+        "Examples:\n"
+        "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
+        "  warpseal decrypt -p photos.tar.ws | tar -x");
+    command->callback([choice, &session] {
+        session.command = [choice, &session] {
+            return run_file_task(FileTask::decrypt, choice->file, {}, &choice->output, session);
+        };
+    });
+}
+
+void add_verify(CLI::App& program, Session& session) {
+    auto choice = std::make_shared<FileChoice>();
+    CLI::App* command = program.add_subcommand(
+        "verify", "Check that a file is whole and authentic, writing nothing");
+    add_file_options(*command, *choice, session);
+    command->footer(
+        "Exit code 26 means damage: a changed or truncated file. A file whose header is damaged in "
+        "one of its two copies opens, and\n"
+        "verify says so on stderr.\n"
+        "Example:\n"
+        "  warpseal verify -k my.key disk.img.ws");
+    command->callback([choice, &session] {
+        session.command = [choice, &session] {
+            return run_file_task(FileTask::verify, *choice, {}, nullptr, session);
+        };
+    });
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,66 @@
+// `warpseal encrypt`: seals a file or a stream.
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+
+#include "cli/commands.h"
+#include "cli/files/file_command.h"
+#include "cli/support/ciphers.h"
+
+namespace warpseal::cli {
+namespace {
+
+struct EncryptChoice {
+    FileChoice file;
+    OutputChoice output;
+    SealChoice seal;
+};
+
+ExitCode run(const EncryptChoice& choice, Session& session) {
+    if (!choice.seal.suite.empty()) {
+        const std::vector<std::string> suites = file_suites();
+        if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
+            throw Failure(ExitCode::unsupported,
+                          fmt::format("there is no cipher '{}' for files: use {}.",
+                                      choice.seal.suite, fmt::join(suites, " or ")));
+    }
+    if ((choice.seal.argon2_memory_mib || choice.seal.argon2_passes) &&
+        !choice.file.secrets.passphrase())
+        throw Failure(ExitCode::usage,
+                      "--argon2-memory and --argon2-passes go with a passphrase only.");
+    return run_file_task(FileTask::encrypt, choice.file, choice.seal, &choice.output, session);
+}
+
+}  // namespace
+
+void add_encrypt(CLI::App& program, Session& session) {
+    auto choice = std::make_shared<EncryptChoice>();
+    CLI::App* command =
+        program.add_subcommand("encrypt", "Encrypt and authenticate a file or a stream");
+    add_file_options(*command, choice->file, session);
+    add_output_options(*command, choice->output);
+    command
+        ->add_option("-c,--cipher", choice->seal.suite,
+                     "aes-256-gcm (default), or another of `warpseal list`")
+        ->type_name("CIPHER");
+    command
+        ->add_option("--argon2-memory", choice->seal.argon2_memory_mib,
+                     "memory for the passphrase's key derivation, MiB (default 256)")
+        ->type_name("MIB")
+        ->check(CLI::Range(1, 1024));
+    command
+        ->add_option("--argon2-passes", choice->seal.argon2_passes,
+                     "passes of the key derivation (default 3)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 16));
+    command->footer(
+        "Examples:\n"
+        "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
+        "  tar -c photos | warpseal encrypt -p -o photos.tar.ws");
+    command->callback([choice, &session] {
+        session.command = [choice, &session] { return run(*choice, session); };
+    });
+}
+
+}  // namespace warpseal::cli

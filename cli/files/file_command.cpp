@@ -1,0 +1,272 @@
+// Common sequence of encrypt, decrypt and verify, from checked options to a named output or an exit
+// code.
+#include "cli/files/file_command.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+
+namespace warpseal::cli {
+namespace {
+
+const char* verb(FileTask task) {
+    return task == FileTask::encrypt ? "encrypt" : task == FileTask::decrypt ? "decrypt" : "verify";
+}
+const char* past(FileTask task) {
+    return task == FileTask::encrypt   ? "encrypted"
+           : task == FileTask::decrypt ? "decrypted"
+                                       : "verified";
+}
+
+std::string shown(const FileChoice& choice) {
+    return choice.input == "-" ? "standard input" : "'" + choice.input + "'";
+}
+
+warpseal_format format_named(const std::string& name) {
+    if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
+    if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
+    throw Failure(ExitCode::unsupported,
+                  fmt::format("there is no format '{}': use warpseal or cobblestone.", name));
+}
+
+// Asks at the terminal, as age does, if no secret was named and a passphrase can open the file.
+void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
+                          SecretChoice& secrets) {
+    if (secrets.any()) return;
+    const char* const how = "give -k KEYFILE, -p, --passphrase-file or --passphrase-fd.";
+    if (task == FileTask::encrypt || choice.format == WARPSEAL_FORMAT_COBBLESTONE ||
+        !has_terminal())
+        throw Failure(ExitCode::usage, std::string("no key and no passphrase: ") + how);
+    const off_t position = lseek(input, 0, SEEK_CUR);
+    if (position >= 0) {
+        warpseal_file_info info{};
+        warpseal_file_result result{};
+        info.struct_bytes = sizeof info;
+        result.struct_bytes = sizeof result;
+        const warpseal_status status = warpseal_file_info_read(input, &info, &result);
+        if (lseek(input, position, SEEK_SET) != position)
+            throw Failure(ExitCode::input_output, "cannot rewind the input.");
+        bool passphrase = status != WARPSEAL_OK;  // On an error, the later open reports the cause.
+        const uint32_t slots = std::min<uint32_t>(info.slot_count, WARPSEAL_MAX_SLOTS);
+        for (uint32_t i = 0; i < slots; ++i)
+            passphrase |= info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE;
+        if (!passphrase)
+            throw Failure(ExitCode::usage,
+                          "this file opens with a key file only: give -k KEYFILE.");
+    }
+    secrets.ask = true;
+}
+
+const char* next_step(FileTask task, warpseal_status status, const FileChoice& choice) {
+    switch (status) {
+        case WARPSEAL_WRONG_KEY:
+            return choice.format == WARPSEAL_FORMAT_COBBLESTONE
+                       ? " Try another key or --context."
+                       : " Try another; `warpseal info` shows what kinds of key the file takes.";
+        case WARPSEAL_NOT_AUTHENTIC:
+        case WARPSEAL_TRUNCATED:
+            return task == FileTask::encrypt ? ""
+                                             : " Take the file from its source or a backup again.";
+        case WARPSEAL_UNSUPPORTED:
+            if (task == FileTask::encrypt) return "";
+            return choice.format == WARPSEAL_FORMAT_COBBLESTONE
+                       ? ""
+                       : " A bare Cobblestone message needs --format cobblestone.";
+        case WARPSEAL_NO_DEVICE:
+            return " `warpseal devices` shows what this machine has; --device auto takes what "
+                   "works.";
+        default: return "";
+    }
+}
+
+ExitCode exit_code_for(FileTask task, warpseal_status status) {
+    // An interrupt takes precedence over other errors. Ctrl-C also ends the other programs of a
+    // pipe, and their output is cut off.
+    if (const int signal_number = interrupted_by()) return ExitCode(128 + signal_number);
+    const bool damage = status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_TRUNCATED;
+    return task == FileTask::verify && damage ? ExitCode::damage_found : exit_code_of(status);
+}
+
+std::string failure_text(FileTask task, const FileChoice& choice, warpseal_status status,
+                         const warpseal_file_result& result, const Output* output) {
+    std::string text;
+    if (interrupted_by() != 0) {
+        text = "interrupted.";
+    } else {
+        text = fmt::format("cannot {} {}: {}", verb(task), shown(choice),
+                           result.message[0] ? result.message : warpseal_status_text(status));
+        if (result.system_error != 0 &&
+            text.find(strerror(result.system_error)) == std::string::npos)
+            text += fmt::format(": {}", strerror(result.system_error));
+        if (text.back() != '.') text += '.';
+        text += next_step(task, status, choice);
+    }
+    if (!output) return text;
+    if (!output->is_stream() || result.output_bytes == 0)
+        return text + " Nothing was written to " + output->shown() + ".";
+    return text + (task == FileTask::encrypt
+                       ? " What went to " + output->shown() + " is useless."
+                       : " What went to " + output->shown() + " is not the whole file.");
+}
+
+// `secrets` are zeroized as soon as the call no longer needs them.
+warpseal_file_options file_options(const FileChoice& choice, const SealChoice& seal,
+                                   Secrets& secrets, const std::vector<uint8_t>& context,
+                                   Progress& progress) {
+    warpseal_file_options options{};
+    options.struct_bytes = sizeof options;
+    options.format = choice.format;
+    options.suite = seal.suite.empty() ? nullptr : seal.suite.c_str();
+    options.secrets = secrets.list().data();
+    options.secret_count = secrets.list().size();
+    options.context = context.data();
+    options.context_bytes = context.size();
+    options.argon2_passes = seal.argon2_passes;
+    options.argon2_memory_kib = seal.argon2_memory_mib * 1024;
+    options.progress = Progress::callback;
+    options.progress_user = &progress;
+    options.secrets_used = [](void* used) { static_cast<Secrets*>(used)->wipe(); };
+    options.secrets_user = &secrets;
+    return options;
+}
+
+// A file opens with either copy of its header. Without this remark, damage to one copy would stay
+// unnoticed until the other is damaged too.
+void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result) {
+    if (result.header_copies_differ == 0) return;
+    complain(
+        fmt::format("{} is whole, but the two copies of its header differ: one is damaged, or a "
+                    "change of its keys was not finished. It "
+                    "opens with the other: make a new copy of the file while it does.",
+                    shown(choice)));
+}
+
+void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
+              double seconds, const Session& session) {
+    const double rate =
+        seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
+    remark(session,
+           fmt::format("{} {} on {}{} in {:.2f} s ({:.2f} GB/s)", past(task),
+                       human_bytes(result.plaintext_bytes),
+                       result.target && result.target[0] ? result.target : "no target",
+                       choice.engine.device == "auto" ? " (picked by auto)" : "", seconds, rate));
+}
+
+}  // namespace
+
+void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
+    static const std::map<std::string, Progress::Style> styles{{"auto", Progress::Style::automatic},
+                                                               {"none", Progress::Style::none},
+                                                               {"json", Progress::Style::json}};
+    // Registered first, so that errors of other options are reported in the chosen style.
+    command
+        .add_option_function<std::string>(
+            "--progress",
+            [&choice, &session](const std::string& name) {
+                choice.progress = styles.at(name);
+                session.json_events = choice.progress == Progress::Style::json;
+            },
+            "auto: a bar on a terminal; json: one object a line on stderr")
+        ->type_name("auto|none|json")
+        ->check(CLI::IsMember(styles).description(""));
+    command.add_option("input", choice.input, "file to read; - or nothing: standard input")
+        ->type_name("INPUT");
+    add_secret_options(command, choice.secrets);
+    command
+        .add_option_function<std::string>(
+            "--format", [&choice](const std::string& name) { choice.format = format_named(name); },
+            "warpseal, or cobblestone: a bare C2SP message, whose one -k file is the raw input key")
+        ->type_name("warpseal|cobblestone");
+    command
+        .add_option_function<std::string>(
+            "--context",
+            [&choice](const std::string& text) {
+                choice.context = text;
+                choice.has_context = true;
+            },
+            "context of a cobblestone message, hexadecimal")
+        ->type_name("HEX");
+    add_engine_options(command, choice.engine);
+}
+
+void add_output_options(CLI::App& command, OutputChoice& choice) {
+    command
+        .add_option("-o,--output", choice.path,
+                    "file to write, appears when whole; - or nothing: standard output")
+        ->type_name("OUTPUT")
+        ->check(Output::refused_path);
+    command.add_flag("-f,--force", choice.force, "replace an existing output");
+}
+
+void check_file_choice(const FileChoice& choice) {
+    const bool cobblestone = choice.format == WARPSEAL_FORMAT_COBBLESTONE;
+    if (choice.has_context && !cobblestone)
+        throw Failure(ExitCode::usage, "--context goes with --format cobblestone only.");
+    from_hexadecimal(choice.context, "--context");
+    const SecretChoice& secrets = choice.secrets;
+    if (cobblestone && (secrets.key_files.size() != 1 || secrets.passphrase()))
+        throw Failure(ExitCode::usage,
+                      "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and "
+                      "no passphrase.");
+    if (secrets.passphrase_descriptor == STDIN_FILENO && choice.input == "-")
+        throw Failure(ExitCode::usage,
+                      "--passphrase-fd 0 and the input cannot both be standard input.");
+    check_passphrase_descriptor(secrets);
+}
+
+ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal,
+                       const OutputChoice* output_choice, Session& session) {
+    check_file_choice(choice);
+    const Descriptor input = open_input(choice.input);
+    std::optional<Output> output;
+    if (output_choice) {
+        output.emplace(output_choice->path, output_choice->force,
+                       task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
+        output->refuse_same_file(input.get());
+        for (const std::string& path : choice.secrets.key_files) output->refuse_same_file(path);
+        for (const std::string& path : choice.secrets.passphrase_files)
+            output->refuse_same_file(path);
+        output->refuse_same_file(choice.secrets.passphrase_descriptor);
+    }
+    SecretChoice wanted = choice.secrets;
+    ask_if_nothing_named(input.get(), task, choice, wanted);
+    Secrets secrets(wanted, choice.format, task == FileTask::encrypt);
+    if (task == FileTask::encrypt && secrets.has_short_passphrase())
+        remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
+                                    "who has the file: take a longer one.",
+                                    Secrets::short_characters));
+    if (output) output->remove_abandoned(session);
+    const EngineHandle engine = create_engine(choice.engine, session);
+    if (choice.input == "-" && isatty(input.get()))
+        remark(session, "reading from the terminal: end with Ctrl-D.");
+
+    const std::vector<uint8_t> context = from_hexadecimal(choice.context, "--context");
+    Progress progress(choice.progress, session);
+    warpseal_file_options options = file_options(choice, seal, secrets, context, progress);
+    // An incomplete file is discarded.
+    options.any_order = output && !output->is_stream() ? 1 : 0;
+    warpseal_file_result result{};
+    result.struct_bytes = sizeof result;
+    const int out = output ? output->descriptor() : -1;
+    const warpseal_status status =
+        task == FileTask::encrypt
+            ? warpseal_file_seal(engine.get(), input.get(), out, &options, &result)
+            : warpseal_file_open(engine.get(), input.get(), out, &options, &result);
+    if (status != WARPSEAL_OK || interrupted_by() != 0)
+        throw Failure(exit_code_for(task, status),
+                      failure_text(task, choice, status, result, output ? &*output : nullptr));
+    if (output) output->commit();
+    say_if_header_copies_differ(choice, result);
+    const double seconds = progress.seconds();
+    progress.done(result);
+    if (!progress.is_json()) say_done(task, choice, result, seconds, session);
+    return ExitCode::ok;
+}
+
+}  // namespace warpseal::cli

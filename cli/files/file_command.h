@@ -1,0 +1,51 @@
+// Code shared by encrypt, decrypt and verify: input, secrets, format, device, progress and error
+// texts.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/support/command.h"
+#include "cli/support/output.h"
+#include "cli/support/progress.h"
+#include "cli/support/secrets.h"
+
+namespace warpseal::cli {
+
+struct FileChoice {
+    std::string input = "-";
+    SecretChoice secrets;
+    warpseal_format format = WARPSEAL_FORMAT_WARPSEAL;
+    std::string context;  // hexadecimal
+    bool has_context = false;
+    Progress::Style progress = Progress::Style::automatic;
+    EngineChoice engine;
+};
+void add_file_options(CLI::App& command, FileChoice& choice, Session& session);
+
+struct OutputChoice {
+    std::string path;
+    bool force = false;
+};
+void add_output_options(CLI::App& command, OutputChoice& choice);
+
+// Throws Failure: usage for options that exclude each other, input_output for a descriptor that is
+// not open.
+void check_file_choice(const FileChoice& choice);
+
+enum class FileTask { encrypt, decrypt, verify };
+
+// Sealing options of a call in addition to FileChoice.
+struct SealChoice {
+    std::string suite;  // empty: the default
+    uint32_t argon2_memory_mib = 0;
+    uint32_t argon2_passes = 0;
+};
+
+// Does the work, commits the output (null for verify) and prints a summary. Throws Failure.
+ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal,
+                       const OutputChoice* output, Session& session);
+
+}  // namespace warpseal::cli

@@ -1,0 +1,105 @@
+// `warpseal info`: prints the header of a sealed file, which needs no key.
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/commands.h"
+#include "cli/support/output.h"
+
+namespace warpseal::cli {
+namespace {
+
+struct InfoChoice {
+    std::string input = "-";
+    bool json = false;
+};
+
+const char* slot_name(uint32_t type) {
+    return type == WARPSEAL_SECRET_KEY          ? "key file"
+           : type == WARPSEAL_SECRET_PASSPHRASE ? "passphrase"
+                                                : "unknown";
+}
+
+nlohmann::ordered_json known(uint64_t bytes) {
+    return bytes == UINT64_MAX ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(bytes);
+}
+
+std::string as_json(const warpseal_file_info& info) {
+    nlohmann::ordered_json slots = nlohmann::ordered_json::array();
+    for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) {
+        nlohmann::ordered_json slot{{"type", slot_name(info.slots[i].type)}};
+        if (info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE) {
+            slot["argon2_passes"] = info.slots[i].argon2_passes;
+            slot["argon2_memory_kib"] = info.slots[i].argon2_memory_kib;
+        }
+        slots.push_back(slot);
+    }
+    const nlohmann::ordered_json all{{"format", "warpseal"},
+                                     {"version", info.version},
+                                     {"cipher", info.suite},
+                                     {"file_id", hexadecimal(info.file_id, sizeof info.file_id)},
+                                     {"header_bytes", info.header_bytes},
+                                     {"generation", info.generation},
+                                     {"file_bytes", known(info.file_bytes)},
+                                     {"plaintext_bytes", known(info.plaintext_bytes)},
+                                     {"slots", slots},
+                                     {"authenticated", false}};
+    return all.dump(2) + "\n";
+}
+
+std::string as_text(const warpseal_file_info& info) {
+    const auto bytes = [](uint64_t count) {
+        return count == UINT64_MAX ? std::string("unknown") : fmt::format("{} bytes", count);
+    };
+    std::string text = fmt::format(
+        "format      warpseal, version {}\n"
+        "cipher      {}\n"
+        "file id     {}\n"
+        "header      {} bytes, generation {}\n"
+        "file        {}\n"
+        "plaintext   {}\n",
+        info.version, info.suite, hexadecimal(info.file_id, sizeof info.file_id), info.header_bytes,
+        info.generation, bytes(info.file_bytes), bytes(info.plaintext_bytes));
+    for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) {
+        text += fmt::format("slot {:<6} {}", i + 1, slot_name(info.slots[i].type));
+        if (info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE)
+            text +=
+                fmt::format(", Argon2id {} MiB, {} passes", info.slots[i].argon2_memory_kib / 1024,
+                            info.slots[i].argon2_passes);
+        text += '\n';
+    }
+    return text + "Read without a key, so not authenticated: `warpseal verify` checks.\n";
+}
+
+ExitCode run(const InfoChoice& choice) {
+    const Descriptor input = open_input(choice.input);
+    warpseal_file_info info{};
+    warpseal_file_result result{};
+    info.struct_bytes = sizeof info;
+    result.struct_bytes = sizeof result;
+    const warpseal_status status = warpseal_file_info_read(input.get(), &info, &result);
+    if (status != WARPSEAL_OK)
+        throw Failure(
+            exit_code_of(status),
+            fmt::format("cannot read the header of {}: {}",
+                        choice.input == "-" ? "standard input" : "'" + choice.input + "'",
+                        result.message[0] ? result.message : warpseal_status_text(status)));
+    print_output(choice.json ? as_json(info) : as_text(info));
+    return ExitCode::ok;
+}
+
+}  // namespace
+
+void add_info(CLI::App& program, Session& session) {
+    auto choice = std::make_shared<InfoChoice>();
+    CLI::App* command =
+        program.add_subcommand("info", "Show what a sealed file's header says, without a key");
+    command->add_option("input", choice->input, "file to read; - or nothing: standard input")
+        ->type_name("INPUT");
+    command->add_flag("--json", choice->json, "one JSON object");
+    command->footer("Example:\n  warpseal info --json disk.img.ws");
+    command->callback([choice, &session] { session.command = [choice] { return run(*choice); }; });
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,107 @@
+// Main function of a program with commands.
+#include "cli/support/program.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+#include <sstream>
+
+#include "cli/support/interrupt.h"
+#include "cli/support/progress.h"
+
+namespace warpseal::cli {
+namespace {
+
+// Holds closed standard descriptors open, because the next open would reuse the number for a key
+// file or an output. They are opened in the wrong direction, so that reading or writing still
+// fails. stderr discards its output.
+void hold_standard_descriptors() {
+    for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(descriptor, F_GETFD) >= 0) continue;
+        const int flags = descriptor == STDIN_FILENO    ? O_WRONLY
+                          : descriptor == STDOUT_FILENO ? O_RDONLY
+                                                        : O_WRONLY;
+        if (open("/dev/null", flags) != descriptor) _exit(static_cast<int>(ExitCode::input_output));
+    }
+}
+
+void prepare_process() {
+    hold_standard_descriptors();
+    // A closed pipe and a file beyond the size limit become errors of write(2), with exit code 16.
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit none{0, 0};
+    // Keeps keys and plaintext out of core files. PR_SET_DUMPABLE also covers cores sent to a pipe,
+    // which the limit does not (core(5)). It prevents other processes of the user from reading the
+    // memory or attaching (prctl(2)). Root still can.
+    setrlimit(RLIMIT_CORE, &none);
+    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+    watch_interrupts();
+}
+
+void refuse_unknown_command(const CLI::App& program) {
+    const std::vector<std::string> unknown = program.remaining();
+    if (program.get_subcommands().empty() && !unknown.empty() && unknown.front().rfind('-', 0) != 0)
+        throw Failure(ExitCode::usage, fmt::format("there is no command '{}'. See `{} --help`.",
+                                                   unknown.front(), program.get_name()));
+}
+
+ExitCode run(const ProgramDescription& description, int argument_count, char** arguments,
+             Session& session) {
+    CLI::App program(description.about, description.name);
+    program.add_flag("-q,--quiet", session.quiet, "no remarks on stderr, errors only");
+    program.set_version_flag("-V,--version",
+                             fmt::format("{} {}", description.name, warpseal_version()));
+    description.add_commands(program, session);
+    try {
+        program.parse(argument_count, arguments);
+    } catch (const CLI::Success& success) {  // --help and --version
+        refuse_unknown_command(program);
+        std::ostringstream text;
+        program.exit(success, text);
+        print_output(text.str());
+        return ExitCode::ok;
+    } catch (const CLI::ParseError& error) {
+        refuse_unknown_command(program);
+        std::string command = description.name;
+        for (const CLI::App* parsed = &program; !parsed->get_subcommands().empty();) {
+            parsed = parsed->get_subcommands().front();
+            command += " " + parsed->get_name();
+        }
+        throw Failure(ExitCode::usage, fmt::format("{}. See `{} --help`.", error.what(), command));
+    }
+    const ExitCode code = session.command();
+    print_output("");
+    return code;
+}
+
+}  // namespace
+
+int run_program(const ProgramDescription& description, int argument_count, char** arguments) {
+    prepare_process();
+    Session session;
+    const auto fail = [&session](ExitCode code, const std::string& text) {
+        if (session.json_events) print_failed_event(code, text);
+        complain(text);
+        return static_cast<int>(code);
+    };
+    try {
+        return static_cast<int>(run(description, argument_count, arguments, session));
+    } catch (const Failure& failure) {
+        return fail(failure.code, failure.what());
+    } catch (const std::bad_alloc&) {
+        return fail(ExitCode::error, "out of memory.");
+    } catch (const std::exception& error) {
+        return fail(ExitCode::error, error.what());
+    }
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,20 @@
+// Main function of a program with commands: parses the command line, runs one command and returns
+// its exit code.
+#pragma once
+
+#include "cli/support/command.h"
+
+namespace warpseal::cli {
+
+struct ProgramDescription {
+    const char* name;   // as users type it
+    const char* about;  // what it does, for --help
+    // Registers options and commands. Every option besides --quiet, --version and --help is here.
+    void (*add_commands)(CLI::App& program, Session& session);
+};
+
+// Prepares the process for secrets and interrupts, runs the command and returns its exit code.
+// Reports a failure as one line on stderr.
+int run_program(const ProgramDescription& description, int argument_count, char** arguments);
+
+}  // namespace warpseal::cli

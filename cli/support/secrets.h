@@ -1,0 +1,80 @@
+// Key files and passphrases, and memory for them that is locked, excluded from core files and
+// forks, and zeroized.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/support/command.h"
+#include "cli/support/descriptor.h"
+
+namespace warpseal::cli {
+
+// Pages for secrets, one page by default. Movable, but not copyable.
+class SecretBytes {
+public:
+    static constexpr size_t page_bytes = 4096;
+    explicit SecretBytes(size_t capacity = page_bytes);
+    SecretBytes(SecretBytes&& other) noexcept;
+    SecretBytes(const SecretBytes&) = delete;
+    SecretBytes& operator=(const SecretBytes&) = delete;
+    ~SecretBytes();
+    uint8_t* data() { return data_; }
+    const uint8_t* data() const { return data_; }
+    size_t size = 0;
+
+private:
+    size_t capacity_;
+    uint8_t* data_ = nullptr;
+};
+
+// -k, -p, --passphrase-file and --passphrase-fd. Secrets never appear by value in arguments or the
+// environment.
+struct SecretChoice {
+    std::vector<std::string> key_files;
+    std::vector<std::string> passphrase_files;
+    int passphrase_descriptor = -1;
+    bool ask = false;
+    bool passphrase() const {
+        return ask || passphrase_descriptor >= 0 || !passphrase_files.empty();
+    }
+    bool any() const { return passphrase() || !key_files.empty(); }
+};
+void add_secret_options(CLI::App& command, SecretChoice& choice);
+
+// Secrets of a call. They live as long as this object or until wipe.
+class Secrets {
+public:
+    // Reads all secrets that `choice` names. Asks at the terminal last, twice if `confirm` is set.
+    // Throws Failure: input_missing, input_output, or usage for a key file of wrong size or with
+    // open permissions.
+    Secrets(const SecretChoice& choice, warpseal_format format, bool confirm);
+    const std::vector<warpseal_secret>& list() const { return list_; }
+    void wipe();
+    // has_short_passphrase returns true if a passphrase has fewer than short_characters characters.
+    static constexpr size_t short_characters = 8;
+    bool has_short_passphrase() const;
+
+private:
+    void add(warpseal_secret_type type, SecretBytes bytes);
+    std::vector<SecretBytes> memory_;
+    std::vector<warpseal_secret> list_;
+};
+
+// Throws Failure (input_output) if the descriptor of --passphrase-fd was not open when the program
+// started. Call it before opening any file. Otherwise the number could belong to one of the
+// program's own files, and its content would be read as the passphrase.
+void check_passphrase_descriptor(const SecretChoice& choice);
+
+// Opens a file that only its owner may read. `shown` describes it in messages. Throws Failure as
+// Secrets does.
+Descriptor open_private(const std::string& path, const std::string& shown);
+
+// Reads a key file of exactly `key_bytes` raw bytes. Throws Failure as Secrets does.
+SecretBytes read_raw_key(const std::string& path, size_t key_bytes);
+
+bool has_terminal();
+
+}  // namespace warpseal::cli

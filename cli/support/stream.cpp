@@ -1,0 +1,47 @@
+// Reading and writing of whole buffers, with the text for an interrupt.
+#include "cli/support/stream.h"
+
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+namespace warpseal::cli {
+
+void RawOutput::throw_if_interrupted() const {
+    const int signal_number = interrupted_by();
+    if (signal_number == 0) return;
+    throw Failure(ExitCode(128 + signal_number),
+                  gone_ ? fmt::format("interrupted: what went to {} is not whole.", output_.shown())
+                        : fmt::format("interrupted: nothing was written to {}.", output_.shown()));
+}
+
+void RawOutput::write(const uint8_t* data, size_t bytes) {
+    for (size_t done = 0; done < bytes;) {
+        throw_if_interrupted();
+        const ssize_t wrote = ::write(output_.descriptor(), data + done, bytes - done);
+        if (wrote < 0 && errno == EINTR) continue;
+        if (wrote <= 0)
+            throw Failure(ExitCode::input_output,
+                          fmt::format("cannot write the output: {}.",
+                                      std::strerror(wrote < 0 ? errno : EIO)));
+        done += static_cast<size_t>(wrote);
+        gone_ = output_.is_stream();  // A file has no name until it is complete.
+    }
+}
+
+size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown,
+                 const RawOutput& output) {
+    for (;;) {
+        const ssize_t got = ::read(input, to, most);
+        const int error = errno;
+        output.throw_if_interrupted();
+        if (got >= 0) return static_cast<size_t>(got);
+        if (error != EINTR)
+            throw Failure(ExitCode::input_output,
+                          fmt::format("cannot read {}: {}.", shown, std::strerror(error)));
+    }
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,185 @@
+// Foundations of the studies in bench/papers: methods that compute AES, a comparison that detects a
+// planted byte, counts, and a fair judgement.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "bench/papers/kinds.h"
+#include "bench/papers/methods.h"
+#include "bench/papers/published.h"
+#include "bench/papers/row.h"
+#include "core/known_answer.h"
+#include "warpseal/warpseal.h"
+
+namespace {
+
+using namespace warpseal;
+using namespace warpseal::papers;
+
+std::vector<uint8_t> run(const Method& way, bool encrypts, const std::vector<uint8_t>& in) {
+    std::vector<uint8_t> out(in.size());
+    way(encrypts, in.data(), out.data(), in.size() / 16);
+    return out;
+}
+
+std::vector<uint8_t> key_of(size_t bytes) {
+    std::vector<uint8_t> key(bytes);
+    for (size_t i = 0; i < bytes; ++i) key[i] = static_cast<uint8_t>(i);
+    return key;
+}
+
+TEST(Methods, MatchKnownBlocks) {  // FIPS 197 C.1 and C.3
+    constexpr const char* plaintext = "00112233445566778899aabbccddeeff";
+    const std::pair<size_t, KnownAnswer> rows[] = {
+        {16, known_answer("", 0, plaintext, "69c4e0d86a7b0430d8cdb78070b4c55a")},
+        {32, known_answer("", 0, plaintext, "8ea2b7ca516745bfeafc49904b496089")}};
+    for (const auto& [key_bytes, known] : rows) {
+        const std::vector<uint8_t> in(known.plaintext, known.plaintext + 16),
+            out(known.ciphertext, known.ciphertext + 16);
+        EXPECT_EQ(run(serially(key_of(key_bytes)), true, in), out);
+        EXPECT_EQ(run(serially(key_of(key_bytes)), false, out), in);
+    }
+}
+
+TEST(Methods, AgreeWithTheSerialOneAndTheProduct) {
+    warpseal_engine* engine = nullptr;
+    ASSERT_EQ(warpseal_engine_create(nullptr, &engine), WARPSEAL_OK);
+    const auto key = key_of(16);
+    const Method serial = serially(key);
+    {
+        const Method product = by_product(key, engine);
+        for (const int threads : {1, 2, 3, 7})
+            for (const uint64_t blocks : {1, 2, tile_states, tile_states + 3}) {
+                Team team(threads);
+                const std::vector<uint8_t> text = made_text(16 * blocks),
+                                           ciphertext = run(serial, true, text);
+                EXPECT_EQ(run(product, true, text), ciphertext);
+                for (const Method& way : {inside_a_tile(key, team), over_blocks(key, team)}) {
+                    EXPECT_EQ(run(way, true, text), ciphertext)
+                        << threads << " threads, " << blocks << " blocks";
+                    EXPECT_EQ(run(way, false, ciphertext), text)
+                        << threads << " threads, " << blocks << " blocks";
+                }
+                const std::vector<uint8_t> head(text.begin(), text.begin() + 16);
+                EXPECT_EQ(run(inside_one_state(key, team), true, head), run(serial, true, head))
+                    << threads << " threads";
+                EXPECT_EQ(run(inside_one_state(key, team), false, run(serial, true, head)), head)
+                    << threads << " threads";
+            }
+    }
+    warpseal_engine_destroy(engine);
+}
+
+TEST(Methods, EveryThreadOfATeamRunsEveryStepOnce) {
+    Team team(3);
+    team.take_times();
+    std::atomic<int> runs[3] = {};
+    for (int i = 0; i < 500; ++i) team.run([&](Share share) { ++runs[share.thread]; });
+    for (int thread = 0; thread < 3; ++thread) {
+        EXPECT_EQ(runs[thread], 500);
+        EXPECT_GT(team.seconds_at_work(thread), 0);
+    }
+}
+
+TEST(Compare, APlantedByteIsDetectedAnywhere) {
+    const std::vector<uint8_t> right = made_text(100);
+    EXPECT_EQ(differing_bytes(right, right), 0u);
+    for (size_t at = 0; at < right.size(); ++at) {
+        std::vector<uint8_t> wrong = right;
+        wrong[at] ^= 1;
+        EXPECT_EQ(differing_bytes(right, wrong), 1u) << at;
+    }
+    const std::vector<uint8_t> shorter(right.begin(), right.end() - 3);
+    EXPECT_EQ(differing_bytes(right, shorter), 3u);
+    EXPECT_EQ(differing_bytes(shorter, right), 3u);
+}
+
+TEST(Counts, EqualThePaperExceptItsSerialMixColumns) {
+    for (size_t at = 0; at < std::size(published::p5::cores); ++at) {
+        const StepCounts counted = count_operations(published::p5::cores[at]);
+        const auto& [sub_bytes, shift_rows, mix_columns] = published::p5::counts;
+        EXPECT_EQ(counted.sub_bytes, static_cast<uint64_t>(sub_bytes.count[at]));
+        EXPECT_EQ(counted.shift_rows,
+                  static_cast<uint64_t>(shift_rows.count[std::min<size_t>(at, 1)]))
+            << "two sections, whatever the cores";
+        EXPECT_EQ(counted.mix_columns,
+                  at == 0 ? 85u : static_cast<uint64_t>(mix_columns.count[at]));
+    }
+}
+
+constexpr Table table{"P0", "table 0", "", "", ""};
+
+TEST(Rows, AreJudgedAsSpeeds) {
+    Row seconds{.table = &table, .unit = "s", .published = 10, .method = 5, .ours = 1};
+    EXPECT_EQ(seconds.method_over_published(), 2);
+    EXPECT_EQ(seconds.ours_over_method(), 5);
+    EXPECT_EQ(seconds.beats(), true);
+    Row rate{.table = &table, .unit = "GB/s", .published = 10, .method = 5, .ours = 20};
+    EXPECT_EQ(rate.method_over_published(), 0.5);
+    EXPECT_EQ(rate.ours_over_method(), 4);
+    EXPECT_EQ(rate.beats(), true);
+    rate.ours = 7;  // faster than the method here, slower than published
+    EXPECT_EQ(rate.beats(), false);
+    rate.method = 30, rate.ours = 20;
+    EXPECT_EQ(rate.beats(), false);
+    rate.ours = std::nullopt;
+    EXPECT_EQ(rate.beats(), std::nullopt);
+    for (const char* unit : {"ms", "Gbit/s"}) {
+        const bool time = unit[0] == 'm';
+        const Row row{
+            .table = &table, .unit = unit, .published = 10, .method = 5, .ours = time ? 1 : 20};
+        EXPECT_EQ(row.method_over_published(), time ? 2 : 0.5) << unit;
+        EXPECT_EQ(row.ours_over_method(), time ? 5 : 4) << unit;
+    }
+    Row registers{.table = &table, .unit = "registers", .published = 10, .method = 5};
+    EXPECT_EQ(registers.method_over_published(), std::nullopt);
+}
+
+TEST(Rows, AreCounted) {
+    Tally tally;
+    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 5, .ours = 20});
+    tally.take({.table = &table, .unit = "s", .published = 10, .method = 20, .ours = 15});
+    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 15, .ours = 12});
+    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 15});
+    tally.take({.table = &table, .unit = "registers", .published = 10, .method = 5});
+    EXPECT_EQ(tally.judged, 3u);
+    EXPECT_EQ(tally.beaten, 1u);
+    EXPECT_EQ(tally.methods_below, 2u);
+    EXPECT_EQ(
+        tally.text(),
+        "\n1 of 3 rows are beaten by our default; 2 methods are below their published figure\n");
+}
+
+TEST(Rows, ListWhatDidNotRun) {
+    Row row{.table = &table, .row = "AES", .unit = "s", .published = 10, .not_run = "no GPU"};
+    EXPECT_NE(row_text(row).find("not run  no GPU"), std::string::npos) << row_text(row);
+    row.method = 5;
+    EXPECT_NE(row_text(row).find("(not run: no GPU)"), std::string::npos) << row_text(row);
+}
+
+bool has(const std::vector<uint8_t>& file, size_t at, std::string_view bytes) {
+    return file.size() >= at + bytes.size() &&
+           std::memcmp(file.data() + at, bytes.data(), bytes.size()) == 0;
+}
+
+TEST(Kinds, StartWithTheirFormatsHeaders) {
+    const auto files = made_files(100'000);
+    ASSERT_EQ(files.size(), std::size(published::p5::kinds));
+    for (size_t i = 0; i < files.size(); ++i) EXPECT_EQ(files[i].kind, published::p5::kinds[i]);
+    EXPECT_EQ(files[0].bytes.size(), 100'000u);
+    EXPECT_TRUE(has(files[1].bytes, 0, "ID3") && has(files[1].bytes, 10, "\xff\xfb") &&
+                has(files[1].bytes, 10 + 417, "\xff\xfb"));
+    EXPECT_TRUE(has(files[2].bytes, 4, "ftyp") && has(files[2].bytes, 28, "mdat"));
+    const auto& docx = files[3].bytes;
+    uint32_t directory = 0;
+    std::memcpy(&directory, docx.data() + docx.size() - 6, sizeof directory);
+    EXPECT_TRUE(has(docx, 0, "PK\3\4") && has(docx, docx.size() - 22, "PK\5\6") &&
+                has(docx, directory, "PK\1\2"));
+    EXPECT_TRUE(has(files[4].bytes, 0, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1") &&
+                has(files[4].bytes, 512, "HWP Document File"));
+    EXPECT_EQ(files[4].bytes.size() % 512, 0u);
+}
+
+}  // namespace

@@ -1,0 +1,216 @@
+// After sealing, opening or refusing a file, no writable page of the process holds its keys,
+// passphrase or text.
+#include <cinttypes>
+#include <cstdio>
+
+#include "container/header.h"
+#include "files.h"
+
+namespace tests {
+namespace {
+
+namespace container = warpseal::container;
+
+constexpr uint8_t mask = 0xa7;
+
+Data masked(Data bytes) {
+    for (uint8_t& byte : bytes) byte ^= mask;
+    return bytes;
+}
+
+// The patterns are kept masked, so that the search finds only the library's copies.
+class SecretSearch {
+public:
+    void add(const char* name, Data masked_bytes) {
+        secrets_.push_back({name, std::move(masked_bytes)});
+    }
+    // Returns the names of the secrets found, and the number of addresses.
+    std::string found() {
+        for (Secret& secret : secrets_) secret.occurrences = 0;
+        const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        std::FILE* maps = std::fopen("/proc/self/maps", "re");
+        uint64_t begin = 0, end = 0;
+        char flags[8], line[512];
+        while (std::fgets(line, sizeof line, maps) != nullptr) {
+            if (std::sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s", &begin, &end, flags) != 3 ||
+                flags[0] != 'r' || flags[1] != 'w')
+                continue;
+            for (uint64_t at = begin; at < end; at += window - 64) {
+                const ssize_t got = pread(memory, buffer_, std::min<uint64_t>(window, end - at),
+                                          static_cast<off_t>(at));
+                if (got <= 0) break;
+                search(at, static_cast<size_t>(got));
+            }
+        }
+        std::fclose(maps);
+        close(memory);
+        std::string out;
+        for (const Secret& secret : secrets_) {
+            if (secret.occurrences > 0)
+                out += std::string(secret.name) + " in " + std::to_string(secret.occurrences) +
+                       " addresses; ";
+        }
+        return out;
+    }
+
+private:
+    static constexpr size_t window = 1 << 20;
+
+    struct Secret {
+        const char* name;
+        Data masked_bytes;
+        size_t occurrences = 0;
+    };
+
+    void search(uint64_t at, size_t got) {
+        for (size_t i = 0; i < got; ++i) buffer_[i] ^= mask;
+        const auto mine = reinterpret_cast<uint64_t>(buffer_);
+        for (Secret& secret : secrets_) {
+            const size_t length = secret.masked_bytes.size();
+            const uint8_t* from = buffer_;
+            const uint8_t* const to = buffer_ + got;
+            while (
+                (from = static_cast<const uint8_t*>(memmem(from, static_cast<size_t>(to - from),
+                                                           secret.masked_bytes.data(), length)))) {
+                const uint64_t position = at + static_cast<uint64_t>(from - buffer_);
+                if (position + length < mine || position >= mine + window) ++secret.occurrences;
+                ++from;
+            }
+        }
+        warpseal::wipe(buffer_, got);
+    }
+
+    std::vector<Secret> secrets_;
+    inline static uint8_t buffer_[window];
+};
+
+// A sealed file and its secrets, of which this process keeps only masked copies. The text repeats
+// the same 32 bytes.
+struct SealedFile {
+    Data key = masked(Random(400).text(32)), words = masked(Random(401).text(32)),
+         line = masked(Random(402).text(32));
+    MemoryFile text, file;
+    SecretSearch search;
+
+    explicit SealedFile(const char* suite) {
+        search.add("key file", key);
+        search.add("passphrase", words);
+        search.add("text", line);
+        Data plain;
+        plain.reserve(30000 * line.size());
+        for (int i = 0; i < 30000; ++i) {
+            for (const uint8_t byte : line) plain.push_back(byte ^ mask);
+        }
+        text.put(plain);
+        warpseal::wipe(plain.data(), plain.size());
+        EXPECT_EQ(with_secrets(Operation::seal, text, file, suite), WARPSEAL_OK);
+        find_derived();
+    }
+    // Makes the call with the real secrets and zeroizes them before it returns.
+    warpseal_status with_secrets(Operation operation, const MemoryFile& in, const MemoryFile& out,
+                                 const char* suite, bool right = true,
+                                 int (*progress)(void*, uint64_t, uint64_t) = nullptr) {
+        Options options;
+        options.add(WARPSEAL_SECRET_KEY, Data(32)).add(WARPSEAL_SECRET_PASSPHRASE, Data(32));
+        for (size_t i = 0; i < 32; ++i) {
+            options.held[0][i] = key[i] ^ mask ^ (right ? 0 : i == 7);
+            options.held[1][i] = words[i] ^ mask ^ (right ? 0 : i == 9);
+        }
+        options.suite = suite;
+        options.progress = progress;
+        in.rewind();
+        out.cut(0);
+        out.rewind();
+        warpseal_file_result result;
+        const warpseal_status status = call(operation, in.get(), out.get(), options, result, 4);
+        for (Data& held : options.held) warpseal::wipe(held.data(), held.size());
+        return status;
+    }
+    void find_derived() {
+        Data head(chunks_at);
+        EXPECT_EQ(pread(file.get(), head.data(), head.size(), 0),
+                  static_cast<ssize_t>(head.size()));
+        container::Header header;
+        container::Fault fault;
+        header.bytes.assign(head.begin(), head.begin() + payload_at);
+        EXPECT_EQ(container::parse_first_block(head.data(), 4096, header.fixed, fault),
+                  WARPSEAL_OK);
+        container::parse_copies(header);
+        warpseal::Secret<32> data_key, payload_key, right;
+        for (size_t i = 0; i < 32; ++i) right.bytes[i] = key[i] ^ mask;
+        const warpseal_secret secret = {WARPSEAL_SECRET_KEY, right.data(), 32};
+        int in_force = 0;
+        EXPECT_EQ(container::unlock(engine(), header, &secret, 1, data_key, in_force, fault),
+                  WARPSEAL_OK);
+        container::payload_input_key(*header.fixed.suite, data_key, payload_key);
+        for (warpseal::Secret<32>* found : {&data_key, &payload_key}) {
+            for (uint8_t& byte : found->bytes) byte ^= mask;
+        }
+        search.add("data key", Data(data_key.data(), data_key.data() + 32));
+        search.add("payload key",
+                   Data(payload_key.data(), payload_key.data() + header.fixed.suite->key_bytes));
+        for (uint8_t& byte : payload_key.bytes) byte ^= mask;
+        find_chunk_key(header, payload_key, head);
+    }
+    // Searches for the engine's key, which has a locked cell of its own. Freeing a cell overwrites
+    // its first bytes in any case.
+    void find_chunk_key(const container::Header& header, const warpseal::Secret<32>& payload_key,
+                        const Data& head) {
+        const container::Suite& suite = *header.fixed.suite;
+        const std::string front =
+            std::string("c2sp.org/chunked-encryption@v1+") + suite.aead + '\0';
+        const warpseal::Bytes info[] = {
+            {reinterpret_cast<const uint8_t*>(front.data()), front.size()},
+            {head.data() + payload_at, container::salt_bytes},
+            {header.fixed.bytes, container::fixed_part_bytes}};
+        warpseal::Secret<32> key;
+        container::expand({payload_key.data(), suite.key_bytes}, {info, 3}, key.data(),
+                          suite.key_bytes);
+        search.add("chunk key", masked(Data(key.data() + 8, key.data() + suite.key_bytes)));
+    }
+};
+
+// A sanitizer maps terabytes of its own, and keeps freed memory.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool searchable = false;
+#else
+constexpr bool searchable = true;
+#endif
+
+TEST(ContainerResidue, NoSecretRemains) {
+    if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
+    for (const char* suite : {"aes-256-gcm", "aes-128-gcm", "aria-256-gcm", "camellia-256-gcm"}) {
+        SealedFile scene(suite);
+        const MemoryFile out;
+        EXPECT_EQ(scene.search.found(), "") << "sealed";
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr), WARPSEAL_OK);
+        EXPECT_EQ(scene.search.found(), "") << "opened";
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr, false),
+                  WARPSEAL_WRONG_KEY);
+        EXPECT_EQ(scene.search.found(), "") << "wrong key";
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr, true,
+                                     [](void*, uint64_t, uint64_t) { return 1; }),
+                  WARPSEAL_CANCELLED);
+        EXPECT_EQ(scene.search.found(), "") << "cancelled";
+        constexpr size_t changed = chunks_at + 20 * sealed_chunk + 5;
+        scene.file.put(static_cast<uint8_t>(~scene.file.data()[changed]), changed);
+        EXPECT_EQ(scene.with_secrets(Operation::open, scene.file, out, nullptr),
+                  WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(scene.search.found(), "") << "changed";
+    }
+}
+
+// Checks the search itself: a planted secret is found.
+TEST(ContainerResidue, ThePlantedSecretIsFound) {
+    if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
+    SecretSearch search;
+    const Data secret = masked(Random(403).text(32));
+    search.add("planted", secret);
+    EXPECT_EQ(search.found(), "");
+    Data planted = masked(secret);
+    EXPECT_NE(search.found(), "");
+    warpseal::wipe(planted.data(), planted.size());
+}
+
+}  // namespace
+}  // namespace tests

@@ -1,0 +1,457 @@
+// The fake GPU backend: device memory is host memory, a kernel is a call of the CPU backend, and
+// any step may fail.
+#include "support/fake_backend.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <vector>
+
+namespace tests {
+namespace {
+
+using namespace warpseal;
+
+constexpr size_t step_bytes = 4096;
+
+Script current;
+std::mutex stepping;
+std::atomic<int> calls_in_progress{0};  // calls on host memory in progress
+// Allocations that a lost device never frees. They outlive the program, so that a leak checker
+// reports only real leaks.
+std::map<void*, std::pair<size_t, int>>& on_device = *new std::map<void*, std::pair<size_t, int>>;
+std::set<void*>& on_host = *new std::set<void*>;
+
+const CpuCipher& cores_of(const CudaCipher& cipher) {
+    return *cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, cipher.name);
+}
+
+bool wrong(int device, uint32_t bits, warpseal_mode mode, Direction direction, bool batch) {
+    return (current.wrong_gpu < 0 || current.wrong_gpu == device) &&
+           (batch || !current.wrong_batches_only) &&
+           (bits >> (2 * mode + static_cast<int>(direction)) & 1) != 0;
+}
+
+// Returns the scripted status of the next step. A real backend makes no CUDA call after the device
+// is lost; the engine must not even try. With several GPUs each has a thread of its own: calls
+// already entered are refused inside the backend.
+warpseal_status step(int device = 0, bool within_a_call = false) {
+    const std::lock_guard lock(stepping);
+    if (current.lost) {
+        if (!within_a_call) ++current.calls_after_lost;
+        return WARPSEAL_NO_DEVICE;
+    }
+    if (device < 16) ++current.steps_of[device];
+    if (++current.steps != current.fail_at &&
+        (device != current.fail_device || current.steps_of[device] < current.fail_device_at))
+        return WARPSEAL_OK;
+    current.lost = current.failure == WARPSEAL_NO_DEVICE && !current.passing;
+    return current.failure;
+}
+
+// Placeholders for offered functions, which the backend runs itself.
+warpseal_status offered(const void*, const warpseal_batch&, void*) { return WARPSEAL_UNSUPPORTED; }
+warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
+                              size_t, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
+warpseal_status offered_xts(const void*, const void*, const XtsUnits&, const uint8_t*, uint8_t*,
+                            size_t, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
+warpseal_status offered_chunk(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
+                              size_t, void*, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
+
+template <int index>
+void expand(void* state, const uint8_t* key) {
+    const CpuCipher& facts = *cpu_cipher_at(index);
+    cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, facts.name)
+        ->expand(state, key);
+}
+
+const CudaCipher* cipher(const char* name) {
+    constexpr decltype(CudaCipher::expand) expands[] = {expand<0>, expand<1>, expand<2>};
+    static std::vector<CudaCipher> all;
+    if (all.empty()) {
+        for (size_t i = 0; i < std::size(expands) && cpu_cipher_at(i) != nullptr; ++i) {
+            const CpuCipher& facts = *cpu_cipher_at(i);
+            CudaCipher made = {};
+            made.name = facts.name;
+            made.key_bytes = facts.key_bytes;
+            made.block_bytes = facts.block_bytes;
+            made.modes = facts.modes;
+            made.state_bytes = cores_of(made).state_bytes;
+            made.expand = expands[i];
+            const CpuCipher& cores = cores_of(made);
+            for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
+                for (int direction = 0; direction < direction_count; ++direction) {
+                    if (cores.sweep[mode][direction] != nullptr)
+                        made.sweep[mode][direction] = offered_sweep;
+                    if (cores.batch[mode][direction] != nullptr)
+                        made.batch[mode][direction] = offered;
+                }
+            for (auto& xts : made.xts) xts = offered_xts;
+            for (auto& segment : made.gcm_segment) segment = offered_chunk;
+            all.push_back(made);
+        }
+    }
+    for (const CudaCipher& made : all)
+        if (std::strcmp(made.name, name) == 0) return &made;
+    return nullptr;
+}
+
+warpseal_status device_count(int* count) {
+    *count = current.device_count;
+    return step();
+}
+
+warpseal_status describe(int, warpseal_device_info* info) {
+    *info = {};
+    std::strcpy(info->name, "scripted");
+    return step();
+}
+
+bool lost() {
+    const std::lock_guard lock(stepping);
+    return current.lost;
+}
+
+warpseal_status device_alloc(int device, size_t bytes, void** out) {
+    const warpseal_status status = step(device);
+    if (status != WARPSEAL_OK) return status;
+    *out = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    on_device[*out] = {bytes, device};
+    ++current.live_device_allocations;
+    return WARPSEAL_OK;
+}
+
+void device_free(int, void* memory, size_t bytes) {
+    current.last_freed_bytes = bytes;
+    if (current.lost) ++current.calls_after_lost;
+    --current.live_device_allocations;
+    on_device.erase(memory);
+    std::free(memory);
+}
+
+warpseal_status host_alloc(int, size_t bytes, void** out) {
+    const warpseal_status status = step();
+    if (status != WARPSEAL_OK) return status;
+    *out = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    const std::lock_guard lock(stepping);
+    on_host.insert(*out);
+    ++current.live_host_allocations;
+    return WARPSEAL_OK;
+}
+
+void host_free(int, void* memory, size_t bytes) {
+    const std::lock_guard lock(stepping);
+    current.last_freed_bytes = bytes;
+    on_host.erase(memory);
+    std::free(memory);
+    if (current.lost) ++current.calls_after_lost;
+    --current.live_host_allocations;
+}
+
+warpseal_status copy(int, void* to, const void* from, size_t bytes) {
+    const warpseal_status status = step();
+    if (status == WARPSEAL_OK) std::memmove(to, from, bytes);
+    return status;
+}
+
+warpseal_status synchronize(int, void* stream) {
+    current.last_stream = stream;
+    return step();
+}
+
+warpseal_status time(int, warpseal_status (*work)(void*, void*), void* user, float* milliseconds) {
+    *milliseconds = 1;
+    const warpseal_status status = step();
+    return status == WARPSEAL_OK ? work(user, nullptr) : status;
+}
+
+warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state,
+                             warpseal_mode mode, Direction direction, const uint8_t* iv,
+                             const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+    current.last_stream = stream;
+    const warpseal_status status = step(device);
+    if (status != WARPSEAL_OK) return status;
+    cores_of(cipher).sweep[mode][static_cast<int>(direction)](state, iv, 0, in, out, bytes);
+    if (wrong(device, current.wrong_device, mode, direction, false)) out[bytes - 1] ^= 1;
+    return WARPSEAL_OK;
+}
+
+void spoil(Direction direction, const warpseal_batch& batch) {
+    if (batch.out != nullptr)
+        batch.out[0] ^= 1;
+    else if (direction == Direction::encrypt)
+        batch.tags[0] ^= 1;
+    else
+        batch.statuses[0] ^= WARPSEAL_NOT_AUTHENTIC;
+}
+
+warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state,
+                             warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                             void* stream) {
+    current.last_stream = stream;
+    const warpseal_status status = step(device);
+    if (status != WARPSEAL_OK) return status;
+    cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, 0, batch.message_count);
+    if (wrong(device, current.wrong_device, mode, direction, true)) spoil(direction, batch);
+    return WARPSEAL_OK;
+}
+
+warpseal_status xts_device(int device, const CudaCipher& cipher, const void* state,
+                           const void* tweak_state, Direction direction, const XtsUnits& units,
+                           const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
+    current.last_stream = stream;
+    const warpseal_status status = step(device);
+    if (status != WARPSEAL_OK) return status;
+    cores_of(cipher).xts[static_cast<int>(direction)](state, tweak_state, units, in, out, bytes);
+    if (wrong(device, current.wrong_device, WARPSEAL_XTS, direction, false)) out[bytes - 1] ^= 1;
+    return WARPSEAL_OK;
+}
+
+// Records a call on host memory.
+void called(int device) {
+    const std::lock_guard lock(stepping);
+    ++current.host_calls;
+    if (device < 16) ++current.host_calls_of[device];
+    // Does not count calls made while another GPU's call is failing, as no engine can know.
+    if (current.lost && calls_in_progress == 0) ++current.calls_after_lost;
+}
+
+struct CallInProgress {
+    explicit CallInProgress(int device) {
+        called(device);
+        ++calls_in_progress;
+    }
+    ~CallInProgress() { --calls_in_progress; }
+};
+
+// Processes a message step by step. After a failure it leaves garbage in outputs that are not
+// inputs too.
+template <class Work>
+warpseal_status walk(int device, const uint8_t* in, uint8_t* out, size_t bytes, size_t* done,
+                     Work work, size_t unit_bytes = 16) {
+    const size_t most = unit_bytes < step_bytes ? step_bytes / unit_bytes * unit_bytes : unit_bytes;
+    const CallInProgress here(device);
+    *done = 0;
+    while (*done < bytes) {
+        const size_t step_bytes = bytes - *done < most ? bytes - *done : most;
+        const warpseal_status status = step(device, true);
+        if (status != WARPSEAL_OK) {
+            if (in != out) std::memset(out + *done, 0xee, step_bytes);
+            return status;
+        }
+        work(*done, step_bytes);
+        *done += step_bytes;
+    }
+    return WARPSEAL_OK;
+}
+
+warpseal_status sweep_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const uint8_t* iv,
+                           uint64_t first_block, const uint8_t* in, uint8_t* out, size_t bytes,
+                           size_t* done_bytes, uint8_t* previous) {
+    const CpuCipher& cores = cores_of(cipher);
+    const bool flip = wrong(device, current.wrong_host, mode, direction, false),
+               feedback = mode == WARPSEAL_CBC || mode == WARPSEAL_CFB;
+    uint8_t before[16] = {}, last[16] = {};
+    if (feedback) std::memcpy(before, iv, cores.block_bytes);
+    const warpseal_status status =
+        walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t step_bytes) {
+            if (feedback && step_bytes >= cores.block_bytes)
+                std::memcpy(last, in + at + step_bytes - cores.block_bytes, cores.block_bytes);
+            cores.sweep[mode][static_cast<int>(direction)](state, feedback ? before : iv,
+                                                           first_block + at / cores.block_bytes,
+                                                           in + at, out + at, step_bytes);
+            std::memcpy(before, last, sizeof before);
+            if (flip) out[at + step_bytes - 1] ^= 1;
+        });
+    if (previous != nullptr && feedback) std::memcpy(previous, before, cores.block_bytes);
+    return status;
+}
+
+warpseal_status xts_host(int device, const CudaCipher& cipher, const void* state,
+                         const void* tweak_state, Direction direction, const XtsUnits& units,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+    const CpuCipher& cores = cores_of(cipher);
+    const bool flip = wrong(device, current.wrong_host, WARPSEAL_XTS, direction, false);
+    XtsUnits next = units;
+    return walk(
+        device, in, out, bytes, done_bytes,
+        [&](size_t at, size_t step_bytes) {
+            cores.xts[static_cast<int>(direction)](state, tweak_state, next, in + at, out + at,
+                                                   step_bytes);
+            for (size_t i = 0; i < step_bytes / units.unit_bytes; ++i)
+                for (size_t byte = 0; byte < 16 && ++next.first[byte] == 0; ++byte) {
+                }
+            if (flip) out[at + step_bytes - 1] ^= 1;
+        },
+        static_cast<size_t>(units.unit_bytes));
+}
+
+warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state,
+                         Direction direction, GcmState* run, uint64_t first_block,
+                         const uint8_t* in, uint8_t* out, size_t bytes, size_t* done_bytes) {
+    const CpuCipher& cores = cores_of(cipher);
+    const bool flip = wrong(device, current.wrong_host, WARPSEAL_GCM, direction, false);
+    return walk(device, in, out, bytes, done_bytes, [&](size_t at, size_t step_bytes) {
+        cores.gcm_segment[static_cast<int>(direction)](state, run, first_block + at / 16, in + at,
+                                                       out + at, step_bytes);
+        if (flip) run->sum[15] ^= 1;
+    });
+}
+
+warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                           uint64_t* done_messages, uint64_t* not_authentic) {
+    const CallInProgress here(device);
+    *not_authentic = 0;
+    for (*done_messages = 0; *done_messages < batch.message_count; ++*done_messages) {
+        const warpseal_status status = step(device, true);
+        if (status != WARPSEAL_OK) return status;
+        *not_authentic += cores_of(cipher).batch[mode][static_cast<int>(direction)](
+            state, batch, *done_messages, 1);
+    }
+    if (wrong(device, current.wrong_host, mode, direction, true)) spoil(direction, batch);
+    return WARPSEAL_OK;
+}
+
+bool pinned(const void* begin, size_t bytes) {
+    const std::lock_guard lock(stepping);
+    if (current.lost) ++current.calls_after_lost;
+    return begin != nullptr && current.all_pinned && bytes <= current.most_pinned;
+}
+
+warpseal_status device_of(const void* memory, int* device) {
+    const auto after = on_device.upper_bound(const_cast<void*>(memory));
+    if (after == on_device.begin()) return WARPSEAL_INVALID_ARGUMENT;
+    const auto& [begin, what] = *std::prev(after);
+    *device = what.second;
+    return static_cast<const uint8_t*>(memory) < static_cast<uint8_t*>(begin) + what.first
+               ? WARPSEAL_OK
+               : WARPSEAL_INVALID_ARGUMENT;
+}
+
+warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
+    std::memset(out, 0, bytes);
+    return step();
+}
+
+// ---- key encapsulation
+
+warpseal_status offered_kem(const warpseal_kem_batch&, uint64_t, void*, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
+
+// Returns a separate descriptor for each set: result tables are keyed by its address.
+const CudaKem* kem(const char* set) {
+    static CudaKem all[kem::set_count];
+    for (int i = 0; i < kem::set_count; ++i) {
+        all[i] = {kem::sets[i],
+                  [](KemOperation, uint64_t) { return size_t{0}; },
+                  {offered_kem, offered_kem, offered_kem}};
+        if (std::strcmp(kem::sets[i]->name, set) == 0) return &all[i];
+    }
+    return nullptr;
+}
+
+// Computes one item with its coins of the call. Returns the number of items without a result: 0 or
+// 1.
+uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
+                  const DrawnCoins* coins, uint64_t item) {
+    // A sanitizer slows the portable loops down to minutes.
+    const CpuKem& cores =
+        *cpu_kem(cpu_has_kem(Target::avx2) ? Target::avx2 : Target::portable, kem.params->name);
+    const size_t stride = drawn_coins_stride(*kem.params, operation);
+    std::vector<uint8_t> drawn(stride), memory(cores.work_bytes(operation, 1) + 64);
+    warpseal_kem_batch one = sub_batch(batch, item, 1);
+    if (coins != nullptr) {
+        cores_of(*coins->aes)
+            .sweep[WARPSEAL_CTR][0](coins->state, coins->counter,
+                                    (coins->first_item + item) * (stride / 16), drawn.data(),
+                                    drawn.data(), stride);
+        one.coins = drawn.data();
+    }
+    void* work =
+        reinterpret_cast<void*>((reinterpret_cast<uintptr_t>(memory.data()) + 63) / 64 * 64);
+    const uint64_t failed = cores.run[static_cast<int>(operation)](one, 0, 1, work);
+    if ((current.wrong_kem >> static_cast<int>(operation) & 1) != 0)
+        (operation == KemOperation::keypair ? one.public_keys : one.shared_secrets)[0] ^= 1;
+    return failed;
+}
+
+warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation,
+                           const warpseal_kem_batch& batch, uint64_t, const DrawnCoins* coins,
+                           void* stream) {
+    current.last_stream = stream;
+    const warpseal_status status = step(device);
+    for (uint64_t i = 0; status == WARPSEAL_OK && i < batch.count; ++i)
+        kem_item(kem, operation, batch, coins, i);
+    return status;
+}
+
+warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
+                         const warpseal_kem_batch& batch, uint64_t, const DrawnCoins* coins,
+                         uint64_t* done, uint64_t* failed) {
+    const CallInProgress here(device);
+    *failed = 0;
+    for (*done = 0; *done < batch.count; ++*done) {
+        const warpseal_status status = step(device, true);
+        if (status != WARPSEAL_OK) {  // outputs that were in flight
+            if (operation != KemOperation::keypair)
+                std::memset(batch.shared_secrets + *done * batch.shared_secret_stride, 0x3c, 32);
+            return status;
+        }
+        *failed += kem_item(kem, operation, batch, coins, *done);
+    }
+    return WARPSEAL_OK;
+}
+
+warpseal_status pool_transfer(int device, PoolTransfer what, void* slots, void* items,
+                              size_t stride, const uint32_t* numbers, uint64_t count, void*) {
+    const warpseal_status status = step(device);
+    for (uint64_t i = 0; status == WARPSEAL_OK && i < count; ++i) {
+        const uint64_t number = numbers == nullptr ? i : numbers[i];
+        const bool absent = number == no_pool_slot;
+        uint8_t *const slot = static_cast<uint8_t*>(slots) + number * stride,
+                       *const item = static_cast<uint8_t*>(items) + i * stride;
+        if (what == PoolTransfer::get && absent) std::memset(item, 0, stride);
+        if (what == PoolTransfer::get && !absent) std::memcpy(item, slot, stride);
+        if (what == PoolTransfer::put)
+            std::memcpy(slot, item, stride), std::memset(item, 0, stride);
+        if (what == PoolTransfer::wipe && !absent) std::memset(slot, 0, stride);
+    }
+    return status;
+}
+
+void zeroize_launches(int) {
+    if (current.lost) ++current.calls_after_lost;
+    ++current.zeroized;
+}
+
+}  // namespace
+
+Script& script() { return current; }
+
+const warpseal::GpuBackend* fake_backend(const Script& script) {
+    static std::vector<std::unique_ptr<GpuBackend>>
+        backends;  // never freed: results are recorded by address
+    current = script;
+    backends.push_back(std::make_unique<GpuBackend>(GpuBackend{
+        cipher,       device_count,     describe,     lost,       device_alloc,   device_free,
+        host_alloc,   host_free,        copy,         copy,       synchronize,    time,
+        sweep_device, xts_device,       batch_device, sweep_host, xts_host,       gcm_host,
+        batch_host,   zeroize_launches, pinned,       device_of,  copy_both_ways, kem,
+        kem_device,   kem_host,         pool_transfer}));
+    return backends.back().get();
+}
+
+}  // namespace tests
