@@ -210,8 +210,8 @@ constexpr typename Expanded::Functions functions_of = block_functions<Expanded>(
 
 // The ciphers of one header on one target, which differ in key size. The mode functions are
 // compiled once for a family. They call through Key::functions. Which pointers are null they see
-// in `functions`, those of the first cipher, at compile time.
-template <class CpuTarget, class First, class... Cipher>
+// in `functions`, those of the header's first cipher, at compile time.
+template <class CpuTarget, class First>
 struct Family {
     using Target = CpuTarget;
     using Functions = typename ExpandedKey<Target, First>::Functions;
@@ -236,7 +236,6 @@ struct Family {
             equal = equal && R::chains_at_once == Representation::chains_at_once;
         return equal;
     }
-    static_assert((includes<Cipher>() && ...), "ciphers of one header differ in key size only");
 };
 
 // Encrypts one block.
