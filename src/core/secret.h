@@ -52,8 +52,6 @@ using StackWord = uint64_t __attribute__((vector_size(16), aligned(1), may_alias
 // own target.
 [[maybe_unused]] __attribute__((noinline)) static void clear_words(uint8_t* memory, size_t bytes) {
     constexpr size_t word = sizeof(StackWord);
-    // The C library's stores are wider than those of a target without AVX.
-    if (word < 32 && bytes > 4096) return wipe(memory, bytes);
     // Volatile, so that the compiler emits neither a byte loop nor a call.
     const auto clear = [](uint8_t * p) __attribute__((always_inline)) {
         *reinterpret_cast<volatile StackWord*>(p) = StackWord{};
@@ -72,7 +70,11 @@ template <size_t bytes>
 __attribute__((noinline)) static void clear_stack() {
     static_assert(bytes >= 4 * sizeof(StackWord));
     uint8_t stack[bytes];
-    clear_words(stack, sizeof stack);
+    // Without AVX, the C library's stores are wider.
+    if constexpr (sizeof(StackWord) < 32 && bytes > 4096)
+        wipe(stack, bytes);
+    else
+        clear_words(stack, bytes);
 }
 
 // Compilers spill round keys and states to the stack. Functions that handle secrets are called
@@ -84,7 +86,8 @@ template <auto function, size_t stack_bytes, class Type = decltype(+function)>
 struct StackZeroizer;
 template <auto function, size_t stack_bytes, class Result, class... Argument>
 struct StackZeroizer<function, stack_bytes, Result (*)(Argument...)> {
-    static Result call(Argument... argument) {
+    // Not inlined, so that a caller with a path that needs no zeroizing has no frame for it.
+    __attribute__((noinline)) static Result call(Argument... argument) {
         Result (*work)(Argument...) = function;
         // Opaque to the compiler, so that the call is not inlined and has its own frame.
         __asm__ __volatile__("" : "+r"(work));

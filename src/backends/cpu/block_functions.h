@@ -74,8 +74,8 @@ struct BlockFunctions {
     // use those above.
     Run encrypt_state;  // encrypts state_blocks blocks
     Run encrypt_one;
-    // XORs up to `tiles` wide runs with the keystream from counter block `first` on. Returns the
-    // number of runs done.
+    // CTR: XORs up to `tiles` wide runs with the keystream from counter block `first` on. Returns
+    // the number of runs done, which may be 0.
     size_t (*count)(const Key&, Counting&, const Text& first, const uint8_t* in, uint8_t* out,
                     size_t tiles);
     using Sweep = void (*)(const Key&, const Text& iv, uint64_t first_block, const uint8_t* in,
@@ -210,8 +210,8 @@ constexpr typename Expanded::Functions functions_of = block_functions<Expanded>(
 
 // The ciphers of one header on one target, which differ in key size. The mode functions are
 // compiled once for a family. They call through Key::functions. Which pointers are null they see
-// in `functions`, those of the first cipher, at compile time.
-template <class CpuTarget, class First, class... Cipher>
+// in `functions`, those of the header's first cipher, at compile time.
+template <class CpuTarget, class First>
 struct Family {
     using Target = CpuTarget;
     using Functions = typename ExpandedKey<Target, First>::Functions;
@@ -222,13 +222,20 @@ struct Family {
                             narrow_blocks = Representation::narrow_blocks;
     static constexpr const Functions& functions = functions_of<ExpandedKey<Target, First>>;
 
+    // True if the mode functions of this family are right for another cipher.
     template <class Other>
-    static constexpr bool has =
-        functions.same_loops(functions_of<ExpandedKey<Target, Other>>) &&
-        ExpandedKey<Target, Other>::Representation::wide_blocks
-            == wide_blocks&& ExpandedKey<Target, Other>::Representation::narrow_blocks
-            == narrow_blocks;
-    static_assert((has<Cipher> && ...), "a header's ciphers have the same loops and run sizes");
+    static constexpr bool includes() {
+        using Expanded = ExpandedKey<Target, Other>;
+        using R = typename Expanded::Representation;
+        bool equal = functions.same_loops(functions_of<Expanded>);
+        equal = equal && R::wide_blocks == wide_blocks && R::narrow_blocks == narrow_blocks;
+        equal = equal && R::stack_bytes == Representation::stack_bytes;
+        if constexpr (requires { R::state_blocks; })
+            equal = equal && R::state_blocks == Representation::state_blocks;
+        if constexpr (requires { R::chains_at_once; })
+            equal = equal && R::chains_at_once == Representation::chains_at_once;
+        return equal;
+    }
 };
 
 // Encrypts one block.

@@ -157,32 +157,35 @@ struct CipherEntry {
 
     // Serial modes without a tag: CBC and CFB encryption, OFB.
     template <class Mode>
-    static uint64_t chain_batch(const void* state, const warpseal_batch& batch, uint64_t first,
-                                uint64_t count) {
-        if constexpr (HasSmallMessages<Representation>) {
-            if (count == 1 && !batch.keys) {
-                const Message m = message_of(batch, first);
-                if (m.bytes % 16 == 0) {
-                    if (batch.statuses) batch.statuses[first] = WARPSEAL_OK;
-                    Block<4> chained = load_block<4>(m.iv);
-                    Representation::template chain<Mode>(schedule(state), chained, m.in, m.out,
-                                                         m.bytes / 16);
-                    return 0;
-                }
+    static constexpr CpuCipher::Batch chain_entry() {
+        if constexpr (HasSmallMessages<Representation>) return whole_blocks_or_chain_batch<Mode>;
+        if constexpr (Family::functions.chains_of_one[0] != nullptr) return chain_batch<Mode>;
+        return batch<Modes::template chain_batch<Mode>>;
+    }
+    template <class Mode>
+    static uint64_t whole_blocks_or_chain_batch(const void* state, const warpseal_batch& batch,
+                                                uint64_t first, uint64_t count) {
+        if (count == 1 && !batch.keys) {
+            const Message m = message_of(batch, first);
+            if (m.bytes % 16 == 0) {
+                if (batch.statuses) batch.statuses[first] = WARPSEAL_OK;
+                Block<4> chained = load_block<4>(m.iv);
+                Representation::template chain<Mode>(schedule(state), chained, m.in, m.out,
+                                                     m.bytes / 16);
+                return 0;
             }
         }
-        return other_chain_batch<Mode>(state, batch, first, count);
+        return chain_batch<Mode>(state, batch, first, count);
     }
-    // Not inlined, so that chain_batch needs no stack frame for it.
+    // Not inlined, so that the function above needs no stack frame for it.
     template <class Mode>
-    __attribute__((noinline)) static uint64_t other_chain_batch(const void* state,
-                                                                const warpseal_batch& batch,
-                                                                uint64_t first, uint64_t count) {
+    __attribute__((noinline)) static uint64_t chain_batch(const void* state,
+                                                          const warpseal_batch& batch,
+                                                          uint64_t first, uint64_t count) {
         constexpr auto* function = Modes::template chain_batch<Mode>;
         constexpr auto* alone = StackZeroizer<function, small_stack_bytes>::call;
-        const bool own_loop =
-            Family::functions.chains_of_one[0] != nullptr && count == 1 && !batch.keys;
-        return (own_loop ? alone : CipherEntry::batch<function>)(state, batch, first, count);
+        const bool one = count == 1 && !batch.keys;
+        return (one ? alone : CipherEntry::batch<function>)(state, batch, first, count);
     }
 
     static constexpr CpuCipher describe();
@@ -229,11 +232,11 @@ constexpr CpuCipher CipherEntry<Family, Cipher>::describe() {
     c.sweep[WARPSEAL_CFB][1] = sweep<CfbDecryption, decrypt>;
     c.batch[WARPSEAL_CTR][0] = c.batch[WARPSEAL_CTR][1] =
         batch<Modes::template sweep_batch<Ctr, encrypt>>;
-    c.batch[WARPSEAL_CBC][0] = chain_batch<CbcEncryption>;
+    c.batch[WARPSEAL_CBC][0] = chain_entry<CbcEncryption>();
     c.batch[WARPSEAL_CBC][1] = batch<Modes::template sweep_batch<CbcDecryption, decrypt>>;
-    c.batch[WARPSEAL_CFB][0] = chain_batch<CfbEncryption>;
+    c.batch[WARPSEAL_CFB][0] = chain_entry<CfbEncryption>();
     c.batch[WARPSEAL_CFB][1] = batch<Modes::template sweep_batch<CfbDecryption, decrypt>>;
-    c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = chain_batch<Ofb>;
+    c.batch[WARPSEAL_OFB][0] = c.batch[WARPSEAL_OFB][1] = chain_entry<Ofb>();
     c.batch[WARPSEAL_CMAC][0] = batch<Modes::template cmac_batch<encrypt>>;
     c.batch[WARPSEAL_CMAC][1] = batch<Modes::template cmac_batch<decrypt>>;
     if constexpr (Family::Functions::has_long_blocks) {
@@ -256,10 +259,13 @@ constexpr CpuCipher CipherEntry<Family, Cipher>::describe() {
 // The exports of one object.
 template <class Target, class Ciphers>
 struct Exports;
-template <class Target, class... Cipher>
-struct Exports<Target, List<Cipher...>> {
-    using Ciphers = Family<Target, Cipher...>;
-    static constexpr CpuCipher ciphers[] = {CipherEntry<Ciphers, Cipher>::describe()...};
+template <class Target, class First, class... Cipher>
+struct Exports<Target, List<First, Cipher...>> {
+    using Ciphers = Family<Target, First>;
+    static_assert((Ciphers::template includes<Cipher>() && ...),
+                  "ciphers of one header differ in key size only");
+    static constexpr CpuCipher ciphers[] = {CipherEntry<Ciphers, First>::describe(),
+                                            CipherEntry<Ciphers, Cipher>::describe()...};
 
     static constexpr const CpuBlockLoops* block_loops() {
         if constexpr (HasSmallMessages<typename Ciphers::Representation>) return all_block_loops;
@@ -271,6 +277,7 @@ struct Exports<Target, List<Cipher...>> {
 
 private:
     static constexpr CpuBlockLoops all_block_loops[] = {
+        BlockLoops<ExpandedKey<Target, First>>::describe(),
         BlockLoops<ExpandedKey<Target, Cipher>>::describe()...};
 };
 

@@ -98,7 +98,7 @@ struct Avx2Small {
     }
 };
 
-using KemAvx2 = VectorKemTarget<Avx2Vectors, Avx2Wide, Avx2Small>;
+struct KemAvx2 : VectorKemTarget<Avx2Vectors, Avx2Wide, Avx2Small> {};
 
 }  // namespace
 }  // namespace warpseal::cpu

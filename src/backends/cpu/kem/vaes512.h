@@ -99,7 +99,7 @@ struct Vaes512Small : Unit512 {
     }
 };
 
-using KemVaes512 = VectorKemTarget<Vaes512Vectors, Vaes512Wide, Vaes512Small>;
+struct KemVaes512 : VectorKemTarget<Vaes512Vectors, Vaes512Wide, Vaes512Small> {};
 
 }  // namespace
 }  // namespace warpseal::cpu

@@ -8,7 +8,7 @@
 namespace warpseal::cpu {
 namespace {
 
-using Aesni = X86Target<Width128, 16, ByteSlicedByAes>;
+struct Aesni : X86Target<Width128, 16, ByteSlicedByAes> {};
 
 }  // namespace
 }  // namespace warpseal::cpu

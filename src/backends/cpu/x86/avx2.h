@@ -9,7 +9,7 @@
 namespace warpseal::cpu {
 namespace {
 
-using Avx2 = X86Target<Width128, 32, ByteSlicedByAes>;
+struct Avx2 : X86Target<Width128, 32, ByteSlicedByAes> {};
 
 }  // namespace
 }  // namespace warpseal::cpu

@@ -69,7 +69,7 @@ struct Width256 {
     }
 };
 
-using Vaes256 = X86Target<Width256, 32, ByteSlicedByGfni>;
+struct Vaes256 : X86Target<Width256, 32, ByteSlicedByGfni> {};
 
 }  // namespace
 }  // namespace warpseal::cpu

@@ -104,7 +104,7 @@ struct Width512 {
     }
 };
 
-using Vaes512 = X86Target<Width512, 64, ByteSlicedByGfni>;
+struct Vaes512 : X86Target<Width512, 64, ByteSlicedByGfni> {};
 
 }  // namespace
 }  // namespace cpu
