@@ -1,0 +1,270 @@
+"""Writes the files of a trial that depend on its cipher: the C adapter and the device code."""
+from c_source import NotUnderstood
+
+# Words of C++ that a C file may use as names.
+CPP_WORDS = set("""alignas alignof and and_eq bitand bitor catch char16_t char32_t char8_t class
+    compl concept consteval constexpr constinit const_cast co_await co_return co_yield decltype
+    delete dynamic_cast explicit export friend mutable namespace new noexcept not not_eq nullptr
+    operator or or_eq private protected public reinterpret_cast requires static_cast template this
+    throw try typeid typename using virtual wchar_t xor xor_eq""".split())
+# Words of C as nvcc knows them. Qualifiers without effect on results are left out.
+TO_CPP = {"restrict": "__restrict__", "__restrict": "__restrict__", "_Bool": "bool",
+          "_Static_assert": "static_assert", "_Alignof": "alignof", "_Alignas": "alignas",
+          "register": "", "_Noreturn": "", "__extension__": "", "volatile": "volatile",
+          "__inline": "inline", "__inline__": "inline", "__const": "const"}
+LAYOUT = "the context has another size in C++ than in C"
+PRELUDE = """// Generated: the declarations of the C file that its block functions use, with execution and
+// memory spaces added. Lines and names are those of the C file.
+{headers}#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#define __builtin_bswap16(x) ((uint16_t)__byte_perm((x), 0, 0x4401))
+#define __builtin_bswap32(x) __byte_perm((x), 0, 0x0123)
+#define __builtin_bswap64(x) \\
+    ((uint64_t)__byte_perm((uint32_t)(x), 0, 0x0123) << 32 | \\
+     __byte_perm((uint32_t)((uint64_t)(x) >> 32), 0, 0x0123))
+#define memmove device_memmove
+#define memcmp device_memcmp
+#define __bswap_16 __builtin_bswap16
+#define __bswap_32 __builtin_bswap32
+#define __bswap_64 __builtin_bswap64
+
+#define TRIAL_CONSTANT {constant}
+constexpr unsigned trial_block_bytes = {block_bytes};
+constexpr bool trial_decrypts = {decrypts};
+"""
+
+
+def pointer(argument, expression):
+    """Casts an expression to the type of an argument."""
+    if len(argument.dimensions) > 1 and argument.pointers == 1:
+        rest = "".join(f"[{d}]" for d in argument.dimensions[1:])
+        return f"({argument.base} (*){rest})(void *)({expression})"
+    return f"({argument.base} *)(void *)({expression})"
+
+
+def call(function, values):
+    """The call of a function with the given expressions for its arguments."""
+    return f"{function.name}({', '.join(values[a.position] for a in function.arguments)})"
+
+
+def block_call(function, roles):
+    context, source, out = roles
+    names = {context.position: pointer(context, "context")}
+    if source is not out:
+        names[source.position] = pointer(source, "in")
+        names[out.position] = pointer(out, "out")
+        return call(function, names) + ";"
+    names[out.position] = pointer(out, "out")
+    return f"memcpy(out, in, {{block_bytes}}); {call(function, names)};"
+
+
+def is_constant(variable):
+    words = [t.text for t in variable.core]
+    words = words[:words.index("=")] if "=" in words else words
+    last = len(words) - 1 - words[::-1].index("*") if "*" in words else 0
+    return "const" in words[last:]
+
+
+def string(text):
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def byte_list(data):
+    return "{" + ", ".join(f"0x{b:02x}" for b in data) + "}"
+
+
+def vector_text(vectors):
+    lines = []
+    for i, row in enumerate(vectors):
+        for what, data in zip(("key", "plaintext", "ciphertext"), row):
+            lines.append(f"static const uint8_t {what}_{i}[] = {byte_list(data)};")
+    lines.append("static const struct trial_vector vectors[] = {")
+    lines += [f"    {{key_{i}, plaintext_{i}, ciphertext_{i}, sizeof plaintext_{i}}},"
+              for i in range(len(vectors))]
+    return "\n".join(lines + ["    {NULL, NULL, NULL, 0}", "};"])
+
+
+class Trial:
+    """A cipher with the roles of its functions' arguments."""
+
+    def __init__(self, name, source, key, key_roles, encrypt, encrypt_roles, decrypt,
+                 decrypt_roles, context_type, key_bytes, block_bytes):
+        self.name, self.source = name, source
+        self.key, self.key_roles = key, key_roles
+        self.encrypt, self.encrypt_roles = encrypt, encrypt_roles
+        self.decrypt, self.decrypt_roles = decrypt, decrypt_roles
+        self.context_type, self.key_bytes, self.block_bytes = context_type, key_bytes, block_bytes
+        self.reached = source.reached_from([f.name for f in (encrypt, decrypt) if f])
+        self.variables = []
+        for name in sorted(self.reached):
+            variable = source.definitions[name]
+            if variable.kind != "variable":
+                continue
+            if not is_constant(variable) and variable.has("*"):
+                raise NotUnderstood(
+                    f"the variable {name} ({variable.place}) holds a pointer that changes at run "
+                    "time, which a GPU cannot follow; make it const, or an array")
+            self.variables.append(name)
+
+    def filled(self, text):
+        return text.replace("{block_bytes}", str(self.block_bytes))
+
+    def expand_body(self):
+        if self.key is None:
+            return f"memcpy(context, key, {self.key_bytes});"
+        context, key, length = self.key_roles
+        values = {context.position: pointer(context, "context"),
+                  key.position: pointer(key, "key")}
+        if length is not None:
+            values[length.position] = str(
+                8 * self.key_bytes if "bit" in length.name.lower() else self.key_bytes)
+        return call(self.key, values) + ";"
+
+    def adapter(self, include, vectors):
+        """The C file that includes the cipher's and gives its functions one signature."""
+        main = "main" in self.source.definitions
+        signature = "(const void *context, const uint8_t *in, uint8_t *out)"
+        lines = ["/* Generated. */", "#define main cipher_file_main" if main else "",
+                 f'#include "{include}"', "#undef main" if main else "", "",
+                 "#include <string.h>", "", '#include "trial.h"', "",
+                 "static void trial_expand(const uint8_t *key, void *context) {",
+                 f"    {self.expand_body()}", "}",
+                 f"static void trial_encrypt{signature} {{",
+                 f"    {self.filled(block_call(self.encrypt, self.encrypt_roles))}", "}"]
+        if self.decrypt:
+            lines += [f"static void trial_decrypt{signature} {{",
+                      f"    {self.filled(block_call(self.decrypt, self.decrypt_roles))}", "}"]
+        lines += [vector_text(vectors), "static const struct trial_variable variables[] = {"]
+        lines += [f'    {{"{v}", (void *)&{v}, sizeof {v}, '
+                  f"{int(is_constant(self.source.definitions[v]))}}}," for v in self.variables]
+        lines += ["    {NULL, NULL, 0, 1}", "};", "const struct trial_cipher cipher_under_trial = {"]
+        fields = {
+            "name": string(self.name), "encrypt_name": string(self.encrypt.name),
+            "decrypt_name": string(self.decrypt.name) if self.decrypt else "NULL",
+            "key_name": string(self.key.name if self.key else "the copy of the key"),
+            "context_name": string(self.context_type), "key_bytes": self.key_bytes,
+            "block_bytes": self.block_bytes, "context_bytes": f"sizeof({self.context_type})",
+            "expand": "trial_expand", "encrypt": "trial_encrypt",
+            "decrypt": "trial_decrypt" if self.decrypt else "NULL", "variables": "variables",
+            "variable_count": len(self.variables), "vectors": "vectors",
+            "vector_count": len(vectors)}
+        lines += [f"    .{name} = {value}," for name, value in fields.items()]
+        return "\n".join(lines + ["};", ""])
+
+    def device_code(self, context_bytes, constant):
+        """The device code, once for each memory that its tables may lie in."""
+        headers = "".join(f"#include <{h}>\n" for h in self.source.system_headers())
+        parts = [PRELUDE.format(headers=headers, constant=int(constant),
+                                block_bytes=self.block_bytes,
+                                decrypts=str(bool(self.decrypt)).lower())]
+        parts += ["namespace in_global {", self.body("__device__ __align__(16)"),
+                  self.cipher("global", "0", "return context;"),
+                  f'static_assert(sizeof({self.context_type}) == {context_bytes}, "{LAYOUT}");',
+                  "}  // namespace in_global"]
+        if constant:
+            parts += ["namespace in_constant {", self.body("__constant__ __align__(16)"),
+                      f"__constant__ __align__(16) uint8_t constant_context[{context_bytes}];",
+                      self.cipher("constant", "0", "return constant_context;"),
+                      "}  // namespace in_constant"]
+        undefine = "#undef memmove\n#undef memcmp\n"
+        return "\n".join([*parts, self.shared(context_bytes), self.copies(constant), undefine])
+
+    def shared(self, context_bytes):
+        members = "".join(f"alignas(16) std::remove_cv_t<decltype(in_global::{v})> {v};\n"
+                          for v in self.variables)
+        copies = "".join(
+            f"copy_to_shared(reinterpret_cast<uint8_t*>(&tables().{v}), "
+            f"reinterpret_cast<const uint8_t*>(&in_global::{v}), sizeof(Tables::{v}));\n"
+            for v in self.variables)
+        size = "sizeof(Tables)" if self.variables else "0"
+        prepare = (f"{copies}copy_to_shared(shared_memory + {size}, context, {context_bytes});\n"
+                   f"__syncthreads();\nreturn shared_memory + {size};")
+        return "\n".join([
+            "extern __shared__ __align__(16) uint8_t shared_memory[];", "namespace in_shared {",
+            f"struct alignas(16) Tables {{\n{members}}};",
+            "__device__ __forceinline__ Tables& tables() {",
+            "    return *reinterpret_cast<Tables*>(shared_memory);", "}", self.body(None),
+            self.cipher("shared", f"{size} + {context_bytes}", prepare),
+            "}  // namespace in_shared"])
+
+    def cipher(self, place, shared_bytes, prepare):
+        """The structure that the kernels take."""
+        signature = "(const uint8_t* context, const uint8_t* in, uint8_t* out)"
+        encrypt = self.filled(block_call(self.encrypt, self.encrypt_roles))
+        decrypt = self.filled(block_call(self.decrypt, self.decrypt_roles)) if self.decrypt else ""
+        return "\n".join([
+            '\n#line 1 "device_cipher.cuh"', "struct Cipher {",
+            f'static constexpr const char* place = "{place}";',
+            f"static constexpr size_t shared_bytes = {shared_bytes};",
+            f"static __device__ const uint8_t* prepare(const uint8_t* context) {{\n{prepare}\n}}",
+            f"static __device__ void encrypt{signature} {{ {encrypt} }}",
+            f"static __device__ void decrypt{signature} {{ {decrypt} }}", "};"])
+
+    def copies(self, constant):
+        """Copies what is known at run time alone: variables that are not const, and the context."""
+        lines = ["inline cudaError_t copy_tables(const uint8_t* context, size_t bytes) {",
+                 "cudaError_t error = cudaSuccess;", "(void)context, (void)bytes;"]
+        places = ["in_global"] + ["in_constant"] * constant
+        for i, name in enumerate(self.variables):
+            if not is_constant(self.source.definitions[name]):
+                lines += [f"if (error == cudaSuccess) error = cudaMemcpyToSymbol({place}::{name}, "
+                          f"cipher_under_trial.variables[{i}].data, sizeof {place}::{name});"
+                          for place in places]
+        if constant:
+            lines.append("if (error == cudaSuccess) error = cudaMemcpyToSymbol("
+                         "in_constant::constant_context, context, bytes);")
+        return "\n".join(lines + ["return error;", "}", ""])
+
+    def body(self, table_space):
+        """The reached declarations; without a space for tables, these lie in tables()."""
+        text = []
+        for d in self.source.declarations:
+            if d.system:
+                continue
+            if d.kind in ("typedef", "type"):
+                text.append(written(d, "", {}))
+            elif d.kind in ("function", "prototype") and d.names[0] in self.reached:
+                space = "__device__" if d.has("static") else "static __device__"
+                text.append(written(d, space, {} if table_space else self.renamed(d)))
+            elif d.kind == "variable" and table_space and set(d.names) & self.reached:
+                if any(self.source.definitions[n] is d for n in d.names):
+                    text.append(written(d, table_space, {}))
+        return "".join(text)
+
+    def renamed(self, function):
+        """Names of tables in a function's body, unless the function declares the name itself."""
+        names = {}
+        for before, token in zip(function.core, function.core[1:]):
+            if token.text not in self.variables or before.text in (".", "->"):
+                continue
+            declares = before.is_word and before.text not in ("return", "sizeof", "case", "else")
+            names[token.text] = (token.text if declares or names.get(token.text) == token.text
+                                 else f"(tables().{token.text})")
+        return names
+
+
+def written(declaration, space, renamed):
+    """A declaration as C++, its lines as in the C file."""
+    text, file, line, previous = [], None, 0, None
+    # Attributes of a type decide its layout; those of functions are gcc's advice on speed.
+    types = declaration.kind in ("typedef", "type")
+    for i, token in enumerate(declaration.tokens if types else declaration.core):
+        word = token.text
+        if token.file != file or not 0 <= token.line - line < 20:
+            text.append(f'\n#line {token.line} "{token.file}"\n')
+        else:
+            text.append("\n" * (token.line - line))
+        file, line = token.file, token.line
+        if i == 0:
+            text.append(space + " ")
+        if word == "extern" or (previous == "[" and word in ("static", "const", "restrict")):
+            continue
+        if token.is_word:
+            if previous not in (".", "->"):
+                word = renamed.get(word, word)
+            word = TO_CPP.get(word, word + "_" if word in CPP_WORDS else word)
+        text.append(word + " ")
+        previous = token.text
+    return "".join(text)
