@@ -63,7 +63,9 @@ def matching(tokens, start):
 def without_attributes(tokens):
     result, i = [], 0
     while i < len(tokens):
-        if tokens[i].text in ATTRIBUTES and i + 1 < len(tokens) and tokens[i + 1].text == "(":
+        if tokens[i].text == "__extension__":
+            i += 1
+        elif tokens[i].text in ATTRIBUTES and i + 1 < len(tokens) and tokens[i + 1].text == "(":
             i = matching(tokens, i + 1)
         else:
             result.append(tokens[i])
@@ -105,9 +107,9 @@ def classified(tokens, system):
     core = without_attributes(tokens)
     first = core[0].text
     name = function_name(core)
-    if first in ("typedef",):
+    if first == "typedef":
         return Declaration("typedef", tokens, core, declarators(core), system)
-    if first in ("_Static_assert", "static_assert", ";", "__extension__"):
+    if first in ("_Static_assert", "static_assert", ";"):
         return Declaration("other", tokens, core, [], system)
     if name and core[-1].text == "}":
         return Declaration("function", tokens, core, [name], system)
@@ -204,9 +206,12 @@ class Source:
                 if marker:
                     # The marker's own newline is counted, too.
                     line, file = int(marker[1]) - 1, marker[2]
-                    if "3" in marker[3].split() or file.startswith("<"):
+                    # Flag 1 enters a file, 3 says that it is the system's. Within a user's file,
+                    # 3 alone marks what a macro of the system expands to.
+                    flags = marker[3].split()
+                    if file.startswith("<") or ("1" in flags and "3" in flags):
                         self.systems.add(file)
-                    elif file not in self.files:
+                    elif file not in self.systems and file not in self.files:
                         self.files.append(file)
             elif kind != "space":
                 tokens.append(Token(match[0], file, line, kind == "word"))

@@ -251,6 +251,14 @@ def architecture(told):
     return "90a" if capability == "90" else capability
 
 
+def copy_changed(template, folder):
+    """Copies a template unless it is there already, so that its object stays up to date."""
+    text, copy = (HERE / template).read_bytes(), folder / template
+    if not copy.exists() or copy.read_bytes() != text:
+        copy.write_bytes(text)
+    return copy.stat().st_mtime
+
+
 class Build:
     """The trial's directory and the commands that fill it."""
 
@@ -259,41 +267,45 @@ class Build:
         self.cc = shlex.split(os.environ.get("CC", "gcc"))
         self.cxx = shlex.split(os.environ.get("CXX", "g++"))
         self.folder = pathlib.Path(options.output or ROOT / "build/trial" / options.name).resolve()
-        if ROOT in self.folder.parents and ROOT / "build" not in self.folder.parents:
+        if self.folder == ROOT or (ROOT in self.folder.parents
+                                   and ROOT / "build" not in self.folder.parents):
             raise NotUnderstood(f"--output {options.output} lies in the source tree; choose a "
                                 "directory below build, or outside")
-        if self.folder.exists() and any(self.folder.iterdir()) and not (
-                self.folder / "trial.h").exists():
+        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())) \
+                and not (self.folder / "trial.h").exists():
             raise NotUnderstood(f"--output {self.folder} has files that are no trial's; choose "
                                 "another directory")
         self.folder.mkdir(parents=True, exist_ok=True)
         self.c_flags = C_FLAGS + shlex.split(options.cflags)
 
     def cores(self, vectors):
-        """Builds the program for cores alone. Returns the sizes of the context and the tables."""
-        for template in ("trial.h", "gpu.h", "main.cpp", "no_gpu.cpp", "gpu.cu"):
-            shutil.copyfile(HERE / template, self.folder / template)
+        """Builds the program for cores alone, and writes the device code."""
+        changed = max(copy_changed(template, self.folder) for template in (
+            "trial.h", "gpu.h", "main.cpp", "no_gpu.cpp", "gpu.cu"))
         include = copy_sources(self.trial.source, self.folder)
         (self.folder / "adapter.c").write_text(self.trial.adapter(include, vectors))
         beside = ["-I", str(self.trial.source.path.resolve().parent)]
         compile_with([*self.cc, *self.c_flags, *beside, "-c", "adapter.c"], self.folder)
-        compile_with([*self.cxx, "-std=c++20", "-O2", "-pthread", "-c", "main.cpp"], self.folder)
-        compile_with([*self.cxx, "-std=c++20", "-pthread", "-static-libstdc++", "-static-libgcc",
-                      "-o", "trial-cores", "main.o", "adapter.o", "no_gpu.cpp"], self.folder)
+        for name in ("main", "no_gpu"):
+            done = self.folder / f"{name}.o"
+            if not done.exists() or done.stat().st_mtime < changed:
+                compile_with([*self.cxx, "-std=c++20", "-O2", "-pthread", "-c", f"{name}.cpp"],
+                             self.folder)
+        compile_with([*self.cxx, "-pthread", "-static-libstdc++", "-static-libgcc", "-o",
+                      "trial-cores", "main.o", "adapter.o", "no_gpu.o"], self.folder)
         run = subprocess.run([self.folder / "trial-cores", "--sizes"], capture_output=True,
                              text=True, check=True)
-        return map(int, run.stdout.split())
-
-    def gpu(self, nvcc, context_bytes, table_bytes):
-        """Builds the program for cores and GPU."""
+        context_bytes, table_bytes = map(int, run.stdout.split())
         # A kernel's other constants take some of the 64 KiB.
         constant = context_bytes + table_bytes <= 65536 - 512
-        code = self.trial.device_code(context_bytes, constant)
-        (self.folder / "device_cipher.cuh").write_text(code)
-        compile_with([nvcc, "-std=c++20", "-O3", "-w", f"-arch=sm_{architecture(self.options.gpu)}",
-                      "-ccbin", self.cxx[0], "-Xcompiler", "-pthread,-static-libstdc++,"
-                      "-static-libgcc", "-o", "trial", "gpu.cu", "main.o", "adapter.o"],
-                     self.folder)
+        (self.folder / "device_cipher.cuh").write_text(
+            self.trial.device_code(context_bytes, constant))
+
+    def gpu_command(self, nvcc):
+        return [nvcc, "-std=c++20", "-O3", "-w", f"-arch=sm_{architecture(self.options.gpu)}",
+                "-ccbin", self.cxx[0], "-Xcompiler",
+                "-pthread,-static-libstdc++,-static-libgcc", "-o", "trial", "gpu.cu", "main.o",
+                "adapter.o"]
 
 
 def run(program, folder):
@@ -312,8 +324,10 @@ def run(program, folder):
 
 def next_steps(name, program, build_only):
     if build_only:
-        print(f"\nBuilt: {program}\nCopy that one file to a machine with a GPU and run it there "
-              "(--require-gpu: status 77 if\nthere is none).")
+        print(f"Built, not run: {program}")
+        print("It has no GPU code." if program.name == "trial-cores" else
+              "Copy that one file to a machine with a GPU and run it there. With --require-gpu its "
+              "status\nis 77 if there is none.")
     print(f"""
 A trial is no product: look-ups at secret addresses are not constant-time, and the keys here are
 never wiped. Next: scripts/new-cipher {name} words (or bytes) writes the skeleton of a header for
@@ -326,17 +340,19 @@ def main():
     source = Source(options.file, cc, C_FLAGS + shlex.split(options.cflags))
     trial = understand(options, source)
     build = Build(options, trial)
-    sizes = build.cores(known_answers(options, trial))
+    build.cores(known_answers(options, trial))
     print(f"\nIn {os.path.relpath(build.folder)}\n  compiled for cores with {' '.join(build.cc)} "
           f"{' '.join(build.c_flags)}", flush=True)
     nvcc, program, refused = find_nvcc(), "trial-cores", None
-    if options.gpu == "none" or nvcc is None:
-        why = "--gpu none" if options.gpu == "none" else \
-            "no nvcc on PATH or in /usr/local/cuda; scripts/find-nvcc 90a installs one"
-        print(f"  GPU code NOT COMPILED: {why}")
+    if options.gpu == "none":
+        print("  GPU code NOT COMPILED: --gpu none")
+    elif nvcc is None:
+        print("  GPU code NOT COMPILED: no nvcc on PATH or in /usr/local/cuda. scripts/find-nvcc "
+              "90a\n  installs one; or run this where there is one, in this directory:\n    "
+              + shlex.join(build.gpu_command("nvcc")))
     else:
         try:
-            build.gpu(nvcc, *sizes)
+            compile_with(build.gpu_command(nvcc), build.folder)
             program = "trial"
             print(f"  compiled for sm_{architecture(options.gpu)} with {nvcc}")
         except Refused as error:
