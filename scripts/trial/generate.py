@@ -12,6 +12,7 @@ TO_CPP = {"restrict": "__restrict__", "__restrict": "__restrict__", "_Bool": "bo
           "_Static_assert": "static_assert", "_Alignof": "alignof", "_Alignas": "alignas",
           "register": "", "_Noreturn": "", "__extension__": "", "volatile": "volatile",
           "__inline": "inline", "__inline__": "inline", "__const": "const"}
+CONSTANT_BYTES = 65536 - 512  # a kernel's other constants take some of the 64 KiB
 LAYOUT = "the context has another size in C++ than in C"
 PRELUDE = """// Generated: the declarations of the C file that its block functions use, with execution and
 // memory spaces added. Lines and names are those of the C file.
@@ -31,6 +32,7 @@ PRELUDE = """// Generated: the declarations of the C file that its block functio
 #define __bswap_64 __builtin_bswap64
 
 #define TRIAL_CONSTANT {constant}
+constexpr const char* trial_no_constant = "{why_not}";
 constexpr unsigned trial_block_bytes = {block_bytes};
 constexpr bool trial_decrypts = {decrypts};
 """
@@ -65,6 +67,15 @@ def is_constant(variable):
     words = words[:words.index("=")] if "=" in words else words
     last = len(words) - 1 - words[::-1].index("*") if "*" in words else 0
     return "const" in words[last:]
+
+
+def holds_addresses(variable, source):
+    """True if a variable is a pointer, or its initializer names another variable."""
+    words = [t.text for t in variable.core]
+    start = words.index("=") if "=" in words else len(words)
+    others = {w for w in words[start:] if w in source.definitions and w not in variable.names
+              and source.definitions[w].kind == "variable"}
+    return "*" in words[:start] or bool(others)
 
 
 def string(text):
@@ -102,7 +113,7 @@ class Trial:
             variable = source.definitions[name]
             if variable.kind != "variable":
                 continue
-            if not is_constant(variable) and variable.has("*"):
+            if not is_constant(variable) and holds_addresses(variable, source):
                 raise NotUnderstood(
                     f"the variable {name} ({variable.place}) holds a pointer that changes at run "
                     "time, which a GPU cannot follow; make it const, or an array")
@@ -153,10 +164,22 @@ class Trial:
         lines += [f"    .{name} = {value}," for name, value in fields.items()]
         return "\n".join(lines + ["};", ""])
 
-    def device_code(self, context_bytes, constant):
+    def why_not_constant(self, context_bytes, table_bytes):
+        """Why the tables cannot lie in constant memory, or an empty text."""
+        if context_bytes + table_bytes > CONSTANT_BYTES:
+            return "tables and context exceed 64 KiB"
+        for name in self.variables:
+            if holds_addresses(self.source.definitions[name], self.source):
+                # nvcc 13 takes the address of a __constant__ table in an initializer for 0.
+                return f"{name} holds addresses of tables"
+        return ""
+
+    def device_code(self, context_bytes, table_bytes):
         """The device code, once for each memory that its tables may lie in."""
+        why_not = self.why_not_constant(context_bytes, table_bytes)
+        constant = not why_not
         headers = "".join(f"#include <{h}>\n" for h in self.source.system_headers())
-        parts = [PRELUDE.format(headers=headers, constant=int(constant),
+        parts = [PRELUDE.format(headers=headers, constant=int(constant), why_not=why_not,
                                 block_bytes=self.block_bytes,
                                 decrypts=str(bool(self.decrypt)).lower())]
         parts += ["namespace in_global {", self.body("__device__ __align__(16)"),

@@ -289,7 +289,7 @@ trial::GpuResult trial::run_on_gpu(const Sample& sample) {
 #if TRIAL_CONSTANT
         study_place<in_constant::Cipher>(gpu, sample);
 #else
-        std::puts("            constant NOT RUN: tables and context exceed 64 KiB");
+        std::printf("            constant NOT RUN: %s\n", trial_no_constant);
 #endif
         study_place<in_shared::Cipher>(gpu, sample);
         return gpu.failed() ? GpuResult::failed : GpuResult::passed;

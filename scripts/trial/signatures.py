@@ -132,7 +132,8 @@ def function_of(definition, source):
 
 
 def refuse(function, why):
-    raise NotUnderstood(f"{function.name} ({function.definition.place}): {why}")
+    raise NotUnderstood(f"{function.name} ({function.definition.place}): {why}. A wrapper in a "
+                        "file that includes this one can give it such a signature")
 
 
 def choose(source, role, told, cipher, pattern, without, exact, option):

@@ -231,7 +231,7 @@ def copy_sources(source, folder):
 
 def find_nvcc():
     wheels = sorted((ROOT / ".venv/lib").glob("python3*/site-packages/nvidia/cu13/bin/nvcc"))
-    for nvcc in (shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc", *wheels):
+    for nvcc in (os.environ.get("CUDACXX"), shutil.which("nvcc"), "/usr/local/cuda/bin/nvcc", *wheels):
         if nvcc and os.access(nvcc, os.X_OK):
             return str(nvcc)
     return None
@@ -295,11 +295,8 @@ class Build:
                       "trial-cores", "main.o", "adapter.o", "no_gpu.o"], self.folder)
         run = subprocess.run([self.folder / "trial-cores", "--sizes"], capture_output=True,
                              text=True, check=True)
-        context_bytes, table_bytes = map(int, run.stdout.split())
-        # A kernel's other constants take some of the 64 KiB.
-        constant = context_bytes + table_bytes <= 65536 - 512
-        (self.folder / "device_cipher.cuh").write_text(
-            self.trial.device_code(context_bytes, constant))
+        sizes = map(int, run.stdout.split())
+        (self.folder / "device_cipher.cuh").write_text(self.trial.device_code(*sizes))
 
     def gpu_command(self, nvcc):
         return [nvcc, "-std=c++20", "-O3", "-w", f"-arch=sm_{architecture(self.options.gpu)}",
