@@ -1,5 +1,6 @@
 """Writes the files of a trial that depend on its cipher: the C adapter and the device code."""
 from c_source import NotUnderstood
+from signatures import INTEGERS
 
 # Words of C++ that a C file may use as names.
 CPP_WORDS = set("""alignas alignof and and_eq bitand bitor catch char16_t char32_t char8_t class
@@ -38,28 +39,38 @@ constexpr bool trial_decrypts = {decrypts};
 """
 
 
-def pointer(argument, expression):
+# Namespace of the C file's declarations, so that they meet no name of ours.
+SCOPE = "c_file::"
+
+
+def type_in(scope, base):
+    """The name of a type of the C file, such as `struct c_file::context`."""
+    *tag, name = base.split()
+    return base if base in INTEGERS else " ".join([*tag, scope + name])
+
+
+def pointer(argument, expression, scope):
     """Casts an expression to the type of an argument."""
+    base = type_in(scope, argument.base)
     if len(argument.dimensions) > 1 and argument.pointers == 1:
         rest = "".join(f"[{d}]" for d in argument.dimensions[1:])
-        return f"({argument.base} (*){rest})(void *)({expression})"
-    return f"({argument.base} *)(void *)({expression})"
+        return f"({base} (*){rest})(void *)({expression})"
+    return f"({base} *)(void *)({expression})"
 
 
-def call(function, values):
+def call(function, values, scope):
     """The call of a function with the given expressions for its arguments."""
-    return f"{function.name}({', '.join(values[a.position] for a in function.arguments)})"
+    return f"{scope}{function.name}({', '.join(values[a.position] for a in function.arguments)});"
 
 
-def block_call(function, roles):
+def block_call(function, roles, block_bytes, scope=""):
+    """The body of a function (context, in, out) that calls one of the C file's."""
     context, source, out = roles
-    names = {context.position: pointer(context, "context")}
-    if source is not out:
-        names[source.position] = pointer(source, "in")
-        names[out.position] = pointer(out, "out")
-        return call(function, names) + ";"
-    names[out.position] = pointer(out, "out")
-    return f"memcpy(out, in, {{block_bytes}}); {call(function, names)};"
+    values = {context.position: pointer(context, "context", scope),
+              source.position: pointer(source, "in", scope)}
+    values[out.position] = pointer(out, "out", scope)
+    copy = f"memcpy(out, in, {block_bytes}); " if source is out else ""
+    return copy + call(function, values, scope)
 
 
 def is_constant(variable):
@@ -119,19 +130,16 @@ class Trial:
                     "time, which a GPU cannot follow; make it const, or an array")
             self.variables.append(name)
 
-    def filled(self, text):
-        return text.replace("{block_bytes}", str(self.block_bytes))
-
     def expand_body(self):
         if self.key is None:
             return f"memcpy(context, key, {self.key_bytes});"
         context, key, length = self.key_roles
-        values = {context.position: pointer(context, "context"),
-                  key.position: pointer(key, "key")}
+        values = {context.position: pointer(context, "context", ""),
+                  key.position: pointer(key, "key", "")}
         if length is not None:
             values[length.position] = str(
                 8 * self.key_bytes if "bit" in length.name.lower() else self.key_bytes)
-        return call(self.key, values) + ";"
+        return call(self.key, values, "")
 
     def adapter(self, include, vectors):
         """The C file that includes the cipher's and gives its functions one signature."""
@@ -143,10 +151,10 @@ class Trial:
                  "static void trial_expand(const uint8_t *key, void *context) {",
                  f"    {self.expand_body()}", "}",
                  f"static void trial_encrypt{signature} {{",
-                 f"    {self.filled(block_call(self.encrypt, self.encrypt_roles))}", "}"]
+                 f"    {block_call(self.encrypt, self.encrypt_roles, self.block_bytes)}", "}"]
         if self.decrypt:
             lines += [f"static void trial_decrypt{signature} {{",
-                      f"    {self.filled(block_call(self.decrypt, self.decrypt_roles))}", "}"]
+                      f"    {block_call(self.decrypt, self.decrypt_roles, self.block_bytes)}", "}"]
         lines += [vector_text(vectors), "static const struct trial_variable variables[] = {"]
         lines += [f'    {{"{v}", (void *)&{v}, sizeof {v}, '
                   f"{int(is_constant(self.source.definitions[v]))}}}," for v in self.variables]
@@ -184,7 +192,7 @@ class Trial:
                                 decrypts=str(bool(self.decrypt)).lower())]
         parts += ["namespace in_global {", self.body("__device__ __align__(16)"),
                   self.cipher("global", "0", "return context;"),
-                  f'static_assert(sizeof({self.context_type}) == {context_bytes}, "{LAYOUT}");',
+                  f'static_assert(sizeof({self.device_context()}) == {context_bytes}, "{LAYOUT}");',
                   "}  // namespace in_global"]
         if constant:
             parts += ["namespace in_constant {", self.body("__constant__ __align__(16)"),
@@ -194,36 +202,41 @@ class Trial:
         undefine = "#undef memmove\n#undef memcmp\n"
         return "\n".join([*parts, self.shared(context_bytes), self.copies(constant), undefine])
 
+    def device_context(self):
+        base, bracket, bounds = self.context_type.partition("[")
+        return type_in(SCOPE, base.strip()) + bracket + bounds
+
     def shared(self, context_bytes):
-        members = "".join(f"alignas(16) std::remove_cv_t<decltype(in_global::{v})> {v};\n"
+        members = "".join(f"alignas(16) std::remove_cv_t<decltype(in_global::c_file::{v})> {v};\n"
                           for v in self.variables)
         copies = "".join(
-            f"copy_to_shared(reinterpret_cast<uint8_t*>(&tables().{v}), "
-            f"reinterpret_cast<const uint8_t*>(&in_global::{v}), sizeof(Tables::{v}));\n"
+            f"copy_to_shared(reinterpret_cast<uint8_t*>(&trial_tables().{v}), "
+            f"reinterpret_cast<const uint8_t*>(&in_global::c_file::{v}), sizeof(TrialTables::{v}));\n"
             for v in self.variables)
-        size = "sizeof(Tables)" if self.variables else "0"
+        size = "sizeof(TrialTables)" if self.variables else "0"
         prepare = (f"{copies}copy_to_shared(shared_memory + {size}, context, {context_bytes});\n"
                    f"__syncthreads();\nreturn shared_memory + {size};")
         return "\n".join([
-            "extern __shared__ __align__(16) uint8_t shared_memory[];", "namespace in_shared {",
-            f"struct alignas(16) Tables {{\n{members}}};",
-            "__device__ __forceinline__ Tables& tables() {",
-            "    return *reinterpret_cast<Tables*>(shared_memory);", "}", self.body(None),
+            "extern __shared__ __align__(16) uint8_t shared_memory[];", "", "namespace in_shared {",
+            f"struct alignas(16) TrialTables {{\n{members}}};",
+            "__device__ __forceinline__ TrialTables& trial_tables() {",
+            "    return *reinterpret_cast<TrialTables*>(shared_memory);", "}", self.body(None),
             self.cipher("shared", f"{size} + {context_bytes}", prepare),
             "}  // namespace in_shared"])
 
     def cipher(self, place, shared_bytes, prepare):
         """The structure that the kernels take."""
         signature = "(const uint8_t* context, const uint8_t* in, uint8_t* out)"
-        encrypt = self.filled(block_call(self.encrypt, self.encrypt_roles))
-        decrypt = self.filled(block_call(self.decrypt, self.decrypt_roles)) if self.decrypt else ""
+        encrypt = block_call(self.encrypt, self.encrypt_roles, self.block_bytes, SCOPE)
+        decrypt = self.decrypt and block_call(self.decrypt, self.decrypt_roles, self.block_bytes,
+                                              SCOPE)
         return "\n".join([
             '\n#line 1 "device_cipher.cuh"', "struct Cipher {",
             f'static constexpr const char* place = "{place}";',
             f"static constexpr size_t shared_bytes = {shared_bytes};",
             f"static __device__ const uint8_t* prepare(const uint8_t* context) {{\n{prepare}\n}}",
             f"static __device__ void encrypt{signature} {{ {encrypt} }}",
-            f"static __device__ void decrypt{signature} {{ {decrypt} }}", "};"])
+            f"static __device__ void decrypt{signature} {{ {decrypt or ''} }}", "};"])
 
     def copies(self, constant):
         """Copies what is known at run time alone: variables that are not const, and the context."""
@@ -232,8 +245,8 @@ class Trial:
         places = ["in_global"] + ["in_constant"] * constant
         for i, name in enumerate(self.variables):
             if not is_constant(self.source.definitions[name]):
-                lines += [f"if (error == cudaSuccess) error = cudaMemcpyToSymbol({place}::{name}, "
-                          f"cipher_under_trial.variables[{i}].data, sizeof {place}::{name});"
+                lines += [f"if (error == cudaSuccess) error = cudaMemcpyToSymbol({place}::c_file::{name}, "
+                          f"cipher_under_trial.variables[{i}].data, sizeof {place}::c_file::{name});"
                           for place in places]
         if constant:
             lines.append("if (error == cudaSuccess) error = cudaMemcpyToSymbol("
@@ -241,7 +254,7 @@ class Trial:
         return "\n".join(lines + ["return error;", "}", ""])
 
     def body(self, table_space):
-        """The reached declarations; without a space for tables, these lie in tables()."""
+        """The reached declarations; without a space for tables, these lie in trial_tables()."""
         text = []
         for d in self.source.declarations:
             if d.system:
@@ -254,7 +267,8 @@ class Trial:
             elif d.kind == "variable" and table_space and set(d.names) & self.reached:
                 if any(self.source.definitions[n] is d for n in d.names):
                     text.append(written(d, table_space, {}))
-        return "".join(text)
+        # A C name may be another C++ declaration's, so the file has a namespace of its own.
+        return f"namespace c_file {{{''.join(text)}\n}}  // namespace c_file"
 
     def renamed(self, function):
         """Names of tables in a function's body, unless the function declares the name itself."""
@@ -264,7 +278,7 @@ class Trial:
                 continue
             declares = before.is_word and before.text not in ("return", "sizeof", "case", "else")
             names[token.text] = (token.text if declares or names.get(token.text) == token.text
-                                 else f"(tables().{token.text})")
+                                 else f"(trial_tables().{token.text})")
         return names
 
 

@@ -188,15 +188,19 @@ def block_roles(function, context):
     """Returns (context, in, out) of a block function; in is out if it works in place."""
     same = [a for a in function.arguments if a.base == context.base and a.pointers]
     if context.base in INTEGERS:
-        named = [a for a in same if a.dimensions and a.dimensions == context.dimensions]
-        named = named or [a for a in same if a.name == context.name]
-        same = named or [a for a in same if re.search(r"key|ctx|rk|ks|sched|round", a.name, re.I)]
+        for is_it in (lambda a: a.name == context.name,
+                      lambda a: bool(a.dimensions) and a.dimensions == context.dimensions,
+                      lambda a: re.search(r"key|ctx|rk|ks|sched|round", a.name, re.I)):
+            if len([a for a in same if is_it(a)]) == 1:
+                same = [a for a in same if is_it(a)]
+                break
     by_value = [a for a in function.arguments if a.base == context.base and not a.pointers]
     if by_value and not same and context.base not in INTEGERS:
         refuse(function, f"{by_value[0]} is passed by value; pass a pointer to it")
     if len(same) != 1:
-        refuse(function, f"one argument must be a pointer to the context {context.base}; "
-                         f"{len(same)} are; --context TYPE names another type")
+        refuse(function, f"exactly one argument must be a pointer to the context {context.base}; "
+                         f"{len(same)} are ({', '.join(map(str, same)) or 'none'}); --context TYPE names "
+                         "another type")
     data = [a for a in function.arguments if a is not same[0]]
     for argument in data:
         if not argument.is_data:

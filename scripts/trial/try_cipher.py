@@ -112,7 +112,7 @@ def refuse_pointers(base, source):
 def bare_key(encrypt, options):
     """The roles where there is no key function: encryption takes the key itself."""
     keys = [a for a in encrypt.arguments
-            if a.is_data and a.constant and re.fullmatch(r"k|key|userkey|master_?key", a.name)]
+            if a.is_data and a.constant and re.fullmatch(r"k|key|userkey|master_?key", a.name, re.I)]
     if len(keys) != 1:
         raise NotUnderstood(f"no key function is found in {options.file}, and {encrypt} takes no "
                             "const key; name it with --key-function F")
