@@ -2,8 +2,20 @@
 
   scripts/new-cipher NAME --from cipher.c [--vectors FILE] [--build-only] [options]
 
-The C file defines a key function, an encryption function and, if it likes, a decryption function
-of one block. --help lists the options. Exit status:
+The C file defines a key function, an encryption function and, if it likes, a decryption function:
+  void NAME_key(const uint8_t *key, NAME_ctx *ctx);
+  void NAME_encrypt(const NAME_ctx *ctx, const uint8_t in[16], uint8_t out[16]);
+It is compiled unchanged for cores. For a GPU its declarations get __device__ or __constant__.
+
+Limits:
+  blocks     8 or 16 bytes
+  arguments  context, input and output in any order, or one block in place; the key function may
+             take a length; a wrapper in a file that includes this one adapts any other
+  context    64 KiB at most, without pointers; decryption uses the same context
+  GPU        the code must be C++ as well, and call nothing of the system but memcpy, memmove,
+             memset, memcmp and byte swaps; tables at file scope alone move to other memories
+
+Exit status:
   0   all that ran holds; parts that need a GPU may read NOT RUN
   1   a check failed
   2   wrong usage, or something in the file is not understood
