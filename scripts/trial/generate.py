@@ -89,6 +89,20 @@ def holds_addresses(variable, source):
     return "*" in words[:start] or bool(others)
 
 
+def refuse_shared_state(function):
+    """A static variable in a function would be one for all threads."""
+    words = [t.text for t in function.core]
+    for i in range(words.index("{"), len(words)):
+        if words[i] != "static":
+            continue
+        end = next(j for j in range(i, len(words)) if words[j] in (";", "="))
+        if "const" not in words[i:end]:
+            raise NotUnderstood(
+                f"{function.names[0]} ({function.core[i].file}:{function.core[i].line}) has the "
+                f"static variable '{' '.join(words[i + 1:end])}', which threads would share; "
+                "remove static")
+
+
 def string(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
@@ -123,6 +137,7 @@ class Trial:
         for name in sorted(self.reached):
             variable = source.definitions[name]
             if variable.kind != "variable":
+                refuse_shared_state(variable)
                 continue
             if not is_constant(variable) and holds_addresses(variable, source):
                 raise NotUnderstood(
