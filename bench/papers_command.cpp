@@ -4,8 +4,10 @@
 #include <algorithm>
 
 #include "bench/commands.h"
+#include "bench/papers/json.h"
 #include "bench/papers/study.h"
-#include "bench/report/figures.h"
+#include "bench/papers/tally.h"
+#include "bench/papers/text.h"
 #include "bench/report/report.h"
 #include "cli/support/output.h"
 
@@ -21,50 +23,15 @@ constexpr struct {
                   {"P4", papers::reproduce_p4},
                   {"P5", papers::reproduce_p5}};
 
-template <class Value>
-nlohmann::ordered_json or_null(const std::optional<Value>& value) {
-    return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
-}
-
-nlohmann::ordered_json rounded_or_null(std::optional<double> value) {
-    return value ? rounded(*value) : nlohmann::ordered_json(nullptr);
-}
-
-nlohmann::ordered_json text_or_null(const std::string& text) {
-    return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
-}
-
-nlohmann::ordered_json json_row(const papers::Row& row) {
-    nlohmann::ordered_json json{{"paper", row.table->paper},
-                                {"table", row.table->name},
-                                {"title", row.table->title},
-                                {"row", row.row},
-                                {"unit", row.unit},
-                                {"published", or_null(row.published)},
-                                {"published_bound", text_or_null(row.published_bound)},
-                                {"published_on", row.on()},
-                                {"method", rounded_or_null(row.method)},
-                                {"method_what", text_or_null(row.method_what)},
-                                {"default", rounded_or_null(row.ours)},
-                                {"default_what", text_or_null(row.ours_what)},
-                                {"method_ratio", rounded_or_null(row.method_over_published())},
-                                {"ratio", rounded_or_null(row.ours_over_method())},
-                                {"beats", or_null(row.beats())},
-                                {"not_run", text_or_null(row.not_run)},
-                                {"differs", row.table->differs}};
-    for (const auto& [name, value] : row.more) json[name] = rounded(value);
-    return json;
-}
-
 cli::ExitCode run(const papers::Options& options, cli::Session& session) {
     const papers::Table* table = nullptr;
     Report* report = nullptr;
     papers::Tally tally;
     papers::Study study(options, session, [&](const papers::Row& row) {
-        if (row.table != table) report->print(papers::title_text(*row.table));
+        if (row.table != table) report->print(papers::table_text(row, true));
         table = row.table;
         report->print(papers::row_text(row));
-        report->add(json_row(row));
+        report->add(papers::json_row(row));
         tally.take(row);
     });
     Report own(options.json, study.gpu());
@@ -74,9 +41,12 @@ cli::ExitCode run(const papers::Options& options, cli::Session& session) {
             std::find(options.papers.begin(), options.papers.end(), name) != options.papers.end())
             reproduce(study);
     own.print(tally.text());
-    own.say("rows_judged", tally.judged);
-    own.say("rows_beaten", tally.beaten);
-    own.say("methods_below_published", tally.methods_below);
+    own.say("figures_judged", tally.judged());
+    own.say("figures_beaten", tally.beaten());
+    own.say("not_beaten", tally.not_beaten_texts());
+    own.say("methods_judged", tally.methods_judged());
+    own.say("methods_below_published", tally.methods_below());
+    own.say("methods_below", tally.methods_below_texts());
     own.write();
     return study.went_wrong() ? cli::ExitCode::error : cli::ExitCode::ok;
 }

@@ -125,7 +125,8 @@ private:
                     .row = fmt::format("{}, {} multiprocessors over {}", ciphers[i].paper_name,
                                        paper::gtx_multiprocessors, paper::gts_multiprocessors),
                     .unit = "times",
-                    .published = paper::throughput[i].on_gtx / paper::throughput[i].on_gts,
+                    .published = Printed::computed(paper::throughput[i].on_gtx /
+                                                   paper::throughput[i].on_gts),
                     .not_run = more.not_run};
             row.method_what = more.what;
             if (few.gigabytes_per_second && more.gigabytes_per_second)
@@ -173,7 +174,7 @@ private:
                 Row row = over_core(i, words ? words_[i] : bytes_form_[i],
                                     words ? "32-bit form" : "8-bit form");
                 row.published = words ? paper::word_form_over_cpu : paper::byte_form_over_cpu;
-                row.published_bound = words ? ">" : "<";
+                row.published_bound = words ? "at least" : "below";
                 study_.take(row);
             }
             study_.take(over_core(i, study_.step(ciphers[i].persistent_bytes, bytes_),
@@ -236,7 +237,7 @@ private:
                     .row = fmt::format("{}, {}: {}", published.form, published.cipher, line.what),
                     .unit = line.unit};
             if (line.unit == std::string_view("threads"))
-                row.published = paper::least_threads, row.published_bound = ">";
+                row.published = paper::least_threads, row.published_bound = "over";
             row.method_what = figure.what;
             row.not_run = figure.not_run;
             if (figure.gigabytes_per_second) {

@@ -124,7 +124,7 @@ private:
         return 100 * (1 - rates_[0][key] / rates_[layout][key]);
     }
 
-    void take_saving(const char* name, const char* unit, int key, double published, size_t layout,
+    void take_saving(const char* name, const char* unit, int key, Printed published, size_t layout,
                      double minus) {
         Row row{.table = &savings,
                 .row = fmt::format("Camellia-{}, {}", paper::key_bits[key], name),
@@ -137,10 +137,11 @@ private:
 
     void print_savings(int key) {
         for (size_t layout = 1; layout < std::size(steps); ++layout)
-            take_saving(paper::layouts[layout].name, "% of the time", key,
-                        key == 0 ? paper::saved[layout - 1]
-                                 : paper::saved_by_table(static_cast<int>(layout), key),
-                        layout, 0);
+            take_saving(
+                paper::layouts[layout].name, "% of the time", key,
+                key == 0 ? Printed(paper::saved[layout - 1])
+                         : Printed::computed(paper::saved_by_table(static_cast<int>(layout), key)),
+                layout, 0);
         if (key == 0)
             take_saving("the copies beyond one copy", "points", key, paper::saved_more, 2,
                         not_run_.empty() ? saved(1, key) : 0);

@@ -131,7 +131,7 @@ private:
                 .row = "device-keys with 5 blocks over unrolled with 6",
                 .unit = "times",
                 .published = 1,
-                .published_bound = "<"};
+                .published_bound = "below"};
         row.method_what = with_keys.what + " over " + without_keys.what;
         row.not_run = with_keys.not_run.empty() ? without_keys.not_run : with_keys.not_run;
         if (row.not_run.empty())
@@ -217,7 +217,7 @@ private:
         };
         Row row = over_cores("GPU over cores", last_);
         row.published = paper::gpu_over_cpu;
-        row.published_bound = ">";
+        row.published_bound = "at least";
         if (our_cores.gigabytes_per_second)
             set_ours(row, gpu, [&](double rate) { return rate / *our_cores.gigabytes_per_second; });
         row.ours_what = gpu.what + " over " + our_cores.what;

@@ -233,7 +233,7 @@ private:
                     .row = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"),
                     .unit = "times"};
             if (threads == paper::parallel_threads)
-                row.published = paper::serial_seconds / paper::parallel_seconds;
+                row.published = Printed::computed(paper::serial_seconds / paper::parallel_seconds);
             if (threads <= 4) {
                 const double tile = seconds(inside_a_tile(key_, team));
                 row.method = serial / tile;
