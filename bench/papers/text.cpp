@@ -29,7 +29,8 @@ std::string figure_text(std::optional<double> figure) {
     if (!figure) return "-";
     if (*figure == 0) return "0";
     const double size = std::abs(*figure);
-    if (size >= 100) return fmt::format("{:.0f}", *figure);
+    if (size >= 100 || (size >= 1 && size == std::floor(size)))
+        return fmt::format("{:.0f}", *figure);
     return size >= 10     ? fmt::format("{:.1f}", *figure)
            : size >= 0.01 ? fmt::format("{:.3g}", *figure)
                           : fmt::format("{:.2g}", *figure);
