@@ -174,8 +174,7 @@ private:
                         head["warpseal"].get<std::string>(), head["commit"].get<std::string>(),
                         head["machine"].get<std::string>());
         for (const PaperRows& paper : measured_)
-            text +=
-                markdown_text(*paper.paper, paper.rows, options_.all || !options_.table.empty());
+            text += markdown_text(*paper.paper, paper.rows, shown_);
         return text + tally_.text();
     }
 
