@@ -72,6 +72,9 @@ TEST(Rows, QuotientsAreJudgedByThePublishedOneAlone) {
         EXPECT_EQ(row.beats(), true) << unit;
         row.ours = 5.7;
         EXPECT_EQ(row.beats(), false) << unit;
+        row.ours = -50;
+        EXPECT_EQ(row.ours_over_published(), -2) << unit;
+        EXPECT_EQ(row.beats(), false) << "more time instead of less is judged too";
     }
 }
 
