@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 
+from . import interrupts
 from .refusal import ERROR, NO_INPUT, Refusal
 
 SUITES = ("aes-256-gcm", "aria-256-gcm", "camellia-256-gcm")  # ciphers of sealed files
@@ -72,14 +73,16 @@ class Program:
 
     def timed(self, job: Job, source: pathlib.Path, target: pathlib.Path, limit: float) -> Run:
         """Runs a job for at most `limit` seconds."""
-        begin = time.monotonic()
-        process = subprocess.Popen(
-            self.command(job, source, target), stderr=subprocess.PIPE, text=True
-        )
         killed = threading.Event()
-        timer = threading.Timer(limit, lambda: (killed.set(), process.kill()))
-        timer.start()
+        with interrupts.held():
+            begin = time.monotonic()
+            process = subprocess.Popen(
+                self.command(job, source, target), stderr=subprocess.PIPE, text=True
+            )
+            timer = threading.Timer(limit, lambda: (killed.set(), process.kill()))
+            timer.start()
         try:
+            interrupts.check()
             told = process.stderr.read()
             _, status, usage = os.wait4(process.pid, 0)
             seconds = time.monotonic() - begin

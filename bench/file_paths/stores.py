@@ -12,6 +12,7 @@ import signal
 import subprocess
 import time
 
+from . import interrupts
 from .refusal import INPUT_OUTPUT, USAGE, Refusal
 
 GIB = 2**30
@@ -174,12 +175,14 @@ def copy(source: pathlib.Path, target: pathlib.Path, processes: int) -> float:
     children: set[int] = set()
     try:
         for first in range(processes):
-            child = os.fork()
-            if child == 0:
-                os.close(ready)
-                offsets = range(first * PIECE, size, processes * PIECE)
-                copy_pieces(waiting, reading, writing, offsets)
-            children.add(child)
+            with interrupts.held():
+                child = os.fork()
+                if child == 0:
+                    os.close(ready)
+                    offsets = range(first * PIECE, size, processes * PIECE)
+                    copy_pieces(waiting, reading, writing, offsets)
+                children.add(child)
+            interrupts.check()
         begin = time.monotonic()
         os.close(ready)
         ready = -1
@@ -205,7 +208,7 @@ def copy_pieces(waiting: int, reading: int, writing: int, offsets: range) -> Non
     """Runs in a child process from when `waiting` is closed, and ends it."""
     status = 1
     try:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in interrupts.SIGNALS:
             signal.signal(number, signal.SIG_DFL)
         buffer = memoryview(bytearray(PIECE))
         os.read(waiting, 1)
