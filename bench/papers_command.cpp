@@ -109,8 +109,7 @@ void add_papers(CLI::App& program, cli::Session& session) {
                      "P5: the files of this folder instead of ones made on the spot")
         ->type_name("DIR");
     papers
-        ->add_option("--directory", options->directory,
-                     "P5: where its text file of 100 MB is written")
+        ->add_option("--directory", options->directory, "P3 and P5: where their files are written")
         ->type_name("DIR")
         ->capture_default_str();
     papers

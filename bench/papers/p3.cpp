@@ -67,6 +67,7 @@ public:
         print_blocks();
         print_sizes();
         print_quotient();
+        encrypt_p3_files(study_);
     }
 
 private:
