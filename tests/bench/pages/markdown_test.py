@@ -5,8 +5,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests/cli"), str(ROOT / "bench")]
-from file_paths import table  # noqa: E402
-from pages import papers_markdown, reports  # noqa: E402
+from pages import files_markdown, papers_markdown, reports  # noqa: E402
 from program import case, check, check_equal, main  # noqa: E402
 
 import samples  # noqa: E402
@@ -23,7 +22,7 @@ def figures_of(report, kind):
 @case
 def files_have_a_row_for_each_store_and_cipher(p):
     figures = figures_of(samples.files_through_a_gpu(), "file_paths")
-    lines = table.markdown(figures, number, "data")
+    lines = files_markdown.markdown(figures, number, "data")
     check_equal(
         lines[2:],
         [
@@ -41,7 +40,7 @@ def files_have_a_row_for_each_store_and_cipher(p):
     larger = samples.files_through_a_gpu()
     for row in larger["file_paths"][:3]:
         row["bytes"] = 8 << 30
-    lines = table.markdown(figures_of(larger, "file_paths"), number, "data")
+    lines = files_markdown.markdown(figures_of(larger, "file_paths"), number, "data")
     check_equal(sum(line.startswith("**") for line in lines), 2, "a table for each size")
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Callable
 
-from pages.results import Figure
+from .results import Figure
 
-from .stores import GIB
-
+GIB = 2**30
 Text = Callable[[float | None], str]
 
 
