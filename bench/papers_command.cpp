@@ -61,14 +61,23 @@ std::vector<const papers::Paper*> with_table(const std::vector<const papers::Pap
 
 void check_text_files(const PapersOptions& options,
                       const std::vector<const papers::Paper*>& chosen) {
-    const bool has_p5 = std::find(chosen.begin(), chosen.end(), &papers::paper_p5) != chosen.end();
-    for (const auto& [name, given] :
-         {std::pair{"--files", !options.files.empty()}, {"--directory", options.own_directory}})
-        if (given && !has_p5)
-            refuse(fmt::format("{} is for P5, which is not among the chosen papers and tables.",
-                               name));
+    const auto has = [&](const papers::Paper& paper) {
+        return std::find(chosen.begin(), chosen.end(), &paper) != chosen.end();
+    };
+    const bool has_p5 = has(papers::paper_p5);
+    const bool makes_files =
+        has_p5 || (has(papers::paper_p3) &&
+                   (options.table.empty() || is_table(papers::p3_files_table, options.table)));
+    for (const auto& [name, given, used, user] :
+         {std::tuple{"--files", !options.files.empty(), has_p5, "P5"},
+          {"--directory", options.own_directory, makes_files, "P3 and P5"}})
+        if (given && !used)
+            refuse(
+                fmt::format("{} is for files of {}, which are not among the chosen papers and "
+                            "tables.",
+                            name, user));
     if (!options.files.empty()) papers::require_files_in(options.files);
-    if (has_p5) papers::require_file_directory(options.directory);
+    if (makes_files) papers::require_file_directory(options.directory);
 }
 
 void check_outputs(const PapersOptions& options) {
@@ -215,9 +224,7 @@ void add_measurement_options(CLI::App& papers, PapersOptions& options) {
         .add_option("--files", options.files,
                     "P5: the files of this folder instead of ones made on the spot")
         ->type_name("DIR");
-    papers
-        .add_option("--directory", options.directory,
-                    "P5: where its text file of 100 MB is written")
+    papers.add_option("--directory", options.directory, "P3 and P5: where their files are written")
         ->type_name("DIR")
         ->capture_default_str();
     papers

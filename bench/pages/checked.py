@@ -18,12 +18,14 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "round_trips": ("round_trips",),
     "papers": ("paper", "table"),
     "files": ("bytes",),
+    "file_paths": ("device", "place", "threads", "bytes"),
+    "file_copies": ("place", "bytes"),
     "openssl_speed": ("bytes",),
     "openssl_keys": ("bytes", "key"),
 }
 TEXTS = frozenset(
     "device place picked set key paper table title published_on published_bound method_what "
-    "default_what differs not_run what taught checked_against".split()
+    "default_what differs not_run what taught checked_against pays".split()
 )
 NUMBERS = frozenset(
     "threads bytes message_bytes data_unit_bytes batch gpus clients published method "

@@ -17,6 +17,16 @@ SECTIONS: dict[str, tuple[str, str, Section]] = {
     "sizes": ("By size", "warpseal bench survey", throughput.sizes_section),
     "auto": ("The choice of auto", "warpseal bench auto", tables.auto_section),
     "files": ("File to file", "bench/file_to_file", tables.files_section),
+    "file_paths": (
+        "Files through a GPU",
+        "bench/file_through_gpu",
+        tables.file_paths_section,
+    ),
+    "file_copies": (
+        "Plain copies of files",
+        "bench/file_through_gpu",
+        tables.file_copies_section,
+    ),
     "rates": ("NTRU", "warpseal kem bench", tables.rates_section),
     "submission": (
         "NTRU on cores, beside other code",

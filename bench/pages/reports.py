@@ -72,6 +72,12 @@ KINDS = {
     ),
     "round_trips": Kind(name="{set}", value="seconds", unit="s"),
     "files": Kind(name="{command}", value="seconds", unit="s"),
+    "file_paths": Kind(
+        name="{cipher} {operation}",
+        value="gigabytes_per_second",
+        value_may_be_absent=True,
+    ),
+    "file_copies": Kind(name="{command}", value="gigabytes_per_second"),
     "openssl_speed": Kind(
         name="{case}",
         value="gigabytes_per_second",
@@ -93,6 +99,8 @@ LISTS = {
     "kem_against_submission": "submission",
     "round_trips": "round_trips",
     "file_to_file": "files",
+    "file_paths": "file_paths",
+    "file_copies": "file_copies",
     "openssl_speed": "openssl_speed",
     "openssl_keys": "openssl_keys",
 }

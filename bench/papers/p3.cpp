@@ -67,6 +67,7 @@ public:
         if (study_.wants(blocks_table)) print_blocks();
         if (study_.wants(sizes_table)) print_sizes();
         if (study_.wants(over_table)) print_quotient();
+        if (study_.wants(p3_files_table)) encrypt_p3_files(study_);
     }
 
 private:
@@ -251,8 +252,8 @@ private:
 };
 
 // All tables, in the order of their rows.
-constexpr const Table* all_tables[] = {&ladder_table, &shared_table, &blocks_table, &sizes_table,
-                                       &over_table};
+constexpr const Table* all_tables[] = {&ladder_table, &shared_table, &blocks_table,
+                                       &sizes_table,  &over_table,   &p3_files_table};
 
 }  // namespace
 

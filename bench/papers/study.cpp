@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bench/bulk/bulk_meter.h"
+#include "bench/bulk/measure.h"
 #include "bench/report/clocks.h"
 #include "cli/support/ciphers.h"
 
@@ -233,6 +234,26 @@ const Figure& Study::on_one_core(const std::string& what, bool encrypts) {
             figure.units = on_cores(1);
             return figure;
         });
+}
+
+Figure Study::from_file_to_file(bool on_gpu, bool seals, uint64_t bytes) {
+    const std::string what = fmt::format("aes-256-gcm, file to file, {}",
+                                         on_gpu ? "GPU" : fmt::format("{} threads", cores_));
+    if (on_gpu && gpu_.empty()) return {{}, what, no_gpu_};
+    bench::BenchOptions options;
+    options.threads = cores_;
+    options.directory = options_.directory;
+    try {
+        const bench::BenchRow row = bench::measure_file(options, case_of("aes-256-gcm", seals),
+                                                        on_gpu ? gpu_ : "cpu", bytes, session_);
+        return figure_of(row, on_gpu ? "file to file" : "all cores, file to file");
+    } catch (const bench::BenchWrong& why) {
+        wrong(what + ": no figure: " + why.what());
+        return {{}, what, std::string("no figure: ") + why.what()};
+    } catch (const cli::Failure& why) {
+        if (why.code != cli::ExitCode::input_output) throw;
+        return {{}, what, why.what()};  // e.g. no room in the directory
+    }
 }
 
 warpseal_engine* Study::engine(unsigned threads) {

@@ -315,6 +315,19 @@ def other_tables(p):
         "submission",
     )
     check_equal(of("cp", 6)[0][1:], ["4 GiB", "1.53", "2.80", "1.00", "31.7"], "files")
+    copied = "plain copy by 16 processes, synced"
+    files = of("tmpfs", 8)
+    check_equal(
+        [row[1:] for row in files],
+        [
+            ["aria-256-gcm encrypt", "cuda", "1 GiB", "9.25", "12.5", copied, "yes"],
+            ["aria-256-gcm encrypt", "16 cores", "1 GiB", "7.50", "–", "–", "–"],
+            ["aria-256-gcm encrypt", "1 core", "1 GiB", "1.25", "–", "–", "–"],
+        ],
+        "files through a GPU",
+    )
+    check_equal(of("disk", 8)[3][2:5], ["16 cores", "1 GiB", "--budget"], "a file that was not run")
+    check_equal(of("tmpfs", 4)[0][1:], ["copy by 16 processes", "1 GiB", "12.5"], "copies")
     check_equal(
         of("aes-256-ctr encrypt", 8)[0][1:],
         ["64 KiB", "pinned", "vaes512", "13.5", "cuda", "26.0", "0.52×"],
@@ -334,7 +347,7 @@ def absent_results_are_named(p):
     del report["sizes"]
     text = draw(p, report)
     lacks = re.search(r"Not in these results.*?</ul>", text, re.S)[0]
-    check_equal(lacks.count("<li>"), 12, "kinds that are not there")
+    check_equal(lacks.count("<li>"), 14, "kinds that are not there")
     check("By size: <code>warpseal bench survey</code>" in lacks, lacks)
     text = draw(p, {"head": {"machine": "old", "date": "2025", "commit": "c"}, "rows": []})
     check("Without a figure: report0.json" in text and "No figure here" in text, text)

@@ -77,6 +77,8 @@ def every_published_figure_and_what_did_not_run(p):
             # 1 to 256 MiB are more than --bytes, with no row dropped.
             check_equal([row["not_run"] for row in rows], ["--device cpu", "--device cpu", "more than --bytes"] * 5, "sizes")
             continue
+        if table == ("P3", "file encryption"):
+            continue  # next to each other: the GPU's and the cores'
         for row in rows:
             if table in CORES and row["row"] == "4 threads":
                 check_equal((row["method"], row["not_run"]), (None, f"there are {report['head']['cores']} cores"), row)
@@ -249,6 +251,26 @@ def bank_conflicts_are_computed_without_a_gpu(p):
     # Two words of a table lie in each bank, so that a lookup takes one wavefront or two.
     check(1.8 < figures["byte-tables"][0] < 2 and figures["byte-tables"][1] == 2, figures)
     check(2.5 < figures["merged"][0] < 3.5, figures)
+
+
+@case
+def files_of_p3_have_a_time_and_a_rate(p):
+    def files(*arguments):
+        p.ok("bench", "papers", "P3", "--device", "cpu", "--bytes", "1MiB", "--seconds", "0.002", "--json", "papers.json", *arguments)
+        return by_table(json.loads(p.read("papers.json"))["rows"])["P3", "file encryption"]
+
+    rows = files()
+    places = ("GPU", "all cores")
+    check_equal([row["row"] for row in rows], [f"1 MiB, {way}, {where}" for way in ("encryption", "decryption") for where in places], "rows")
+    for row in rows:
+        if row["row"].endswith("GPU"):
+            check_equal((row["default"], row["not_run"]), (None, "--device cpu"), row["row"])
+        else:
+            check_equal((row["not_run"], row["bytes"], row["unit"]), (None, 1049000, "ms"), row["row"])  # four digits
+            check(abs(row["default"] * row["gigabytes_per_second"] / (2**20 / 1e6) - 1) < 0.002, row)
+            check("aes-256-gcm" in row["default_what"] and "file to file" in row["default_what"], row)
+    without_room = files("--directory", p.file("nowhere"))[1]
+    check("nowhere" in without_room["not_run"], without_room)
 
 
 @case
