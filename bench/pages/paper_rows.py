@@ -1,0 +1,92 @@
+"""Rows of the papers' tables: quotients, distinct claims, and which claims are beaten."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Iterable
+
+from .markup import figure_text
+from .results import Figure
+
+TIMES = ("s", "ms", "µs", "ns")
+RATES = ("Gbit/s", "GB/s")
+QUOTIENTS = ("times",)
+
+
+def published_text(figure: Figure) -> str:
+    """Returns the published figure with the digits of the paper, or nothing."""
+    printed = figure.get("published_text")
+    value = figure.get("published")
+    if printed is None and value is not None:
+        printed = f"{value:g}" if isinstance(value, int) or value % 1 else f"{value:.0f}"
+    return "" if printed is None else f"{figure.get('published_bound', '')}{printed}"
+
+
+def over(figure: Figure, base: float | None) -> float | None:
+    """Returns how many times the default is as fast as `base`, or None if it is no speed."""
+    ours = figure.median
+    if not base or not ours:
+        return None
+    if figure.unit in TIMES:
+        return base / ours
+    return ours / base if figure.unit in RATES + QUOTIENTS else None
+
+
+def over_published(figure: Figure) -> float | None:
+    return over(figure, figure.get("published"))
+
+
+def over_method(figure: Figure) -> float | None:
+    """Returns the default over the method. Quotients of a machine have no such ratio."""
+    return None if figure.unit in QUOTIENTS else over(figure, figure.get("method"))
+
+
+@dataclasses.dataclass
+class Claim:
+    """One figure of ours, and the published figure that is hardest for it to beat."""
+
+    figure: Figure
+    published: float  # our default over the published figure
+    method: float | None  # our default over the paper's method here
+
+    @property
+    def beaten(self) -> bool:
+        return self.published > 1
+
+    @property
+    def name(self) -> str:
+        return f"{self.figure.get('table')}: {self.figure.name}"
+
+    def text(self) -> str:
+        figure = self.figure
+        unit = "times" if figure.unit in QUOTIENTS else figure.unit
+        published = f"{published_text(figure)} {unit}"
+        return f"{self.name} ({published} published, {figure_text(figure.median)} here)"
+
+
+def same_claim(one: Figure, other: Figure) -> bool:
+    """Returns True if both rows have the same figure of ours, also in another unit."""
+    if one.get("default_what") != other.get("default_what"):
+        return False
+    same_table = one.get("table") == other.get("table")
+    if one.unit == other.unit:
+        return one.median == other.median
+    return same_table and one.name == other.name
+
+
+def claims(rows: Iterable[Figure]) -> list[Claim]:
+    """Returns the distinct claims of a paper on a machine, those not beaten first."""
+    groups: list[list[Figure]] = []
+    for row in rows:
+        if over_published(row) is None or row.get("published_bound") == "<":
+            continue
+        joined = [group for group in groups if any(same_claim(row, other) for other in group)]
+        groups = [group for group in groups if group not in joined]
+        groups.append([*(other for group in joined for other in group), row])
+    found = []
+    for group in groups:
+        hardest = min(group, key=lambda row: over_published(row) or 0)
+        ratio = over_published(hardest)
+        assert ratio is not None
+        found.append(Claim(hardest, ratio, over_method(hardest)))
+    return sorted(found, key=lambda claim: claim.beaten)
