@@ -30,7 +30,7 @@ class Chart:
     y_label: str
     series: list[Series]
     x_label: str = ""
-    x_log: int = 0  # base of a logarithmic axis
+    x_log: int = 0  # base of a logarithmic axis; 0 is a linear one
     y_log: bool = True
     note: str = ""
 
@@ -103,13 +103,6 @@ def p1(rows: list[Figure]) -> list[Chart]:
     return [
         Chart("P1 table 3", "block ciphers on a GPU", "Gbit/s", series),
         bars("P1 section 4.1", "on one core", in_table(rows, "section 4.1"), "Gbit/s"),
-        bars(
-            "P1 table 4",
-            "registers of a thread",
-            [r for r in in_table(rows, "table 4") if r.unit == "registers"],
-            "registers",
-            shorten=": registers",
-        ),
         by_threads(rows),
     ]
 
@@ -134,34 +127,25 @@ def by_threads(rows: list[Figure]) -> Chart:
     )
 
 
+LAYOUTS = {
+    "table in global memory": "global memory",
+    "one shared copy, with bank conflicts": "1 shared copy",
+    "32 shared copies, without conflicts": "32 shared copies",
+}
+
+
 def p2(rows: list[Figure]) -> list[Chart]:
-    rates = [row for row in in_table(rows, "table 2") if row.unit in RATES]
-    for_axis = [dataclasses.replace(row, name=short_layout(row.name)) for row in rates]
-    saved = in_table(rows, "section 4.2")
+    """Returns a chart for each key length. The paper has no drawing of its table 2."""
+    by_key: dict[str, list[Figure]] = {}
+    for row in in_table(rows, "table 2"):
+        cipher, _, layout = row.name.partition(", ")
+        if row.unit in RATES:
+            short = dataclasses.replace(row, name=LAYOUTS.get(layout, layout))
+            by_key.setdefault(cipher, []).append(short)
     return [
-        bars("P2 table 2", "Camellia-CTR by layout of the table", for_axis, "Gbit/s"),
-        bars(
-            "P2 section 4.2",
-            "time saved over the table in global memory",
-            [
-                dataclasses.replace(row, name=short_layout(row.name))
-                for row in saved
-                if row.unit.startswith("%")
-            ],
-            "% of the time",
-        ),
+        bars(f"P2 table 2, {cipher}", "counter mode by layout of the table", found, "Gbit/s")
+        for cipher, found in by_key.items()
     ]
-
-
-def short_layout(name: str) -> str:
-    for long, short in (
-        (r"Camellia-", ""),
-        (r"table in global memory", "global"),
-        (r"one shared copy, with bank conflicts", "1 copy"),
-        (r"32 shared copies, without conflicts", "32 copies"),
-    ):
-        name = name.replace(long, short)
-    return name
 
 
 # ---- P3
@@ -199,7 +183,7 @@ def p3(rows: list[Figure]) -> list[Chart]:
             quotient,
             "times",
             shorten="^GPU over cores, ",
-            note="Published: more than 25 times.",
+            note="Published: at least 25 times.",
         ),
     ]
 
@@ -300,28 +284,27 @@ def product_threads(profile: list[Figure]) -> list[Value]:
     for row in profile:
         match = re.match(r"the product's thread (\d+) of", row.name)
         if match and row.median is not None:
-            found.append((match[1], row.median))
+            found.append((float(match[1]), row.median))
     return found
 
 
 def busy(number: int, way: str, created: list[Figure], profile: list[Figure]) -> Chart:
-    shares = [
-        (key.split("_")[1], row.get(key))
-        for row in created
-        for key in sorted(row.about)
-        if re.fullmatch(r"thread_\d+_percent_on_a_core", key)
-    ]
+    shares: list[Value] = []
+    for row in created:
+        keys = (re.fullmatch(r"thread_(\d+)_percent_on_a_core", key) for key in row.about)
+        shares += [(float(key[1]), row.get(key[0])) for key in keys if key]
     return Chart(
         f"P5 figure {number}",
         f"use of the cores by {way} AES",
         "% of the time on a core",
         [
             Series("published", [], labels_of([], "published")),
-            Series("method", shares, labels_of([], "method")),
-            Series("default", product_threads(profile), labels_of([], "default")),
+            Series("method", sorted(shares), labels_of([], "method"), "points"),
+            Series("default", product_threads(profile), labels_of([], "default"), "points"),
         ],
+        "thread",
         y_log=False,
-        note="A bar is a thread. The paper's drawing is a timeline without numbers.",
+        note="The paper's drawing is a timeline without numbers.",
     )
 
 

@@ -9,12 +9,12 @@ import textwrap
 from typing import Any
 
 from .charts import COLOURS, GRID, LINES, MARKERS, SOFT, as_element, library
-from .markup import figure_text, rate_text, size_text
+from .markup import figure_text, size_text
 from .paper_charts import Chart, Series
 from .paper_rows import Claim
 
 ROLE_COLOURS = {"published": SOFT, "method": LINES[2], "default": LINES[0], "ideal": LINES[1]}
-BAR = 0.17  # inches
+WIDTH, BAR = 4.3, 0.17  # inches
 SETTINGS = {
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -46,7 +46,7 @@ def svg_of(chart: Chart, machine: str) -> str:
     matplotlib = library()
     label = f"{chart.name}, {machine}"
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": label}):
-        figure = matplotlib.figure.Figure(figsize=(5.6, height_of(chart)), layout="constrained")
+        figure = matplotlib.figure.Figure(figsize=(WIDTH, height_of(chart)), layout="constrained")
         axes = figure.add_subplot()
         if chart.x_label:
             draw_lines(axes, chart, slug(label))
@@ -69,26 +69,39 @@ def saved(figure: Any) -> str:
     return re.sub(r"[ \t]+$", "", text, flags=re.M)
 
 
-def decorate(axes: Any) -> None:
+def decorate(axes: Any, columns: int = 38) -> None:
     axes.tick_params(colors=SOFT, which="both")
     axes.set_axisbelow(True)
     for side in ("top", "right"):
         axes.spines[side].set_visible(False)
     handles, labels = axes.get_legend_handles_labels()
     if labels:
-        wrapped = [textwrap.fill(label, 62) for label in labels]
+        wrapped = [textwrap.fill(label, columns) for label in labels]
         axes.legend(
             handles, wrapped, loc="lower left", bbox_to_anchor=(0, 1.01), frameon=False, borderpad=0
         )
+
+
+def plain(value: float, _position: int = 0) -> str:
+    """Returns the number of a tick: "0.1", "10,000"."""
+    return f"{value:,.10g}"
+
+
+def value_text(series: Series, value: float) -> str:
+    return f"{value:g}" if series.role == "published" else figure_text(value)
 
 
 # ---- lines
 
 
 def draw_lines(axes: Any, chart: Chart, prefix: str) -> None:
-    axes.set_xscale("log", base=chart.x_log)
+    if chart.x_log:
+        axes.set_xscale("log", base=chart.x_log)
     if chart.y_log:
         axes.set_yscale("log")
+    else:
+        values = [value for series in chart.series for _, value in series.points]
+        axes.set_ylim(0, 1.1 * max(values))
     for at, series in enumerate(chart.series):
         if series.points:
             draw_curve(axes, chart, at, f"{prefix}-{series.role}-{at}")
@@ -106,7 +119,7 @@ def draw_curve(axes: Any, chart: Chart, at: int, name: str) -> None:
         xs,
         ys,
         color=colour_of(chart.series, at),
-        marker=("D" if series.style == "points" else MARKERS[at % 4]) if marked else "",
+        marker=("D" if series.role == "published" else MARKERS[at % 4]) if marked else "",
         ls={"points": "", "kernel": "-"}.get(series.style, series.style),
         ms=6 if series.style == "points" else 4,
         lw=1.8 if marked else 1.2,
@@ -119,14 +132,18 @@ def ticks_of(axes: Any, chart: Chart) -> None:
     ticker = library().ticker
     places = sorted({float(x) for series in chart.series for x, _ in series.points})
     if chart.x_log == 2:
-        ticks = [place for place in places if math.log2(place).is_integer()]
+        powers = [2.0 ** round(math.log2(place)) for place in places]
+        ticks = [power for power, place in zip(powers, places) if abs(place / power - 1) < 0.001]
         ticks = ticks[:: max(1, len(ticks) // 6)]
-        text = size_text if chart.x_label == "bytes" else "{:.0f}".format
+        text = size_text if chart.x_label == "bytes" else plain
         axes.set_xticks(ticks, [text(tick) for tick in ticks])
+    elif not chart.x_log:
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(integer=True, min_n_ticks=1))
+        axes.set_xlim(places[0] - 0.5, places[-1] + 0.5)
     else:
-        axes.set_xticks(places, [rate_text(place) for place in places])
+        axes.set_xticks(places, [plain(place) for place in places])
     axes.xaxis.set_minor_locator(ticker.NullLocator())
-    axes.yaxis.set_major_formatter(ticker.FuncFormatter(lambda y, _: f"{y:g}"))
+    axes.yaxis.set_major_formatter(ticker.FuncFormatter(plain))
     axes.yaxis.set_minor_formatter(ticker.NullFormatter())
 
 
@@ -149,18 +166,20 @@ def bars_of(chart: Chart, category: str) -> list[tuple[int, float]]:
 
 def height_of(chart: Chart) -> float:
     if chart.x_label:
-        return 3.6
+        return 3.2
     count = sum(len(series.points) for series in chart.series)
     return 1.5 + BAR * (count + 0.7 * len(categories(chart)))
 
 
-def draw_bars(axes: Any, chart: Chart, prefix: str) -> None:
-    """Draws horizontal bars in groups, with their values beside them."""
+def draw_bars(axes: Any, chart: Chart, prefix: str, columns: int = 22) -> None:
+    """Draws horizontal bars in groups, with their values beside them.
+
+    `columns` is the width of the groups' names."""
     named: set[int] = set()
     ticks, at_y = [], 0.0
     for category in categories(chart):
         own = bars_of(chart, category)
-        ticks.append((at_y + (len(own) - 1) / 2, textwrap.fill(category, 24)))
+        ticks.append((at_y + (len(own) - 1) / 2, textwrap.fill(category, columns)))
         for at, value in own:
             bar = axes.barh(
                 at_y,
@@ -172,12 +191,12 @@ def draw_bars(axes: Any, chart: Chart, prefix: str) -> None:
             bar.patches[0].set_gid(f"{prefix}-{chart.series[at].role}-{len(named)}-{at_y:g}")
             named.add(at)
             axes.annotate(
-                figure_text(value),
+                value_text(chart.series[at], value),
                 (value, at_y),
                 (3, 0),
                 textcoords="offset points",
                 va="center",
-                fontsize=8,
+                fontsize="small",
             )
             at_y += 1
         at_y += 0.7
@@ -199,8 +218,10 @@ def scale_of_bars(axes: Any, chart: Chart) -> None:
         axes.set_xlabel(f"{chart.y_label} (logarithmic)")
     else:
         axes.set_xlim(0, 1.16 * max(values) or 1)
+        whole = all(value.is_integer() for value in map(float, values))
+        axes.xaxis.set_major_locator(ticker.MaxNLocator(5, integer=whole))
         axes.set_xlabel(chart.y_label)
-    axes.xaxis.set_major_formatter(ticker.FuncFormatter(lambda x, _: rate_text(x)))
+    axes.xaxis.set_major_formatter(ticker.FuncFormatter(plain))
 
 
 # ---- the summary
@@ -223,11 +244,11 @@ def summary_svg(found: list[tuple[str, Claim]], machine: str) -> str:
     matplotlib = library()
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": "summary", "font.size": 11}):
         rows = sum(len(series.points) for series in ratios) + 0.7 * len(names)
-        size = (8.3, 1.6 + 0.2 * rows)
+        size = (8.3, 1.5 + 0.24 * rows)
         figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
         axes = figure.add_subplot()
-        draw_bars(axes, chart, "summary")
+        draw_bars(axes, chart, "summary", columns=34)
         axes.axvline(1, color=LINES[1], lw=1.5)
-        axes.set_xlabel(f"times as fast, logarithmic; the line is 1; {machine}")
-        decorate(axes)
+        axes.set_xlabel("times as fast (logarithmic); the line is 1")
+        decorate(axes, columns=60)
         return saved(figure)

@@ -11,6 +11,7 @@ from .results import Figure
 TIMES = ("s", "ms", "µs", "ns")
 RATES = ("Gbit/s", "GB/s")
 QUOTIENTS = ("times",)
+BELOW = ("<", "below")  # the paper's figure is no speed to reach
 
 
 def published_text(figure: Figure) -> str:
@@ -19,7 +20,8 @@ def published_text(figure: Figure) -> str:
     value = figure.get("published")
     if printed is None and value is not None:
         printed = f"{value:g}" if isinstance(value, int) or value % 1 else f"{value:.0f}"
-    return "" if printed is None else f"{figure.get('published_bound', '')}{printed}"
+    bound = figure.get("published_bound", "")
+    return "" if printed is None else f"{bound} {printed}".strip()
 
 
 def over(figure: Figure, base: float | None) -> float | None:
@@ -66,6 +68,8 @@ class Claim:
 
 def same_claim(one: Figure, other: Figure) -> bool:
     """Returns True if both rows have the same figure of ours, also in another unit."""
+    if one.get("figure") or other.get("figure"):
+        return one.get("figure") == other.get("figure")
     if one.get("default_what") != other.get("default_what"):
         return False
     same_table = one.get("table") == other.get("table")
@@ -78,7 +82,7 @@ def claims(rows: Iterable[Figure]) -> list[Claim]:
     """Returns the distinct claims of a paper on a machine, those not beaten first."""
     groups: list[list[Figure]] = []
     for row in rows:
-        if over_published(row) is None or row.get("published_bound") == "<":
+        if over_published(row) is None or row.get("published_bound") in BELOW:
             continue
         joined = [group for group in groups if any(same_claim(row, other) for other in group)]
         groups = [group for group in groups if group not in joined]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Iterable
+from typing import Callable, Iterable
 
 from . import paper_charts, paper_drawings
 from .markup import Column, escaped, figure_text, noise_mark, small, table, times_text
@@ -119,10 +119,9 @@ def number_text(value: float | None, unit: str) -> str:
     return f"{value:.0f}" if unit in COUNTS else figure_text(value)
 
 
-def shared_text(rows: list[Figure], key: str) -> str:
-    """Returns the value of a key that all rows with it share, or nothing."""
-    values = {row.get(key) for row in rows if row.get(key)}
-    return values.pop() if len(values) == 1 else ""
+def texts_of(rows: list[Figure], key: str) -> list[str]:
+    """Returns the different values of a key."""
+    return list(dict.fromkeys(str(row.get(key)) for row in rows if row.get(key)))
 
 
 class PaperTable:
@@ -133,32 +132,21 @@ class PaperTable:
         self.title = f"{first.get('paper')}, {first.get('table')}: {first.get('title', '')}"
         self.title = self.title.rstrip(": ")
         self.unit = first.unit if len({row.unit for row in rows}) == 1 else ""
-        self.machine = shared_text(rows, "published_on")
-        self.shared = {key: shared_text(rows, key) for key in ("method_what", "default_what")}
-        wanted = (
-            ("published", "published", self.published),
-            ("method here", "number", self.method),
-            ("default", "number", self.default),
-            ("default ÷ published", "number", lambda row: times_text(over_published(row))),
-            ("default ÷ method", "number", lambda row: times_text(over_method(row))),
+        machines = texts_of(rows, "published_on")
+        self.machine = machines[0] if len(machines) == 1 else ""
+        wanted: tuple[tuple[str, Callable[[Figure], str]], ...] = (
+            ("published", self.published),
+            ("method here", lambda row: number_text(row.get("method"), row.unit)),
+            ("default", lambda row: number_text(row.median, row.unit) + noise_mark(row)),
+            ("default ÷ published", lambda row: times_text(over_published(row))),
+            ("default ÷ method", lambda row: times_text(over_method(row))),
         )
-        cells = [(Column(name, "number"), [text(row) for row in rows]) for name, _, text in wanted]
-        self.columns = [(column, texts) for column, texts in cells if any(texts)]
+        cells = {name: [text(row) for row in rows] for name, text in wanted}
+        self.columns = {name: texts for name, texts in cells.items() if any(texts)}
 
     def published(self, row: Figure) -> str:
-        text = escaped(published_text(row))
-        return text + small("" if self.machine or not text else row.get("published_on", ""))
-
-    def method(self, row: Figure) -> str:
-        text = number_text(row.get("method"), row.unit)
-        return text and text + self.what(row, "method_what")
-
-    def default(self, row: Figure) -> str:
-        text = number_text(row.median, row.unit)
-        return text and text + noise_mark(row) + self.what(row, "default_what")
-
-    def what(self, row: Figure, key: str) -> str:
-        return "" if self.shared[key] else small(row.get(key, ""))
+        text, on = escaped(published_text(row)), row.get("published_on", "")
+        return text + small("" if self.machine or not text or on in row.name else on)
 
     def name(self, row: Figure) -> str:
         text = escaped(row.name) + small("" if self.unit else row.unit)
@@ -172,28 +160,26 @@ class PaperTable:
     def notes(self) -> str:
         lines = []
         for key, name in (("method_what", "Method"), ("default_what", "Default")):
-            if self.shared[key]:
-                lines.append(f"{name}: {self.shared[key]}.")
+            if texts_of(self.rows, key):
+                lines.append(f"{name}: {'; '.join(texts_of(self.rows, key))}.")
         if self.rows[0].get("differs"):
             lines.append(f"Differences from the paper: {self.rows[0].get('differs')}.")
         return f'<p class="note">{escaped(" ".join(lines))}</p>\n' if lines else ""
 
     def html(self) -> str:
+        """Returns the table; one that compares no speeds is folded."""
         title = escaped(self.title) + small(f"({self.unit})" if self.unit else "")
         title += small(f"published on {self.machine}" if self.machine else "")
         if not self.columns:
             reasons = {row.get("not_run") or "no reason given" for row in self.rows}
             text = f"{title}: not run: {escaped('; '.join(sorted(reasons)))}"
             return f'<p class="absent">{text} ({len(self.rows)} rows)</p>\n'
-        texts = [[self.name(row), *cells] for row, *cells in zip(self.rows, *self.cells())]
-        columns = [Column("row"), *(column for column, _ in self.columns)]
-        text = table(columns, texts, title, "wide papers") + self.notes()
-        if len(self.rows) > LONG_TABLE:
-            return f"<details><summary>{title}: {len(self.rows)} rows</summary>\n{text}</details>\n"
-        return text
-
-    def cells(self) -> list[list[str]]:
-        return [texts for _, texts in self.columns]
+        rows = [[self.name(row), *cells] for row, *cells in zip(self.rows, *self.columns.values())]
+        columns = [Column("row"), *(Column(name, "number") for name in self.columns)]
+        text = table(columns, rows, title, "wide papers") + self.notes()
+        if "default ÷ published" in self.columns and len(rows) <= LONG_TABLE:
+            return text
+        return f"<details><summary>{title}: {len(rows)} rows</summary>\n{text}</details>\n"
 
 
 # ---- the section
