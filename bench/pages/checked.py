@@ -23,14 +23,16 @@ REQUIRED: dict[str, tuple[str, ...]] = {
 }
 TEXTS = frozenset(
     "device place picked set key paper table title published_on published_bound method_what "
-    "default_what differs not_run what taught checked_against".split()
+    "default_what differs not_run what taught checked_against figure better published_text scaled "
+    "per_unit published_units_source".split()
 )
 NUMBERS = frozenset(
     "threads bytes message_bytes data_unit_bytes batch gpus clients published method "
     "gigabytes_per_second times_cp peak_memory_bytes registers local_bytes shared_bytes "
     "threads_per_block p50_seconds p99_seconds p50_milliseconds p99_milliseconds mean_batch "
     "core_microseconds handshakes_per_second key_exchange_microseconds server_cpu_ratio failures "
-    "round_trips mismatches secrets_distinct".split()
+    "round_trips mismatches secrets_distinct default_per_unit_ratio scaled_by count "
+    "method_over_one_core default_over_one_core".split()
 )
 
 

@@ -41,8 +41,8 @@ def colour_of(series: list[Series], at: int) -> str:
     return ROLE_COLOURS[one.role]
 
 
-def svg_of(chart: Chart, machine: str) -> str:
-    """Returns a stand-alone SVG without a date. Its ids depend on the machine and the chart."""
+def svg_of(chart: Chart, machine: str, paper: str = "white") -> str:
+    """Returns a stand-alone SVG on that paper. Its ids depend on the machine and the chart alone."""
     matplotlib = library()
     label = f"{chart.name}, {machine}"
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": label}):
@@ -53,17 +53,21 @@ def svg_of(chart: Chart, machine: str) -> str:
         else:
             draw_bars(axes, chart, slug(label))
         decorate(axes)
-        return saved(figure)
+        return saved(figure, paper)
 
 
 def element_of(chart: Chart, machine: str) -> str:
     """Returns the chart for use inside HTML."""
-    return as_element(svg_of(chart, machine), f"{chart.name}: {chart.caption}", "drawing")
+    return as_element(svg_of(chart, machine, "none"), f"{chart.name}: {chart.caption}", "drawing")
 
 
-def saved(figure: Any) -> str:
+def saved(figure: Any, paper: str) -> str:
+    """Returns the SVG without a date and without the version of the library."""
+    for axes in figure.axes:
+        axes.patch.set_facecolor("none")
     out = io.StringIO()
-    figure.savefig(out, format="svg", facecolor="white", metadata={"Date": None, "Creator": None})
+    metadata = {"Date": None, "Creator": None}
+    figure.savefig(out, format="svg", facecolor=paper, metadata=metadata)
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", out.getvalue(), flags=re.S)
     text = text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
     return re.sub(r"[ \t]+$", "", text, flags=re.M)
@@ -176,14 +180,15 @@ def draw_bars(axes: Any, chart: Chart, prefix: str, columns: int = 22) -> None:
 
     `columns` is the width of the groups' names."""
     named: set[int] = set()
-    ticks, at_y = [], 0.0
+    ticks, at_y, start = [], 0.0, start_of_bars(chart)
     for category in categories(chart):
         own = bars_of(chart, category)
         ticks.append((at_y + (len(own) - 1) / 2, textwrap.fill(category, columns)))
         for at, value in own:
             bar = axes.barh(
                 at_y,
-                value,
+                value - start,
+                left=start,
                 height=0.82,
                 color=colour_of(chart.series, at),
                 label=None if at in named else chart.series[at].label,
@@ -207,13 +212,20 @@ def draw_bars(axes: Any, chart: Chart, prefix: str, columns: int = 22) -> None:
     axes.grid(axis="x", color=GRID, lw=0.7)
 
 
+def start_of_bars(chart: Chart) -> float:
+    """Returns 0, or where a logarithmic axis begins if the values differ much."""
+    values = [value for series in chart.series for _, value in series.points]
+    apart = chart.y_log and min(values) > 0 and max(values) > 20 * min(values)
+    return min(values) / 2 if apart else 0.0
+
+
 def scale_of_bars(axes: Any, chart: Chart) -> None:
     ticker = library().ticker
+    low = start_of_bars(chart)
     values = [value for series in chart.series for _, value in series.points]
-    if chart.y_log and min(values) > 0 and max(values) > 20 * min(values):
+    if low:
         axes.set_xscale("log")
-        low, high = min(values) / 2, max(values)
-        axes.set_xlim(low, high * (high / low) ** 0.16)
+        axes.set_xlim(low, max(values) * (max(values) / low) ** 0.16)
         axes.xaxis.set_minor_formatter(ticker.NullFormatter())
         axes.set_xlabel(f"{chart.y_label} (logarithmic)")
     else:
@@ -251,4 +263,4 @@ def summary_svg(found: list[tuple[str, Claim]], machine: str) -> str:
         axes.axvline(1, color=LINES[1], lw=1.5)
         axes.set_xlabel("times as fast (logarithmic); the line is 1")
         decorate(axes, columns=60)
-        return saved(figure)
+        return saved(figure, "white")

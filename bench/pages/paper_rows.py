@@ -24,14 +24,20 @@ def published_text(figure: Figure) -> str:
     return "" if printed is None else f"{bound} {printed}".strip()
 
 
+def higher_is_better(figure: Figure) -> bool | None:
+    """Returns None for a figure that is neither better nor worse, such as a number of registers."""
+    better = figure.get("better")
+    if better:
+        return better == "higher"
+    return False if figure.unit in TIMES else True if figure.unit in RATES + QUOTIENTS else None
+
+
 def over(figure: Figure, base: float | None) -> float | None:
-    """Returns how many times the default is as fast as `base`, or None if it is no speed."""
-    ours = figure.median
-    if not base or not ours:
+    """Returns how many times the default is as good as `base`, or None if there is no such ratio."""
+    ours, higher = figure.median, higher_is_better(figure)
+    if not base or not ours or higher is None or figure.get("published_bound") in BELOW:
         return None
-    if figure.unit in TIMES:
-        return base / ours
-    return ours / base if figure.unit in RATES + QUOTIENTS else None
+    return ours / base if higher else base / ours
 
 
 def over_published(figure: Figure) -> float | None:
@@ -40,7 +46,8 @@ def over_published(figure: Figure) -> float | None:
 
 def over_method(figure: Figure) -> float | None:
     """Returns the default over the method. Quotients of a machine have no such ratio."""
-    return None if figure.unit in QUOTIENTS else over(figure, figure.get("method"))
+    quotient = figure.unit in QUOTIENTS or figure.unit.startswith("%")
+    return None if quotient else over(figure, figure.get("method"))
 
 
 @dataclasses.dataclass
@@ -53,11 +60,13 @@ class Claim:
 
     @property
     def beaten(self) -> bool:
-        return self.published > 1
+        return self.published > 1 and (self.method is None or self.method > 1)
 
     @property
     def name(self) -> str:
-        return f"{self.figure.get('table')}: {self.figure.name}"
+        """Returns the name that the program gives to the figure, or its place in the paper."""
+        named = self.figure.get("figure", "").removeprefix(f"{self.figure.get('paper')} ")
+        return named or f"{self.figure.get('table')}: {self.figure.name}"
 
     def text(self) -> str:
         figure = self.figure
@@ -82,7 +91,7 @@ def claims(rows: Iterable[Figure]) -> list[Claim]:
     """Returns the distinct claims of a paper on a machine, those not beaten first."""
     groups: list[list[Figure]] = []
     for row in rows:
-        if over_published(row) is None or row.get("published_bound") in BELOW:
+        if over_published(row) is None:
             continue
         joined = [group for group in groups if any(same_claim(row, other) for other in group)]
         groups = [group for group in groups if group not in joined]
@@ -90,7 +99,5 @@ def claims(rows: Iterable[Figure]) -> list[Claim]:
     found = []
     for group in groups:
         hardest = min(group, key=lambda row: over_published(row) or 0)
-        ratio = over_published(hardest)
-        assert ratio is not None
-        found.append(Claim(hardest, ratio, over_method(hardest)))
+        found.append(Claim(hardest, over_published(hardest) or 0, over_method(hardest)))
     return sorted(found, key=lambda claim: claim.beaten)

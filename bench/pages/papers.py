@@ -15,6 +15,7 @@ from .throughput import grouped
 
 # Units of counts, which have no decimals.
 COUNTS = ("bytes", "registers", "operations", "threads", "blocks")
+PER_UNIT = "÷ published, by unit and GHz"  # without the machine
 LONG_TABLE = 20  # rows; a longer table is folded
 
 
@@ -137,8 +138,9 @@ class PaperTable:
         wanted: tuple[tuple[str, Callable[[Figure], str]], ...] = (
             ("published", self.published),
             ("method here", lambda row: number_text(row.get("method"), row.unit)),
-            ("default", lambda row: number_text(row.median, row.unit) + noise_mark(row)),
+            ("default", self.default),
             ("default ÷ published", lambda row: times_text(over_published(row))),
+            (PER_UNIT, lambda row: times_text(row.get("default_per_unit_ratio"))),
             ("default ÷ method", lambda row: times_text(over_method(row))),
         )
         cells = {name: [text(row) for row in rows] for name, text in wanted}
@@ -148,11 +150,16 @@ class PaperTable:
         text, on = escaped(published_text(row)), row.get("published_on", "")
         return text + small("" if self.machine or not text or on in row.name else on)
 
+    def default(self, row: Figure) -> str:
+        noisy = ' <span class="noisy" title="repetitions differ">±</span>'
+        mark = noise_mark(row) or (noisy if row.get("noisy") else "")
+        return number_text(row.median, row.unit) + mark
+
     def name(self, row: Figure) -> str:
         text = escaped(row.name) + small("" if self.unit else row.unit)
         scale = row.get("scaled_by", 1)
-        if scale != 1:
-            text += small(f"scaled from 1/{scale:g} of the size")
+        scaled = row.get("scaled") or (f"1/{scale:g} of the size" if scale != 1 else "")
+        text += small(f"measured: {scaled}" if scaled else "")
         if row.get("not_run") and row.get("method") is None and row.median is None:
             text += small(f"not run: {row.get('not_run')}")
         return text
@@ -162,6 +169,9 @@ class PaperTable:
         for key, name in (("method_what", "Method"), ("default_what", "Default")):
             if texts_of(self.rows, key):
                 lines.append(f"{name}: {'; '.join(texts_of(self.rows, key))}.")
+        if PER_UNIT in self.columns:
+            of = " or ".join(texts_of(self.rows, "per_unit"))
+            lines.append(f"By unit and GHz: each figure divided by its machine's {of}.")
         if self.rows[0].get("differs"):
             lines.append(f"Differences from the paper: {self.rows[0].get('differs')}.")
         return f'<p class="note">{escaped(" ".join(lines))}</p>\n' if lines else ""
@@ -170,7 +180,7 @@ class PaperTable:
         """Returns the table; one that compares no speeds is folded."""
         title = escaped(self.title) + small(f"({self.unit})" if self.unit else "")
         title += small(f"published on {self.machine}" if self.machine else "")
-        if not self.columns:
+        if "method here" not in self.columns and "default" not in self.columns:
             reasons = {row.get("not_run") or "no reason given" for row in self.rows}
             text = f"{title}: not run: {escaped('; '.join(sorted(reasons)))}"
             return f'<p class="absent">{text} ({len(self.rows)} rows)</p>\n'
