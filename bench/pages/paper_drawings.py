@@ -41,8 +41,8 @@ def colour_of(series: list[Series], at: int) -> str:
     return ROLE_COLOURS[one.role]
 
 
-def svg_of(chart: Chart, machine: str, paper: str = "white") -> str:
-    """Returns a stand-alone SVG on that paper. Its ids depend on the machine and the chart alone."""
+def svg_of(chart: Chart, machine: str, background: str = "white") -> str:
+    """Returns a stand-alone SVG on that background. Two charts of a page share no id."""
     matplotlib = library()
     label = f"{chart.name}, {machine}"
     with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": label}):
@@ -53,7 +53,7 @@ def svg_of(chart: Chart, machine: str, paper: str = "white") -> str:
         else:
             draw_bars(axes, chart, slug(label))
         decorate(axes)
-        return saved(figure, paper)
+        return saved(figure, background)
 
 
 def element_of(chart: Chart, machine: str) -> str:
@@ -61,13 +61,13 @@ def element_of(chart: Chart, machine: str) -> str:
     return as_element(svg_of(chart, machine, "none"), f"{chart.name}: {chart.caption}", "drawing")
 
 
-def saved(figure: Any, paper: str) -> str:
+def saved(figure: Any, background: str) -> str:
     """Returns the SVG without a date and without the version of the library."""
     for axes in figure.axes:
         axes.patch.set_facecolor("none")
     out = io.StringIO()
     metadata = {"Date": None, "Creator": None}
-    figure.savefig(out, format="svg", facecolor=paper, metadata=metadata)
+    figure.savefig(out, format="svg", facecolor=background, metadata=metadata)
     text = re.sub(r"\s*<metadata>.*?</metadata>", "", out.getvalue(), flags=re.S)
     text = text.replace("'DejaVu Sans'", "'DejaVu Sans', Verdana, sans-serif")
     return re.sub(r"[ \t]+$", "", text, flags=re.M)
@@ -91,8 +91,9 @@ def plain(value: float, _position: int = 0) -> str:
     return f"{value:,.10g}"
 
 
-def value_text(series: Series, value: float) -> str:
-    return f"{value:g}" if series.role == "published" else figure_text(value)
+def value_text(chart: Chart, series: Series, value: float) -> str:
+    exact = series.role == "published" or chart.y_label == "threads"
+    return f"{value:g}" if exact else figure_text(value)
 
 
 # ---- lines
@@ -196,7 +197,7 @@ def draw_bars(axes: Any, chart: Chart, prefix: str, columns: int = 22) -> None:
             bar.patches[0].set_gid(f"{prefix}-{chart.series[at].role}-{len(named)}-{at_y:g}")
             named.add(at)
             axes.annotate(
-                value_text(chart.series[at], value),
+                value_text(chart, chart.series[at], value),
                 (value, at_y),
                 (3, 0),
                 textcoords="offset points",
@@ -254,9 +255,9 @@ def summary_svg(found: list[tuple[str, Claim]], machine: str) -> str:
             ratios[1].points.append((name, claim.method))
     chart = Chart("summary", f"default over published and over method, {machine}", "times", ratios)
     matplotlib = library()
-    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": "summary", "font.size": 11}):
+    with matplotlib.rc_context({**SETTINGS, "svg.hashsalt": "summary", "font.size": 10}):
         rows = sum(len(series.points) for series in ratios) + 0.7 * len(names)
-        size = (8.3, 1.5 + 0.24 * rows)
+        size = (8, 1.1 + 0.2 * rows)
         figure = matplotlib.figure.Figure(figsize=size, layout="constrained")
         axes = figure.add_subplot()
         draw_bars(axes, chart, "summary", columns=34)

@@ -33,7 +33,7 @@ def higher_is_better(figure: Figure) -> bool | None:
 
 
 def over(figure: Figure, base: float | None) -> float | None:
-    """Returns how many times the default is as good as `base`, or None if there is no such ratio."""
+    """Returns how many times the default is as good as `base`; None without such a ratio."""
     ours, higher = figure.median, higher_is_better(figure)
     if not base or not ours or higher is None or figure.get("published_bound") in BELOW:
         return None

@@ -106,7 +106,9 @@ def without_charts(found: OnMachine) -> str:
         for number, subject in found.paper.data
         if f"{found.paper.name} figure {number}" not in drawn
     ]
-    text = f'<p class="note">Not measured here: {escaped("; ".join(missing))}.</p>\n' if missing else ""
+    text = ""
+    if missing:
+        text = f'<p class="note">Not measured here: {escaped("; ".join(missing))}.</p>\n'
     diagrams = "; ".join(f"{number}, {subject}" for number, subject in found.paper.diagrams)
     return text + f'<p class="note">Figures without measurements: {escaped(diagrams)}.</p>\n'
 
@@ -118,6 +120,10 @@ def number_text(value: float | None, unit: str) -> str:
     if value is None:
         return ""
     return f"{value:.0f}" if unit in COUNTS else figure_text(value)
+
+
+def rows_text(count: int) -> str:
+    return f"{count} row" if count == 1 else f"{count} rows"
 
 
 def texts_of(rows: list[Figure], key: str) -> list[str]:
@@ -183,13 +189,13 @@ class PaperTable:
         if "method here" not in self.columns and "default" not in self.columns:
             reasons = {row.get("not_run") or "no reason given" for row in self.rows}
             text = f"{title}: not run: {escaped('; '.join(sorted(reasons)))}"
-            return f'<p class="absent">{text} ({len(self.rows)} rows)</p>\n'
+            return f'<p class="absent">{text} ({rows_text(len(self.rows))})</p>\n'
         rows = [[self.name(row), *cells] for row, *cells in zip(self.rows, *self.columns.values())]
         columns = [Column("row"), *(Column(name, "number") for name in self.columns)]
         text = table(columns, rows, title, "wide papers") + self.notes()
         if "default ÷ published" in self.columns and len(rows) <= LONG_TABLE:
             return text
-        return f"<details><summary>{title}: {len(rows)} rows</summary>\n{text}</details>\n"
+        return f"<details><summary>{title}: {rows_text(len(rows))}</summary>\n{text}</details>\n"
 
 
 # ---- the section

@@ -75,7 +75,7 @@ APPEARANCE = r"""(() => {
 })()"""
 
 
-# The drawings of the papers, with the series that each has: what is no number in a paper is left out.
+# The drawings of the papers, with the series of each. A curve without numbers is not published.
 ALL = {"published", "method", "default"}
 DRAWINGS = {
     "P1 table 3": ALL,
@@ -89,7 +89,8 @@ DRAWINGS = {
     **{f"P5 figure {number}": ALL for number in (6, 7, 9, 11)},
     **{f"P5 figure {number}": {"method", "default"} for number in (8, 10)},
 }
-CHARTS = r"""Object.fromEntries([...document.querySelectorAll('figure[data-drawing]')].map(figure => [
+CHARTS = r"""Object.fromEntries(
+  [...document.querySelectorAll('figure[data-drawing]')].map(figure => [
   figure.dataset.drawing,
   [...figure.querySelectorAll('svg g[id]')].filter(g => {
     const box = g.getBoundingClientRect();
@@ -236,7 +237,8 @@ def planted(page):
     chart = page.index('data-drawing="P4 figure 9"')
     text = re.compile(r"<text [^>]*>[^<]+</text>").search(page, chart)
     svg = re.compile(r"<svg.*?</svg>", re.S).search(page, chart)
-    curve = re.compile(r'<g id="P4-figure-9[^"]*-method-\d+">.*?</g>\s*</g>', re.S).search(page, chart)
+    method = r'<g id="P4-figure-9[^"]*-method-\d+">.*?</g>\s*</g>'
+    curve = re.compile(method, re.S).search(page, chart)
     label = text[0].replace(">", ">x", 1)
 
     def without(found):

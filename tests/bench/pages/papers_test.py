@@ -144,7 +144,7 @@ def nothing_is_left_out_silently(p):
     own = {cells[0]: cells for cells in table_rows(text)}
     check("scaled measured: 2^26 blocks" in own, f"a scaled row: {sorted(own)}")
     check_equal(own["noisy"][3], "8.50 ±", "a noisy figure")
-    check("table 4: ciphers" in text and "not run: no GPU (1 rows)" in text, "a table not run")
+    check("table 4: ciphers" in text and "not run: no GPU (1 row)" in text, "a table not run")
     check_equal(own["clock"][5], "3.50×", "by unit and GHz")
 
 
@@ -174,8 +174,11 @@ def each_drawing_has_a_file(p):
 def committed_summary_is_of_the_results(p):
     files = figures(p, *committed())
     kept = (ROOT / "docs/papers.svg").read_text()
-    check_equal(svg_texts(kept), svg_texts(files["papers.svg"]), "docs/papers.svg: bench/page "
-                "bench/results/*.json --figures DIR writes it")
+    check_equal(
+        svg_texts(kept),
+        svg_texts(files["papers.svg"]),
+        "docs/papers.svg: bench/page " "bench/results/*.json --figures DIR writes it",
+    )
 
 
 def svg_texts(text):
@@ -185,7 +188,9 @@ def svg_texts(text):
 def bars_by_role(text):
     """Returns the lengths of the bars by role, in the order of the chart."""
     found = {}
-    pattern = r'<g id="[^"]*-(published|method|default)-[\d.-]*">\s*<path d="M ([\d.]+) \S+\s+L ([\d.]+)'
+    pattern = (
+        r'<g id="[^"]*-(published|method|default)-[\d.-]*">\s*<path d="M ([\d.]+) \S+\s+L ([\d.]+)'
+    )
     for role, start, end in re.findall(pattern, text):
         found.setdefault(role, []).append(float(end) - float(start))
     return found
