@@ -272,7 +272,7 @@ def columns_of_the_studies(p):
     own = [cells for cells in rows if cells[0] == "row 0"]
     check_equal(
         [cells[1:] for cells in own],
-        [["3.1", "120", "6100", "1968×", "50.8×"]] * 2,
+        [["3.1", "120", "6100", "1968×", "30.5×", "50.8×"]] * 2,
         "papers",
     )
 
