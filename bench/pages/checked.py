@@ -7,6 +7,7 @@ import pathlib
 from typing import Any, NoReturn
 
 MOST = 1e30  # no figure is larger
+MAY_BE_NEGATIVE = ("% of the time", "points")  # units of time saved
 # Attributes by kind that no figure may lack.
 REQUIRED: dict[str, tuple[str, ...]] = {
     "throughput": ("device", "place", "threads", "bytes", "message_bytes"),
@@ -73,9 +74,9 @@ class Checked:
         return value
 
     def amount(self, name: str) -> float | None:
-        """Returns a number that is not negative, or None."""
+        """Returns a number, or None. It is not negative, unless it is time saved."""
         value = self.optional_number(name)
-        if value is not None and value < 0:
+        if value is not None and value < 0 and self.value.get("unit") not in MAY_BE_NEGATIVE:
             self.fail(name, f"{shown(value)} is negative")
         return value
 

@@ -34,8 +34,8 @@ class Chart:
     y_log: bool = True
     note: str = ""
 
-    def filled(self) -> bool:
-        return any(series.points for series in self.series)
+    def measured(self) -> bool:
+        return any(s.points for s in self.series if s.role in ("method", "default"))
 
 
 def in_table(rows: Iterable[Figure], *names: str) -> list[Figure]:
@@ -341,5 +341,5 @@ CHARTS: dict[str, Callable[[list[Figure]], list[Chart]]] = {
 
 
 def charts_of(paper: str, rows: list[Figure]) -> list[Chart]:
-    """Returns the charts of a paper on one machine, without those that have no figures."""
-    return [chart for chart in CHARTS[paper](rows) if chart.filled()]
+    """Returns the charts of a paper on one machine, without those that nothing was measured for."""
+    return [chart for chart in CHARTS[paper](rows) if chart.measured()]

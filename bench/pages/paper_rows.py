@@ -35,7 +35,9 @@ def higher_is_better(figure: Figure) -> bool | None:
 def over(figure: Figure, base: float | None) -> float | None:
     """Returns how many times the default is as good as `base`; None without such a ratio."""
     ours, higher = figure.median, higher_is_better(figure)
-    if not base or not ours or higher is None or figure.get("published_bound") in BELOW:
+    if higher is None or figure.get("published_bound") in BELOW:
+        return None
+    if ours is None or base is None or ours <= 0 or base <= 0:
         return None
     return ours / base if higher else base / ours
 

@@ -29,6 +29,8 @@ class OnMachine:
         self.charts = paper_charts.charts_of(paper.name, rows)
 
     def beaten(self) -> str:
+        if not self.claims:
+            return ""
         return f"{sum(claim.beaten for claim in self.claims)} of {len(self.claims)}"
 
 
@@ -80,7 +82,7 @@ def index(papers: list[OnMachine]) -> str:
                 f"{escaped(paper.authors)}: {escaped(paper.title)}",
                 escaped(paper.year),
                 found.beaten(),
-                escaped("; ".join(below)) or "none",
+                escaped("; ".join(below)) or ("none" if found.claims else "nothing was compared"),
             ]
         )
     return table(columns, rows, "", "wide index")
@@ -185,7 +187,8 @@ class PaperTable:
     def html(self) -> str:
         """Returns the table; one that compares no speeds is folded."""
         title = escaped(self.title) + small(f"({self.unit})" if self.unit else "")
-        title += small(f"published on {self.machine}" if self.machine else "")
+        if self.machine and "published" in self.columns:
+            title += small(f"published on {self.machine}")
         if "method here" not in self.columns and "default" not in self.columns:
             reasons = {row.get("not_run") or "no reason given" for row in self.rows}
             text = f"{title}: not run: {escaped('; '.join(sorted(reasons)))}"

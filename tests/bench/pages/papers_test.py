@@ -139,6 +139,7 @@ def nothing_is_left_out_silently(p):
         row("noisy", 1.0, 2.0, 8.5, noisy=True),
         row("absent", 1.0, None, None, table="table 4", not_run="no GPU"),
         row("clock", 1.0, 2.0, 9.0, default_per_unit_ratio=3.5, per_unit="core and GHz"),
+        row("saved", 33.0, -250.0, -0.5, unit="% of the time", table="section 4"),
     ]
     text = section(p, report(*rows))
     own = {cells[0]: cells for cells in table_rows(text)}
@@ -146,6 +147,20 @@ def nothing_is_left_out_silently(p):
     check_equal(own["noisy"][3], "8.50 ±", "a noisy figure")
     check("table 4: ciphers" in text and "not run: no GPU (1 row)" in text, "a table not run")
     check_equal(own["clock"][5], "3.50×", "by unit and GHz")
+    check_equal(own["saved"][1:4], ["33", "-250", "-0.5"], "time that is lost instead of saved")
+
+
+@case
+def what_was_not_measured_has_no_chart(p):
+    rows = [row("GPU over cores", 25, None, None, paper="P3", not_run="no GPU")]
+    rows[0]["table"] = "figure 9"
+    text = section(p, report(*rows))
+    check("data-drawing" not in text, "a chart of published figures alone")
+    check(
+        "Not measured here: figure 8, time against input size, GPU and CPU; figure 9" in text, text
+    )
+    index = [cells for cells in table_rows(text) if cells[0] == "P3"]
+    check_equal([cells[3:] for cells in index], [["–", "nothing was compared"]], "index")
 
 
 @case
