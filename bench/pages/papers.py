@@ -188,7 +188,7 @@ class PaperTable:
         """Returns the table; one that compares no speeds is folded."""
         title = escaped(self.title) + small(f"({self.unit})" if self.unit else "")
         if self.machine and "published" in self.columns:
-            title += small(f"published on {self.machine}")
+            title += small(f"published: {self.machine}")
         if "method here" not in self.columns and "default" not in self.columns:
             reasons = {row.get("not_run") or "no reason given" for row in self.rows}
             text = f"{title}: not run: {escaped('; '.join(sorted(reasons)))}"
