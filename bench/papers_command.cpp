@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "bench/commands.h"
 #include "bench/papers/files.h"

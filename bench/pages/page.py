@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Callable
 
-from . import studies, tables, throughput
+from . import papers, studies, tables, throughput
 from .markup import NOISY, Column, escaped, figure_text, range_text, table
 from .results import Figure, Result, replaced
 from .sources import Sources
@@ -55,7 +55,7 @@ SECTIONS: dict[str, tuple[str, str, Section]] = {
         tables.openssl_keys_section,
     ),
     "ladder": ("The ladder", "warpseal bench ladder", studies.ladder_section),
-    "papers": ("The papers' tables", "warpseal bench papers", studies.papers_section),
+    "papers": ("The papers' tables", "warpseal bench papers", papers.papers_section),
 }
 
 

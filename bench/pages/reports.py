@@ -113,6 +113,7 @@ ROWS = {
     "set": "rates",
 }
 OWN_FIELDS = ("bound", "bound_gigabytes_per_second", "ratio")  # fields of a figure in all kinds
+AS_PRINTED = ("published", "bytes", "count")  # values that keep all their digits
 NAMES = (
     "cipher",
     "mode",
@@ -189,7 +190,7 @@ def figure_of(name: str, row: Checked, run: Run) -> Figure:
         used |= {"yardstick"} if name == "submission" else {"best"} if name == "auto" else set()
     used |= {"unit"} if name == "papers" else set()
     figure.about = {
-        key: rounded_within(content)
+        key: content if key in AS_PRINTED else rounded_within(content)
         for key, content in row.value.items()
         if key not in used and content is not None
     }

@@ -134,6 +134,17 @@ def papers():
             "ratio": default and default / method,
             "not_run": None if default else "no GPU",
             "differs": HOSTILE,
+            "figure": f"{paper} figure {i} {HOSTILE}",
+            "better": "higher",
+            "published_text": "3.1",
+            "scaled": None,
+            "scaled_by": 1.0,
+            "per_unit": "core and GHz" + HOSTILE,
+            "default_per_unit_ratio": default and default / 200,
+            "published_units_source": HOSTILE,
+            "count": 10000.0,
+            "method_over_one_core": 50.5,
+            "default_over_one_core": 260.0,
         }
         for paper in ("P1", "P2")
         for i, (method, default) in enumerate(((120.0, 6100.0), (None, None)))
