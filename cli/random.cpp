@@ -9,6 +9,7 @@
 #include <cstring>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
@@ -20,8 +21,7 @@ namespace warpseal::cli {
 namespace {
 
 constexpr size_t chunk_bytes = size_t{16} << 20;
-// With --hex, digits of a line.
-constexpr size_t line_bytes = 32;
+constexpr size_t line_bytes = 32;  // of --hex
 
 struct RandomChoice {
     EngineChoice engine;
@@ -43,9 +43,8 @@ void require(warpseal_status status) {
 // Host memory of the engine, zeroized on release.
 class Chunk {
 public:
-    explicit Chunk(warpseal_engine* engine) : engine_(engine) {
-        if (warpseal_host_alloc(engine, chunk_bytes, &memory_) != WARPSEAL_OK)
-            throw std::bad_alloc();
+    Chunk(warpseal_engine* engine, size_t bytes) : engine_(engine) {
+        if (warpseal_host_alloc(engine, bytes, &memory_) != WARPSEAL_OK) throw std::bad_alloc();
     }
     ~Chunk() { warpseal_host_free(engine_, memory_); }
     Chunk(const Chunk&) = delete;
@@ -60,7 +59,7 @@ private:
 // Text of --hex, zeroized on release.
 class HexLines {
 public:
-    HexLines() : text_(2 * chunk_bytes + chunk_bytes / line_bytes + 1) {}
+    explicit HexLines(size_t bytes) : text_(2 * bytes + bytes / line_bytes + 1) {}
     ~HexLines() { warpseal_wipe(text_.data(), text_.size()); }
     HexLines(const HexLines&) = delete;
     HexLines& operator=(const HexLines&) = delete;
@@ -106,11 +105,13 @@ ExitCode run(const RandomChoice& choice, Session& session) {
     warpseal_drbg* made = nullptr;
     require(warpseal_drbg_create(engine.get(), nullptr, &made));
     const std::unique_ptr<warpseal_drbg, DrbgDelete> drbg(made);
-    const Chunk chunk(engine.get());
+    uint64_t left = choice.bytes.value_or(chunk_bytes);
+    const size_t most = std::clamp<uint64_t>(left, 1, chunk_bytes);
+    const Chunk chunk(engine.get(), most);
     std::optional<HexLines> lines;
-    if (choice.hex) lines.emplace();
-    for (uint64_t left = choice.bytes.value_or(chunk_bytes); left != 0;) {
-        const size_t some = std::min<uint64_t>(left, chunk_bytes);
+    if (choice.hex) lines.emplace(most);
+    while (left != 0) {
+        const size_t some = std::min<uint64_t>(left, most);
         require(warpseal_drbg_fill(drbg.get(), chunk.data(), some));
         const uint8_t* const data = lines ? lines->data() : chunk.data();
         const size_t bytes = lines ? lines->write(chunk.data(), some) : some;
