@@ -109,7 +109,7 @@ def wrong_sizes(p):
     for size in ["x", "-1", "1.5", "10Q", "99999999999999999999"]:
         result = p.run("random", "-o", "none", "--", size)
         check_equal(result.code, 2, f"exit code of {size!r} ({result.err})")
-        check("BYTES" in result.err, f"no BYTES in {result.err!r}")
+        check("bytes" in result.err, f"no bytes in {result.err!r}")
     check_equal(os.listdir(p.directory), [], "files")
 
 
