@@ -18,10 +18,17 @@ void RawOutput::throw_if_interrupted() const {
 }
 
 void RawOutput::write(const uint8_t* data, size_t bytes) {
+    if (!write_until_closed(data, bytes))
+        throw Failure(ExitCode::input_output,
+                      fmt::format("cannot write the output: {}.", std::strerror(EPIPE)));
+}
+
+bool RawOutput::write_until_closed(const uint8_t* data, size_t bytes) {
     for (size_t done = 0; done < bytes;) {
         throw_if_interrupted();
         const ssize_t wrote = ::write(output_.descriptor(), data + done, bytes - done);
         if (wrote < 0 && errno == EINTR) continue;
+        if (wrote < 0 && errno == EPIPE) return false;
         if (wrote <= 0)
             throw Failure(ExitCode::input_output,
                           fmt::format("cannot write the output: {}.",
@@ -29,6 +36,7 @@ void RawOutput::write(const uint8_t* data, size_t bytes) {
         done += static_cast<size_t>(wrote);
         gone_ = output_.is_stream();  // A file has no name until it is complete.
     }
+    return true;
 }
 
 size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown,

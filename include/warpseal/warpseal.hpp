@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "warpseal/batcher.h"
+#include "warpseal/drbg.h"
 #include "warpseal/kem.h"
 #include "warpseal/warpseal.h"
 
@@ -219,6 +220,37 @@ private:
     warpseal_engine* engine_;
     std::size_t bytes_;
     void* memory_ = nullptr;
+};
+
+// A random generator: see drbg.h. Keep the engine alive as long.
+class Drbg {
+public:
+    explicit Drbg(const Engine& engine, Bytes personalization = {},
+                  bool prediction_resistance = false) {
+        warpseal_drbg_options options = {};
+        options.struct_bytes = sizeof options;
+        options.prediction_resistance = prediction_resistance ? 1 : 0;
+        options.personalization = personalization.data();
+        options.personalization_bytes = personalization.size();
+        warpseal_drbg* made = nullptr;
+        check(warpseal_drbg_create(engine.get(), &options, &made));
+        drbg_.reset(made);
+    }
+    warpseal_drbg* get() const noexcept { return drbg_.get(); }
+    void reseed(Bytes additional = {}) {
+        check(warpseal_drbg_reseed(get(), additional.data(), additional.size()));
+    }
+    void fill(MutableBytes out) { check(warpseal_drbg_fill(get(), out.data(), out.size())); }
+    // Asynchronous on the stream.
+    void fill(DeviceMemory& out, void* stream = nullptr) {
+        check(warpseal_drbg_fill_device(get(), out.get(), out.size(), stream));
+    }
+
+private:
+    struct Destroy {
+        void operator()(warpseal_drbg* drbg) const noexcept { warpseal_drbg_destroy(drbg); }
+    };
+    std::unique_ptr<warpseal_drbg, Destroy> drbg_;
 };
 
 // Items of a batch of key encapsulation: side by side, or each `stride` bytes after the one before

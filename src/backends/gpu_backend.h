@@ -15,6 +15,28 @@ struct DrawnCoins {
     uint64_t first_item;
 };
 
+// CTR_DRBG of SP 800-90A 10.2.1 with AES-256 and without derivation function.
+namespace drbg {
+inline constexpr size_t seed_bytes = 48;
+inline constexpr size_t max_request_bytes = 65536;  // 2^19 bits
+// Leaf instances that one request to the root seeds.
+inline constexpr uint64_t max_leaves = max_request_bytes / seed_bytes;
+// Leaves that write `bytes` bytes, with one request of at most max_request_bytes each.
+constexpr uint64_t leaves_for(uint64_t bytes) {
+    return bytes / max_request_bytes + (bytes % max_request_bytes != 0);
+}
+}  // namespace drbg
+
+// A request to the root instance of a random generator, whose output seeds leaf instances.
+struct DrbgRequest {
+    const CudaCipher* aes;  // AES-256
+    const void* state;      // Key of the root, expanded, in host memory
+    uint8_t counter[16];    // V + 1 of the root
+    // AES-256 under the zero key of the blocks 1, 2 and 3. A seed XOR this is a new leaf's Key and
+    // V.
+    uint8_t instantiation[drbg::seed_bytes];
+};
+
 // Secret keys of an ephemeral key pool. put moves items into slots and zeroizes the items; get
 // copies slots into items; wipe zeroizes slots.
 enum class PoolTransfer : uint8_t { put = 0, get = 1, wipe = 2 };
@@ -112,6 +134,13 @@ struct GpuBackend {
     warpseal_status (*pool_transfer)(int device, PoolTransfer what, void* slots, void* items,
                                      size_t stride, const uint32_t* numbers, uint64_t count,
                                      void* stream);
+
+    // Fills device memory with the output of leaves, asynchronously. Leaf i writes the bytes from
+    // i * max_request_bytes. `bytes` is at most max_leaves * max_request_bytes.
+    // Returns WARPSEAL_INVALID_ARGUMENT if the stream is being captured: each replay would repeat
+    // the bytes.
+    warpseal_status (*drbg_device)(int device, const DrbgRequest& request, uint8_t* out,
+                                   size_t bytes, void* stream);
 };
 
 // Returns the GPU backend, or null in a build without CUDA. Does not initialise CUDA.

@@ -94,7 +94,7 @@ def masked_target(p):
 def help_and_version(p):
     check(re.fullmatch(rb"warpseal \d+\.\d+\.\d+\n", p.ok("--version").out), "version")
     top = p.ok("--help").out.decode()
-    for command in ["encrypt", "decrypt", "verify", "info", "keygen", "bench", "kem", "vectors", "devices", "list"]:
+    for command in ["encrypt", "decrypt", "verify", "info", "keygen", "random", "bench", "kem", "vectors", "devices", "list"]:
         check(command in top, f"{command} is missing in --help")
         check(p.ok(command, "--help").out, f"{command} --help is empty")
     check("Examples" in top, "no examples")

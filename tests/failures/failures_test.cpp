@@ -95,7 +95,8 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(Named{"ciphers", works::ciphers, true}, Named{"batches", works::batches, true},
                     Named{"files", works::files, true}, Named{"host_memory", works::host_memory},
                     Named{"kem_one", works::kem_one}, Named{"kem_many", works::kem_many},
-                    Named{"pool", works::pool}, Named{"batcher", works::batcher}),
+                    Named{"pool", works::pool}, Named{"batcher", works::batcher},
+                    Named{"drbg", works::drbg, true}),
     [](const auto& info) { return std::string(info.param.name); });
 
 }  // namespace

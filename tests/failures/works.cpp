@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "handles.h"
+#include "warpseal/drbg.h"
 
 namespace works {
 namespace {
@@ -90,6 +91,28 @@ warpseal_status batches() {
         .then([&] { return warpseal_seal_batch_unsafe_iv(key.get(), WARPSEAL_GCM, &batch); })
         .then([&] { return warpseal_open_batch(key.get(), WARPSEAL_GCM, &back); })
         .and_if_all_did(must_be_filled);
+}
+
+// After a failure the output is all zero bytes.
+warpseal_status drbg() {
+    fill();
+    Engine engine(3);
+    warpseal_drbg* made = nullptr;
+    const warpseal_status status =
+        Steps()
+            .then([&] { return engine.status; })
+            .then([&] { return warpseal_drbg_create(engine.get(), nullptr, &made); })
+            .then([&] { return warpseal_drbg_fill(made, text, sizeof text); })
+            .then([&] { return warpseal_drbg_reseed(made, secret, 48); })
+            .then([&] { return warpseal_drbg_fill(made, other, 100); });
+    const auto zero = [](uint8_t byte) { return byte == 0; };
+    const bool none = std::all_of(text, text + sizeof text, zero);
+    // Filled by the first call, as before, or zero: never in part.
+    const long zeros = std::count_if(text, text + sizeof text, zero);
+    if (!none && zeros > static_cast<long>(sizeof text) / 100) std::_Exit(wrong);
+    if (status == WARPSEAL_OK && none) std::_Exit(wrong);
+    warpseal_drbg_destroy(made);
+    return status;
 }
 
 warpseal_status host_memory() {

@@ -26,5 +26,6 @@ warpseal_status kem_one();
 warpseal_status kem_many();
 warpseal_status pool();
 warpseal_status batcher();
+warpseal_status drbg();
 
 }  // namespace works

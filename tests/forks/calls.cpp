@@ -41,6 +41,9 @@ const Calls calls[] = {
       "warpseal_kem_batcher_submit", "warpseal_kem_batcher_counts_read",
       "warpseal_kem_batcher_metrics"},
      batchers},
+    {{"warpseal_drbg_create", "warpseal_drbg_destroy", "warpseal_drbg_reseed", "warpseal_drbg_fill",
+      "warpseal_drbg_fill_device"},
+     generators},
 };
 
 }  // namespace
@@ -88,6 +91,9 @@ bool Parent::make() {
     pool.reset(made_pool);
     RIGHT(warpseal_kem_batcher_create(engine.get(), nullptr, &made_batcher) == WARPSEAL_OK);
     batcher.reset(made_batcher);
+    warpseal_drbg* made_drbg = nullptr;
+    RIGHT(warpseal_drbg_create(engine.get(), nullptr, &made_drbg) == WARPSEAL_OK);
+    drbg.reset(made_drbg);
     warpseal_kem_info info{};
     RIGHT(warpseal_kem_at(0, &info) == WARPSEAL_OK);
     Bytes publics(4096);
@@ -101,6 +107,7 @@ Parent::~Parent() {
     if (engine != nullptr) warpseal_host_free(engine.get(), host);
     pool.reset();
     batcher.reset();
+    drbg.reset();
     key.key.reset();
 }
 

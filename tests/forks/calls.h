@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "warpseal/batcher.h"
+#include "warpseal/drbg.h"
 #include "warpseal/kem.h"
 #include "warpseal/warpseal.h"
 
@@ -17,6 +18,7 @@ struct Destroy {
     void operator()(warpseal_engine* engine) const { warpseal_engine_destroy(engine); }
     void operator()(warpseal_key* key) const { warpseal_key_destroy(key); }
     void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
+    void operator()(warpseal_drbg* drbg) const { warpseal_drbg_destroy(drbg); }
     void operator()(warpseal_kem_batcher* batcher) const { warpseal_kem_batcher_destroy(batcher); }
 };
 template <class T>
@@ -42,6 +44,7 @@ struct Parent {
     Owned<warpseal_engine> engine;
     Owned<warpseal_kem_pool> pool;
     Owned<warpseal_kem_batcher> batcher;
+    Owned<warpseal_drbg> drbg;
     Keyed key;
     // For each thread, a key before, during or after its first use; null between two.
     std::array<std::atomic<const Keyed*>, threads> fresh{};
@@ -82,6 +85,7 @@ bool files(const Scene& scene);
 bool encapsulation(const Scene& scene);
 bool pools(const Scene& scene);
 bool batchers(const Scene& scene);
+bool generators(const Scene& scene);
 
 // Checks a round trip in each mode of the cipher that has calls for one message.
 bool works(const warpseal_key* key, const warpseal_cipher_info& cipher);

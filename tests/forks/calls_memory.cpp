@@ -145,6 +145,24 @@ bool host_memory(const Scene& scene) {
     return true;
 }
 
+bool generators(const Scene& scene) {
+    warpseal_drbg* made = nullptr;
+    RIGHT(warpseal_drbg_create(scene.engine, nullptr, &made) == WARPSEAL_OK);
+    const Owned<warpseal_drbg> own(made);
+    Bytes seen;
+    for (warpseal_drbg* drbg : {made, scene.parent == nullptr ? made : scene.parent->drbg.get()})
+        for (const size_t bytes : {size_t{64}, size_t{200000}}) {
+            Bytes out(bytes);
+            RIGHT(warpseal_drbg_fill(drbg, out.data(), bytes) == WARPSEAL_OK);
+            out.resize(64);
+            RIGHT(out != Bytes(64) && out != seen);
+            seen = out;
+            RIGHT(warpseal_drbg_reseed(drbg, "fork", 4) == WARPSEAL_OK);
+            RIGHT(warpseal_drbg_fill_device(drbg, out.data(), 64, nullptr) == none);
+        }
+    return true;
+}
+
 bool files(const Scene& scene) {
     const Bytes text(50000, 9);
     const uint8_t key[32] = {1};

@@ -3,7 +3,7 @@
 #include <openssl/sha.h>
 
 #include "answer_files.h"
-#include "drbg.h"
+#include "support/drbg.h"
 #include "support/kem_backends.h"
 
 namespace {

@@ -2,6 +2,7 @@
 // any step may fail.
 #include "support/fake_backend.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -432,6 +433,34 @@ warpseal_status pool_transfer(int device, PoolTransfer what, void* slots, void* 
     return status;
 }
 
+// Computes one leaf after another, each with counter mode under its own key.
+warpseal_status drbg_device(int device, const DrbgRequest& request, uint8_t* out, size_t bytes,
+                            void* stream) {
+    current.last_stream = stream;
+    const warpseal_status status = step(device);
+    if (status != WARPSEAL_OK) return status;
+    const CpuCipher& aes = cores_of(*request.aes);
+    std::vector<uint8_t> seeds(drbg::leaves_for(bytes) * drbg::seed_bytes), schedule_memory(4096);
+    aes.sweep[WARPSEAL_CTR][0](request.state, request.counter, 0, seeds.data(), seeds.data(),
+                               seeds.size());
+    void* const schedule = reinterpret_cast<void*>(
+        (reinterpret_cast<uintptr_t>(schedule_memory.data()) + 63) / 64 * 64);
+    std::memset(out, 0, bytes);
+    for (size_t leaf = 0; leaf * drbg::max_request_bytes < bytes; ++leaf) {
+        uint8_t* const seed = seeds.data() + leaf * drbg::seed_bytes;
+        for (size_t i = 0; i < drbg::seed_bytes; ++i) seed[i] ^= request.instantiation[i];
+        for (size_t byte = drbg::seed_bytes; byte-- > 32 && ++seed[byte] == 0;) {
+        }
+        aes.expand(schedule, seed);
+        uint8_t* const text = out + leaf * drbg::max_request_bytes;
+        const size_t left = bytes - leaf * drbg::max_request_bytes;
+        aes.sweep[WARPSEAL_CTR][0](schedule, seed + 32, 0, text, text,
+                                   std::min(left, drbg::max_request_bytes));
+    }
+    if (current.wrong_drbg) out[bytes - 1] ^= 1;
+    return WARPSEAL_OK;
+}
+
 void zeroize_launches(int) {
     if (current.lost) ++current.calls_after_lost;
     ++current.zeroized;
@@ -446,11 +475,11 @@ const warpseal::GpuBackend* fake_backend(const Script& script) {
         backends;  // never freed: results are recorded by address
     current = script;
     backends.push_back(std::make_unique<GpuBackend>(GpuBackend{
-        cipher,       device_count,     describe,     lost,       device_alloc,   device_free,
-        host_alloc,   host_free,        copy,         copy,       synchronize,    time,
-        sweep_device, xts_device,       batch_device, sweep_host, xts_host,       gcm_host,
-        batch_host,   zeroize_launches, pinned,       device_of,  copy_both_ways, kem,
-        kem_device,   kem_host,         pool_transfer}));
+        cipher,       device_count,     describe,      lost,       device_alloc,   device_free,
+        host_alloc,   host_free,        copy,          copy,       synchronize,    time,
+        sweep_device, xts_device,       batch_device,  sweep_host, xts_host,       gcm_host,
+        batch_host,   zeroize_launches, pinned,        device_of,  copy_both_ways, kem,
+        kem_device,   kem_host,         pool_transfer, drbg_device}));
     return backends.back().get();
 }
 

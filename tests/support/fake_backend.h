@@ -23,6 +23,7 @@ struct Script {
     uint32_t wrong_device = 0;
     bool wrong_batches_only = false;
     uint32_t wrong_kem = 0;         // bit mask of 1 << KemOperation
+    bool wrong_drbg = false;        // random bytes in device memory
     int wrong_gpu = -1;             // that GPU alone; -1: all
     bool all_pinned = false;        // reports all host memory as pinned
     size_t most_pinned = SIZE_MAX;  // unless it is longer

@@ -3,6 +3,7 @@
 
 #include "backends/cuda/host/chunks.h"
 #include "backends/cuda/host/device.h"
+#include "backends/cuda/host/drbg.h"
 #include "backends/cuda/host/memory_kind.h"
 #include "backends/cuda/host/pipeline.h"
 #include "backends/cuda/kem/pipeline.h"
@@ -49,10 +50,11 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
 }
 
 constexpr GpuBackend backend = {
-    cipher,       device_count,   describe, lost,        device_alloc, device_free,      host_alloc,
-    host_free,    upload,         download, synchronize, cuda::time,   sweep_device,     xts_device,
-    batch_device, sweep_host,     xts_host, gcm_host,    batch_host,   zeroize_launches, is_pinned,
-    device_of,    copy_both_ways, cuda_kem, kem_device,  kem_host,     pool_transfer};
+    cipher,       device_count,     describe,      lost,       device_alloc,   device_free,
+    host_alloc,   host_free,        upload,        download,   synchronize,    cuda::time,
+    sweep_device, xts_device,       batch_device,  sweep_host, xts_host,       gcm_host,
+    batch_host,   zeroize_launches, is_pinned,     device_of,  copy_both_ways, cuda_kem,
+    kem_device,   kem_host,         pool_transfer, drbg_device};
 
 }  // namespace
 }  // namespace cuda

@@ -8,6 +8,7 @@
 #include "host_memory.h"
 #include "launches.h"
 #include "messages.h"
+#include "random_request.h"
 #include "reference/xts.h"
 #include "support/kem_backends.h"
 
@@ -147,6 +148,14 @@ void kem(const warpseal::CudaKem& set, tests::Random& random) {
     ASSERT_EQ(kem.decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << set.params->name;
 }
 
+void random_bytes(tests::Random& random) {
+    constexpr size_t bytes = warpseal::drbg::max_request_bytes + 100;
+    RandomRequest request(random);
+    const Memory memory(bytes);
+    ASSERT_EQ(request.fill(memory.data(), bytes, nullptr), WARPSEAL_OK);
+    EXPECT_EQ(memory.get(), request.right(bytes));
+}
+
 // Copies a pool's secret keys to their slots and back and zeroizes them, among items without one.
 // Neighbouring bytes do not change.
 void pool_slots(tests::Random& random) {
@@ -263,7 +272,7 @@ TEST_P(Small, EveryKernel) {
     }
     for (const warpseal::kem::Params* set : warpseal::kem::sets)
         if (GetParam() == Layouts::usual) kem(*warpseal::cuda_kem(set->name), random);
-    if (GetParam() == Layouts::usual) pool_slots(random), pinned(random);
+    if (GetParam() == Layouts::usual) pool_slots(random), random_bytes(random), pinned(random);
     const std::vector<Kernel> all = kernels_of(GetParam());
     const std::set<std::string> had = launched(all);
     for (const Kernel& kernel : all)

@@ -183,6 +183,13 @@ RelaxedCaptureMode::~RelaxedCaptureMode() {
     if (status_ == WARPSEAL_OK && !lost()) check(cudaThreadExchangeStreamCaptureMode(&mode_));
 }
 
+warpseal_status not_captured(cudaStream_t stream) {
+    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+    const warpseal_status status = check(cudaStreamIsCapturing(stream, &capture));
+    if (status != WARPSEAL_OK) return status;
+    return capture == cudaStreamCaptureStatusNone ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
+}
+
 warpseal_status is_done(cudaEvent_t event, bool* done) {
     const cudaError_t error = cudaEventQuery(event);
     *done = error == cudaSuccess;

@@ -69,6 +69,10 @@ private:
     warpseal_status status_;
 };
 
+// Fails with WARPSEAL_INVALID_ARGUMENT if the stream is being captured, for work that draws random
+// bytes: each replay of the graph would repeat them.
+warpseal_status not_captured(cudaStream_t stream);
+
 // Sets *done to true if the device has completed all work before the event.
 warpseal_status is_done(cudaEvent_t event, bool* done);
 

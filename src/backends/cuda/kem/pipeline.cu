@@ -54,14 +54,6 @@ struct DeviceCall {
     }
 };
 
-// Fails if the stream is being captured: each replay of the graph would reuse the same coins.
-warpseal_status not_captured(cudaStream_t stream) {
-    cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    const warpseal_status status = check(cudaStreamIsCapturing(stream, &capture));
-    if (status != WARPSEAL_OK) return status;
-    return capture == cudaStreamCaptureStatusNone ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT;
-}
-
 }  // namespace
 
 warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation,

@@ -9,6 +9,8 @@ namespace tests {
 class Drbg {
 public:
     explicit Drbg(const oracle::Text& seed) : key_(32, 0), v_(16, 0) { update(seed); }
+    // entropy: with the additional input XORed in.
+    void reseed(const oracle::Text& entropy) { update(entropy); }
 
     oracle::Text generate(size_t bytes) {
         oracle::Text out = blocks((bytes + 15) / 16);
