@@ -112,6 +112,9 @@ struct GpuBackend {
     warpseal_status (*pool_transfer)(int device, PoolTransfer what, void* slots, void* items,
                                      size_t stride, const uint32_t* numbers, uint64_t count,
                                      void* stream);
+    // Allocates what calls of kem_host would allocate at first use: their slots of device memory
+    // and pinned memory. Null in a fake.
+    warpseal_status (*kem_prepare)(int device);
 };
 
 // Returns the GPU backend, or null in a build without CUDA. Does not initialise CUDA.
