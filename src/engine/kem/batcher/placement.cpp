@@ -15,6 +15,8 @@ constexpr double gain = 0.85;
 // Fraction of the logarithm of an error by which a measurement corrects the model. One that was too
 // slow may have been preempted.
 constexpr double when_faster = 0.5, when_slower = 0.25;
+// Measurements until a model is known; those after the first replace it.
+constexpr unsigned known = 3;
 constexpr double least_seconds = 1e-7, least_item_seconds = 1e-12;
 // A side without shares is tried after this many batches, then less and less often.
 constexpr unsigned first_trial = 32, last_trial = 4096;
@@ -27,14 +29,25 @@ double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point 
 
 KemTimeModel assumed(KemKind kind, bool gpu, unsigned threads) {
     const KemDefaultTime time = default_kem_time(kind.set, kind.operation, gpu, threads);
-    return {time.delay_seconds, time.item_seconds};
+    return KemTimeModel::assumed(time.delay_seconds, time.item_seconds);
 }
 
 }  // namespace
 
-KemTimeModel::KemTimeModel(double delay_seconds, double item_seconds)
-    : delay_seconds_(std::max(delay_seconds, least_seconds)),
-      item_seconds_(std::max(item_seconds, least_item_seconds)) {}
+KemTimeModel::KemTimeModel(double delay_seconds, double item_seconds) : seen_(known) {
+    set(delay_seconds, item_seconds);
+}
+
+KemTimeModel KemTimeModel::assumed(double delay_seconds, double item_seconds) {
+    KemTimeModel model(delay_seconds, item_seconds);
+    model.seen_ = 0;
+    return model;
+}
+
+void KemTimeModel::set(double delay_seconds, double item_seconds) {
+    delay_seconds_ = std::max(delay_seconds, least_seconds);
+    item_seconds_ = std::max(item_seconds, least_item_seconds);
+}
 
 KemTimeModel KemTimeModel::through(size_t items, double seconds, size_t more_items,
                                    double more_seconds) {
@@ -44,13 +57,18 @@ KemTimeModel KemTimeModel::through(size_t items, double seconds, size_t more_ite
 }
 
 // Divides the error between delay and item time by their shares of the predicted time, so small
-// batches correct the delay and large ones the item time.
+// batches correct the delay and large ones the item time. The first measurement is ignored: it also
+// pays for memory, page faults and perhaps a self-test.
 void KemTimeModel::measured(size_t items, double measured_seconds) {
-    const double predicted = seconds(items), delay_share = delay_seconds_ / predicted;
+    if (seen_ < known && seen_++ == 0) return;
+    const double predicted = seconds(items), delay_share = delay_seconds_ / predicted,
+                 item_share = 1 - delay_share;
     const double error = std::log(std::max(measured_seconds, least_seconds) / predicted);
-    const double correction = error * (error < 0 ? when_faster : when_slower);
-    *this = KemTimeModel(delay_seconds_ * std::exp(correction * delay_share),
-                         item_seconds_ * std::exp(correction * (1 - delay_share)));
+    const double weight = seen_ < known ? 1 : error < 0 ? when_faster : when_slower;
+    const double correction =
+        error * weight / (delay_share * delay_share + item_share * item_share);
+    set(delay_seconds_ * std::exp(correction * delay_share),
+        item_seconds_ * std::exp(correction * item_share));
 }
 
 KemPlacement::KemPlacement(unsigned threads, size_t most_batches) {

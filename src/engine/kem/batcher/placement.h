@@ -13,7 +13,10 @@ namespace warpseal {
 class KemTimeModel {
 public:
     KemTimeModel() = default;
+    // A model that was measured before.
     KemTimeModel(double delay_seconds, double item_seconds);
+    // A rough one, which the first measurements replace.
+    static KemTimeModel assumed(double delay_seconds, double item_seconds);
     // Returns the line through two measurements; the second has more items.
     static KemTimeModel through(size_t items, double seconds, size_t more_items,
                                 double more_seconds);
@@ -24,7 +27,10 @@ public:
     void measured(size_t items, double seconds);
 
 private:
+    void set(double delay_seconds, double item_seconds);
+
     double delay_seconds_ = 0, item_seconds_ = 0;
+    unsigned seen_ = 0;  // measurements, as far as they count
 };
 
 // Not thread-safe: its owner provides the lock and the time.

@@ -67,13 +67,13 @@ KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
 }
 
 KemScheduler::~KemScheduler() {
+    if (preparation_) preparation_->stop();
     {
         const std::lock_guard lock(mutex_);
         ending_ = true;
         wake_.notify_all();
         idle_.notify_all();
     }
-    if (preparation_) preparation_->stop();
     for (std::thread& thread : threads_) thread.join();
     preparation_.reset();
     write_metrics(true);

@@ -49,6 +49,11 @@ private:
         KemPinnedBlocks::Block pinned;
         Time begun;
     };
+    // Duration of a task's operations, and their end. What `done` does is not part of them.
+    struct Timing {
+        double seconds;
+        Time ended;
+    };
 
     // Adds a request to a submission queue. Returns false if the queue is full or no thread can
     // serve it.
@@ -82,7 +87,7 @@ private:
     Task place(KemRequests batch, KemRequestQueue& queue, Time now);
     Task task_on(KemSide side, const KemRequests& requests, KemRequestQueue& queue,
                  size_t batch_size, Time now);
-    void finish(const Task& task, double seconds);
+    void finish(const Task& task, const Timing& timing);
     bool thread_to_spare() const {
         return watched_ || idle_threads_ != 0 || threads_.size() < most_threads_;
     }
@@ -92,15 +97,14 @@ private:
     std::optional<Time> next_due() const;
     void wake_or_start_thread();
     // The caller must not hold mutex_ below.
-    // complete() returns the duration of the operations in seconds.
-    double complete(const Task& task, KemStagingBuffer& staging);
+    Timing complete(const Task& task, KemStagingBuffer& staging);
     void count(const KemRequests& batch, Time begun);
     void complete_range(KemKind kind, KemStagingBuffer& staging,
                         const KemStagingBuffer::Range& range);
     warpseal_status outcome(KemKind kind, KemStagingBuffer& staging, const KemRequest& request,
                             size_t item);
-    // Runs each request by itself. Returns the duration of the operations in seconds.
-    double complete_singly(const KemRequests& batch);
+    // Runs each request by itself.
+    Timing complete_singly(const KemRequests& batch);
     // Calls work(range) for each range of the staging buffer, on several threads if that pays.
     template <class Work>
     void for_ranges(const KemStagingBuffer& staging, const Work& work);

@@ -118,9 +118,9 @@ KemScheduler::Task KemScheduler::task_on(KemSide side, const KemRequests& reques
     return task;
 }
 
-void KemScheduler::finish(const Task& task, double seconds) {
-    task.queue->finished(task.batch_size, seconds);
-    if (places_) placement_.end(task.placed, options_.now());
+void KemScheduler::finish(const Task& task, const Timing& timing) {
+    task.queue->finished(task.batch_size, timing.seconds);
+    if (places_) placement_.end(task.placed, timing.ended);
     if (preparation_) preparation_->blocks().give_back(task.pinned);
 }
 
@@ -222,13 +222,13 @@ void KemScheduler::serve() {
                 !task->queue->is_short(task->requests.size(), options_.rule))
                 wake_or_start_thread();
             lock.unlock();
-            const double seconds = complete(*task, staging);
+            const Timing timing = complete(*task, staging);
             write_metrics(false);
             const bool gpu_is_open = places_ && engine_.impl().gpus.any_open();
             lock.lock();
             gpu_is_open_ = gpu_is_open_ && gpu_is_open;
             freed = freed || task->queue->running() == most_of_a_kind_;
-            finish(*task, seconds);
+            finish(*task, timing);
         } else if (ending_) {
             return;
         } else if (watched_) {
@@ -249,7 +249,7 @@ void KemScheduler::serve() {
     }
 }
 
-double KemScheduler::complete(const Task& task, KemStagingBuffer& staging) {
+KemScheduler::Timing KemScheduler::complete(const Task& task, KemStagingBuffer& staging) {
     const KemRequests& batch = task.requests;
     const KemKind kind = batch.kind();
     count(batch, task.begun);
@@ -268,10 +268,10 @@ double KemScheduler::complete(const Task& task, KemStagingBuffer& staging) {
     });
     const Time computing = options_.now();
     (void)kem(kind, staging.batch(), task.side);  // each item has its own status
-    const double seconds = seconds_between(computing, options_.now());
+    const Time ended = options_.now();
     for_ranges(staging,
                [&](const KemStagingBuffer::Range& range) { complete_range(kind, staging, range); });
-    return seconds;
+    return {seconds_between(computing, ended), ended};
 }
 
 void KemScheduler::count(const KemRequests& batch, Time begun) {
@@ -308,21 +308,22 @@ warpseal_status KemScheduler::outcome(KemKind kind, KemStagingBuffer& staging,
     return kem(kind, request.as_batch(), KemSide::cores);
 }
 
-double KemScheduler::complete_singly(const KemRequests& batch) {
+KemScheduler::Timing KemScheduler::complete_singly(const KemRequests& batch) {
     const KemKind kind = batch.kind();
-    double seconds = 0;
+    Timing timing{0, options_.now()};
     batch.each([&](KemChunk& chunk, uint32_t begin, uint32_t end) {
         for (uint32_t i = begin; i < end; ++i) {
             const KemRequest& request = chunk.requests[i];
             const Time computing = options_.now();
             const warpseal_status status = kem(kind, request.as_batch(), KemSide::cores);
-            seconds += seconds_between(computing, options_.now());
+            timing.ended = options_.now();
+            timing.seconds += seconds_between(computing, timing.ended);
             if (status != WARPSEAL_OK) counts_.count_failures(1);
             request.done(request.user, status);
         }
         KemSubmissionQueue::completed(chunk, end - begin);
     });
-    return seconds;
+    return timing;
 }
 
 template <class Work>
