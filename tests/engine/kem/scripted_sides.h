@@ -18,8 +18,14 @@ struct Sides {
     std::atomic<warpseal_status> opens{WARPSEAL_OK}, pins{WARPSEAL_OK};
     Gate opening, preparing;
     std::atomic<std::thread::id> preparer{};
-    std::atomic<const uint8_t*> last_block{nullptr};
-    std::atomic<size_t> last_block_bytes{0};
+    std::array<std::atomic<const uint8_t*>, 16> begins{};
+    std::atomic<size_t> block_bytes{0};
+
+    bool is_pinned(const uint8_t* memory) const {
+        return std::any_of(begins.begin(), begins.end(), [&](const uint8_t* begin) {
+            return begin != nullptr && memory >= begin && memory < begin + block_bytes;
+        });
+    }
 
     void set_times(BatcherClock::duration core, BatcherClock::duration delay,
                    BatcherClock::duration gpu) {
@@ -51,10 +57,7 @@ inline warpseal_status kem_host_by_script(const GpuBackend& fake, const CudaKem&
         if (std::this_thread::get_id() != sides->preparer.load()) {
             sides->gpu_items += batch.count;
             ++sides->gpu_calls;
-            const uint8_t* const block = sides->last_block;
-            if (batch.public_keys >= block &&
-                batch.public_keys < block + sides->last_block_bytes.load())
-                ++sides->pinned_calls;
+            if (sides->is_pinned(batch.public_keys)) ++sides->pinned_calls;
         }
     }
     if (operation == KemOperation::decapsulate &&
@@ -88,9 +91,8 @@ inline const GpuBackend* scripted_gpu(const tests::Script& script = {}) {
     backend.host_alloc = [](int device, size_t bytes, void** out) {
         if (sides->pins != WARPSEAL_OK) return sides->pins.load();
         const warpseal_status status = fake->host_alloc(device, bytes, out);
-        sides->last_block = static_cast<uint8_t*>(*out);
-        sides->last_block_bytes = bytes;
-        ++sides->blocks;
+        sides->begins.at(sides->blocks++) = static_cast<uint8_t*>(*out);
+        sides->block_bytes = bytes;
         return status;
     };
     backend.kem_host = [](int, const CudaKem& kem, KemOperation operation,
