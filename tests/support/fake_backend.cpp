@@ -446,10 +446,10 @@ const warpseal::GpuBackend* fake_backend(const Script& script) {
         backends;  // never freed: results are recorded by address
     current = script;
     backends.push_back(std::make_unique<GpuBackend>(GpuBackend{
-        cipher,       device_count,     describe,     lost,       device_alloc,   device_free,
-        host_alloc,   host_free,        copy,         copy,       synchronize,    time,
-        sweep_device, xts_device,       batch_device, sweep_host, xts_host,       gcm_host,
-        batch_host,   zeroize_launches, pinned,       device_of,  copy_both_ways, kem,
+        cipher,       device_count,     describe,      lost,       device_alloc,   device_free,
+        host_alloc,   host_free,        copy,          copy,       synchronize,    time,
+        sweep_device, xts_device,       batch_device,  sweep_host, xts_host,       gcm_host,
+        batch_host,   zeroize_launches, pinned,        device_of,  copy_both_ways, kem,
         kem_device,   kem_host,         pool_transfer, nullptr}));
     return backends.back().get();
 }
