@@ -56,8 +56,8 @@ struct Context::ProcessState {
     };
     unsigned long forks;
     warpseal_engine* engine;
-    warpseal_kem_batcher* batcher;
     const ProcessState* before;
+    mutable std::atomic<warpseal_kem_batcher*> batcher{nullptr};
     mutable std::array<Model, std::size(cipher_names)> models;
 };
 
@@ -90,9 +90,24 @@ warpseal_engine* Context::engine() const {
     return found == nullptr ? nullptr : found->engine;
 }
 
+// Created with the first request: a batcher opens the GPU in the background, which a program that
+// only encrypts, and a process that only forks workers, must not do. If several threads arrive
+// first, one thread's batcher is kept.
 warpseal_kem_batcher* Context::batcher() const {
     const ProcessState* const found = state();
-    return found == nullptr ? nullptr : found->batcher;
+    if (found == nullptr) return nullptr;
+    warpseal_kem_batcher *made = nullptr, *before = found->batcher.load(std::memory_order_acquire);
+    if (before != nullptr) return before;
+    warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+    (void)with_stack([&]() noexcept { status = create_batcher(*found, &made); });
+    if (status != WARPSEAL_OK) {
+        raise(*this, Reason::no_engine, warpseal_status_text(status));
+        return nullptr;
+    }
+    if (found->batcher.compare_exchange_strong(before, made, std::memory_order_acq_rel))
+        return made;
+    warpseal_kem_batcher_destroy(made);
+    return before;
 }
 
 const Context::ProcessState* Context::state() const {
@@ -135,7 +150,7 @@ const warpseal_key* Context::model(const CipherAlgorithm& algorithm, bool decryp
 void Context::destroy(const ProcessState& state) {
     for (const ProcessState::Model& model : state.models)
         warpseal_key_destroy(model.key.load(std::memory_order_acquire));
-    warpseal_kem_batcher_destroy(state.batcher);
+    warpseal_kem_batcher_destroy(state.batcher.load(std::memory_order_acquire));
     warpseal_engine_destroy(state.engine);
 }
 
@@ -144,8 +159,11 @@ warpseal_status Context::fill(ProcessState& state) const {
     options.struct_bytes = sizeof options;
     options.device = settings_.device.c_str();
     options.threads = settings_.threads;
-    const warpseal_status status = warpseal_engine_create(&options, &state.engine);
-    if (status != WARPSEAL_OK) return status;
+    return warpseal_engine_create(&options, &state.engine);
+}
+
+warpseal_status Context::create_batcher(const ProcessState& state,
+                                        warpseal_kem_batcher** batcher) const {
     warpseal_kem_batcher_options batching{};
     batching.struct_bytes = sizeof batching;
     batching.max_batch = settings_.max_batch;
@@ -153,7 +171,7 @@ warpseal_status Context::fill(ProcessState& state) const {
     batching.max_waiting = settings_.max_waiting;
     batching.metrics_directory =
         settings_.metrics_directory.empty() ? nullptr : settings_.metrics_directory.c_str();
-    return warpseal_kem_batcher_create(state.engine, &batching, &state.batcher);
+    return warpseal_kem_batcher_create(state.engine, &batching, batcher);
 }
 
 // Uses no lock, because a fork could copy it while held. If several threads arrive first, one
@@ -163,7 +181,7 @@ const Context::ProcessState* Context::make_state() const {
     const unsigned long now = forks.load(std::memory_order_relaxed);
     if (before != nullptr && before->forks == now) return before;
     std::unique_ptr<ProcessState> made(new (std::nothrow)
-                                           ProcessState{now, nullptr, nullptr, before, {}});
+                                           ProcessState{now, nullptr, before, {}, {}});
     if (made == nullptr) {
         raise(*this, Reason::out_of_memory);
         return nullptr;

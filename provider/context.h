@@ -51,7 +51,8 @@ public:
     // Returns a model key of the engine. New keys copy its path selection for streaming in that
     // direction, so the path is selected once. Returns null, without an error, if there is none.
     const warpseal_key* model(const CipherAlgorithm& algorithm, bool decrypt) const;
-    // Returns the batcher for requests of all connections, with the same rules as engine().
+    // Returns the batcher for requests of all connections, with the same rules as engine(). The
+    // first request creates it.
     warpseal_kem_batcher* batcher() const;
 
 private:
@@ -62,6 +63,7 @@ private:
     const ProcessState* state() const;
     const ProcessState* make_state() const;
     warpseal_status fill(ProcessState& state) const;
+    warpseal_status create_batcher(const ProcessState& state, warpseal_kem_batcher** batcher) const;
     static void destroy(const ProcessState& state);
     static const warpseal_key* make_model(const ProcessState& state,
                                           const CipherAlgorithm& algorithm);

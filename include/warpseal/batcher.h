@@ -26,13 +26,22 @@ typedef struct warpseal_kem_batcher_options {
     const char* metrics_directory;
 } warpseal_kem_batcher_options;
 
-/* Creates a batcher. The engine must outlive it. The first request that needs threads starts them.
- * options: null for the defaults. */
+/* Creates a batcher and returns at once.
+ * engine: must outlive the batcher. With "auto" or "cuda" a thread opens the GPU, pins memory, and
+ * tests and times each operation that is requested. Meanwhile an engine with cores serves on them,
+ * and requests to an engine of GPUs alone wait. Afterwards each batch runs where it finishes first,
+ * by measured times, or on both. If the preparation fails, or the GPU is lost, the cores serve.
+ * options: null for the defaults.
+ * Errors: WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OUT_OF_MEMORY. What the preparation cannot get is no
+ * error. A process that creates a batcher on a machine with a GPU has used CUDA: children that it
+ * forks later cannot.
+ * Thread-safe. The first request that needs threads starts them. */
 WARPSEAL_API warpseal_status
 warpseal_kem_batcher_create(warpseal_engine* engine, const warpseal_kem_batcher_options* options,
                             warpseal_kem_batcher** batcher);
 
-/* Completes what is queued and frees the batcher. Null is allowed.
+/* Completes what is queued and frees the batcher. Waits for the step of the preparation that is in
+ * progress, such as opening the GPU, and skips the others. Null is allowed.
  * Not while calls on it are in progress, and not from `done`. */
 WARPSEAL_API void warpseal_kem_batcher_destroy(warpseal_kem_batcher* batcher);
 

@@ -6,8 +6,7 @@
 
 #include <functional>
 
-#include "engine/kem/gated_kem.h"
-#include "support/fake_backend.h"
+#include "engine/kem/scripted_sides.h"
 
 namespace {
 
@@ -144,6 +143,30 @@ TEST_F(KemBatcherForked, WithoutThreads) {
             return counts.no_thread == 1 && counts.inline_requests == 1 && items.done == 0 ? 7 : 4;
         })),
         7);
+}
+
+// A parent prepares its GPU: a child neither waits for that nor prepares one, and works on the
+// cores.
+TEST_F(KemBatcherForked, WhileTheGpuIsPrepared) {
+    static Sides own;
+    sides = &own;
+    const GpuBackend* const gpu = scripted_gpu();
+    const auto engine = scripted_engine("auto", gpu);
+    for (Gate* gate : {&own.opening, &own.preparing}) {
+        gate->set_open(false);
+        {
+            KemBatcher batcher(*engine, with(64, 1ms), system_random);
+            EXPECT_TRUE(soon([&] { return gate->waiting() == 1; }));
+            auto another = std::make_unique<KemBatcher>(*engine, with(64, 1ms), system_random);
+            EXPECT_EQ(work_in(batcher), 7);
+            EXPECT_EQ(result_of(child_that([&] {
+                          another.reset();
+                          return work_in(batcher);
+                      })),
+                      7);
+            gate->set_open(true);
+        }
+    }
 }
 
 // If a batch cannot be staged, its requests are computed one by one, and counted.
