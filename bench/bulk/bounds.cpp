@@ -3,6 +3,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "bench/report/figures.h"
 #include "bench/work/work.h"
 
@@ -22,7 +24,7 @@ double number(const nlohmann::ordered_json& object, const char* name) {
 }
 
 // Returns the bound of the busiest unit in the cipher's representation. `clocks` is the sum over
-// all multiprocessors per second.
+// all multiprocessors of all GPUs per second.
 std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode, bool serial,
                                 double clocks) {
     const bool counts = mode == "ctr" || mode == "gcm" || mode == "ccm";
@@ -55,9 +57,11 @@ std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head,
                                const nlohmann::ordered_json& row) {
     const std::string mode = row.at("mode"), operation = row.at("operation");
     const CipherWork* work = cipher_work(row.at("cipher"));
+    // The head describes the first GPU. A row of several has their number, and they are alike.
+    const double gpus = std::max(1.0, number(row, "gpus"));
     const double clocks =
-        number(head, "gpu_multiprocessors") * number(head, "gpu_clock_megahertz") * 1e6;
-    const double memory = number(head, "gpu_memory_bytes_per_second"),
+        gpus * number(head, "gpu_multiprocessors") * number(head, "gpu_clock_megahertz") * 1e6;
+    const double memory = gpus * number(head, "gpu_memory_bytes_per_second"),
                  link = number(row, "link_gigabytes_per_second");
     std::optional<Bound> bound;
     const auto least = [&](Bound other) {

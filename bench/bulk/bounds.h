@@ -13,8 +13,9 @@ struct Bound {
     std::string binds;  // limiting unit, e.g. "160 lookups a block, 32 a clock and multiprocessor"
 };
 
-// Returns the bound of a report's row on the GPU of the report's head. Returns nothing if the head
-// lacks the GPU's data or the cipher has no operation counts.
+// Returns the bound of a report's row on the GPU of the report's head, or on as many of them as the
+// row's "gpus" says. Returns nothing if the head lacks the GPU's data or the cipher has no
+// operation counts.
 std::optional<Bound> gpu_bound(const nlohmann::ordered_json& head,
                                const nlohmann::ordered_json& row);
 

@@ -93,7 +93,7 @@ def decorate(axes: Any, sizes: list[float]) -> None:
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=2, frameon=False)
 
 
-def as_element(text: str, label: str) -> str:
+def as_element(text: str, label: str, style: str = "sizes") -> str:
     """Returns the drawing for use inside HTML: in the page's colours, with a name for readers."""
     text = text[text.index("<svg") :]
     text = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", text, flags=re.S)
@@ -103,7 +103,7 @@ def as_element(text: str, label: str) -> str:
     for colour, variable in COLOURS.items():
         text = text.replace(colour, variable)
     name = escaped(label)
-    text = text.replace("<svg", f'<svg class="sizes" role="img" aria-label="{name}"', 1)
+    text = text.replace("<svg", f'<svg class="{style}" role="img" aria-label="{name}"', 1)
     return text.replace(">", f"><title>{name}</title>", 1)
 
 

@@ -7,6 +7,7 @@ import pathlib
 from typing import Any, NoReturn
 
 MOST = 1e30  # no figure is larger
+MAY_BE_NEGATIVE = ("% of the time", "points")  # units of time saved
 # Attributes by kind that no figure may lack.
 REQUIRED: dict[str, tuple[str, ...]] = {
     "throughput": ("device", "place", "threads", "bytes", "message_bytes"),
@@ -18,19 +19,23 @@ REQUIRED: dict[str, tuple[str, ...]] = {
     "round_trips": ("round_trips",),
     "papers": ("paper", "table"),
     "files": ("bytes",),
+    "file_paths": ("device", "place", "threads", "bytes"),
+    "file_copies": ("place", "bytes"),
     "openssl_speed": ("bytes",),
     "openssl_keys": ("bytes", "key"),
 }
 TEXTS = frozenset(
     "device place picked set key paper table title published_on published_bound method_what "
-    "default_what differs not_run what taught checked_against".split()
+    "default_what differs not_run what taught checked_against pays figure better published_text "
+    "scaled per_unit published_units_source".split()
 )
 NUMBERS = frozenset(
     "threads bytes message_bytes data_unit_bytes batch gpus clients published method "
     "gigabytes_per_second times_cp peak_memory_bytes registers local_bytes shared_bytes "
     "threads_per_block p50_seconds p99_seconds p50_milliseconds p99_milliseconds mean_batch "
     "core_microseconds handshakes_per_second key_exchange_microseconds server_cpu_ratio failures "
-    "round_trips mismatches secrets_distinct".split()
+    "round_trips mismatches secrets_distinct default_per_unit_ratio scaled_by count "
+    "method_over_one_core default_over_one_core".split()
 )
 
 
@@ -71,9 +76,9 @@ class Checked:
         return value
 
     def amount(self, name: str) -> float | None:
-        """Returns a number that is not negative, or None."""
+        """Returns a number, or None. It is not negative, unless it is time saved."""
         value = self.optional_number(name)
-        if value is not None and value < 0:
+        if value is not None and value < 0 and self.value.get("unit") not in MAY_BE_NEGATIVE:
             self.fail(name, f"{shown(value)} is negative")
         return value
 

@@ -19,6 +19,8 @@ def figure_text(value: float | None) -> str:
     """Returns about three digits: "894", "48.1", "0.033"; a dash if there is no figure."""
     if value is None:
         return "–"
+    if value < 0:
+        return "-" + figure_text(-value)
     if isinstance(value, int) or value >= 100:
         return f"{value:.0f}"
     return f"{value:.1f}" if value >= 10 else f"{value:.2f}" if value >= 1 else f"{value:.2g}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Callable
 
-from . import studies, tables, throughput
+from . import papers, studies, tables, throughput
 from .markup import NOISY, Column, escaped, figure_text, range_text, table
 from .results import Figure, Result, replaced
 from .sources import Sources
@@ -17,6 +17,16 @@ SECTIONS: dict[str, tuple[str, str, Section]] = {
     "sizes": ("By size", "warpseal bench survey", throughput.sizes_section),
     "auto": ("The choice of auto", "warpseal bench auto", tables.auto_section),
     "files": ("File to file", "bench/file_to_file", tables.files_section),
+    "file_paths": (
+        "Files through a GPU",
+        "bench/file_through_gpu",
+        tables.file_paths_section,
+    ),
+    "file_copies": (
+        "Plain copies of files",
+        "bench/file_through_gpu",
+        tables.file_copies_section,
+    ),
     "rates": ("NTRU", "warpseal kem bench", tables.rates_section),
     "submission": (
         "NTRU on cores, beside other code",
@@ -45,7 +55,7 @@ SECTIONS: dict[str, tuple[str, str, Section]] = {
         tables.openssl_keys_section,
     ),
     "ladder": ("The ladder", "warpseal bench ladder", studies.ladder_section),
-    "papers": ("The papers' tables", "warpseal bench papers", studies.papers_section),
+    "papers": ("The papers' tables", "warpseal bench papers", papers.papers_section),
 }
 
 

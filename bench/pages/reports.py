@@ -72,6 +72,12 @@ KINDS = {
     ),
     "round_trips": Kind(name="{set}", value="seconds", unit="s"),
     "files": Kind(name="{command}", value="seconds", unit="s"),
+    "file_paths": Kind(
+        name="{cipher} {operation}",
+        value="gigabytes_per_second",
+        value_may_be_absent=True,
+    ),
+    "file_copies": Kind(name="{command}", value="gigabytes_per_second"),
     "openssl_speed": Kind(
         name="{case}",
         value="gigabytes_per_second",
@@ -93,6 +99,8 @@ LISTS = {
     "kem_against_submission": "submission",
     "round_trips": "round_trips",
     "file_to_file": "files",
+    "file_paths": "file_paths",
+    "file_copies": "file_copies",
     "openssl_speed": "openssl_speed",
     "openssl_keys": "openssl_keys",
 }
@@ -105,6 +113,7 @@ ROWS = {
     "set": "rates",
 }
 OWN_FIELDS = ("bound", "bound_gigabytes_per_second", "ratio")  # fields of a figure in all kinds
+AS_PRINTED = ("published", "bytes", "count")  # values that keep all their digits
 NAMES = (
     "cipher",
     "mode",
@@ -181,7 +190,7 @@ def figure_of(name: str, row: Checked, run: Run) -> Figure:
         used |= {"yardstick"} if name == "submission" else {"best"} if name == "auto" else set()
     used |= {"unit"} if name == "papers" else set()
     figure.about = {
-        key: rounded_within(content)
+        key: content if key in AS_PRINTED else rounded_within(content)
         for key, content in row.value.items()
         if key not in used and content is not None
     }

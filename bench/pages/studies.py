@@ -1,15 +1,11 @@
-"""Sections on the papers: the ladder of kernels and the published tables."""
+"""The section on the ladder of kernels."""
 
 from __future__ import annotations
 
-from .markup import Column, axis, bar, escaped, figure_text, rate_text, small, table, times_text
+from .markup import Column, axis, bar, escaped, figure_text, rate_text, small, table
 from .results import Figure
 from .sources import Sources
 from .throughput import grouped
-
-# Units of counts, which have no decimals.
-COUNTS = ("bytes", "registers", "operations", "threads")
-LONG_TABLE = 16  # rows; a longer table without published figures is folded
 
 
 def count_text(figure: Figure, key: str) -> str:
@@ -65,58 +61,3 @@ def ladder_section(figures: list[Figure], sources: Sources) -> str:
     for unit, rows in grouped(figures, lambda f: f.unit).items():
         text += ladder_table(unit, rows, sources)
     return text + "</section>\n"
-
-
-def study_text(value: float | None, unit: str, subject: str = "") -> str:
-    if value is None:
-        return ""
-    return (f"{value:.0f}" if unit in COUNTS else figure_text(value)) + small(subject)
-
-
-def paper_row(figure: Figure, machines: set[str]) -> list[str]:
-    """Returns the cells of a row; it names the paper's machine if the table has several."""
-    published = figure.get("published")
-    bound = escaped(figure.get("published_bound", ""))
-    method, ours = figure.get("method"), figure.median
-    cells = [
-        escaped(figure.name) + small(figure.get("published_on", "") if len(machines) > 1 else ""),
-        bound + study_text(published, figure.unit),
-        escaped(figure.unit),
-        study_text(method, figure.unit, figure.get("method_what", "")),
-        study_text(ours, figure.unit, figure.get("default_what", "")),
-        times_text(figure.ratio),
-    ]
-    if method is None and ours is None and figure.get("not_run"):
-        cells[4] = f"not run: {escaped(figure.get('not_run'))}"
-    return cells
-
-
-def paper_table(rows: list[Figure]) -> str:
-    first, machines = rows[0], {figure.get("published_on", "") for figure in rows}
-    title = escaped(f"{first.get('paper')}, {first.get('table')}: {first.get('title', '')}")
-    title = title.rstrip(": ") + (small(*machines) if len(machines) == 1 else "")
-    columns = [
-        Column("row"),
-        Column("published", "number"),
-        Column("unit"),
-        Column("its method here", "number"),
-        Column("our default", "number"),
-        Column("ratio", "number"),
-    ]
-    text = table(columns, [paper_row(row, machines) for row in rows], title, "wide papers")
-    if first.get("differs"):
-        text += f'<p class="note">What differs: {escaped(first.get("differs"))}</p>\n'
-    if len(rows) > LONG_TABLE and all(figure.get("published") is None for figure in rows):
-        return f"<details><summary>{title}</summary>\n{text}</details>\n"
-    return text
-
-
-def papers_section(figures: list[Figure], sources: Sources) -> str:
-    text = "<section><h2>The papers' tables</h2>\n" + sources.note(figures)
-    text += (
-        "<p>Published: on the paper's machine, which stands beside the title or the row. Its "
-        "method and our default: on this one. The ratio is our default over the method, as "
-        "speeds.</p>\n"
-    )
-    tables = grouped(figures, lambda f: (f.run.text("machine"), f.get("paper"), f.get("table")))
-    return text + "".join(map(paper_table, tables.values())) + "</section>\n"

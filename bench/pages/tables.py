@@ -287,6 +287,51 @@ def files_section(figures: list[Figure], sources: Sources) -> str:
     )
 
 
+def file_paths_section(figures: list[Figure], sources: Sources) -> str:
+    def where(figure: Figure) -> str:
+        device, threads = figure.get("device"), figure.get("threads")
+        return device if device != "cpu" else f"{threads} core{'s' * (threads > 1)}"
+
+    return plain_section(
+        "Files through a GPU",
+        "",
+        [
+            *(Column(name) for name in ("store", "what", "where", "size")),
+            *numbers("GB/s", "bound"),
+            Column("bound by"),
+            Column("a GPU pays"),
+        ],
+        lambda f: [
+            escaped(f.get("place")),
+            escaped(f.name),
+            escaped(where(f)),
+            size_text(f.get("bytes")),
+            escaped(f.get("not_run")) if f.median is None else value_text(f) + noise_mark(f),
+            figure_text(f.bound),
+            escaped(f.bound_by),
+            escaped(f.get("pays", "")),
+        ],
+        figures,
+        sources,
+    )
+
+
+def file_copies_section(figures: list[Figure], sources: Sources) -> str:
+    return plain_section(
+        "Plain copies of files",
+        "",
+        [Column("store"), Column("what"), Column("size"), *numbers("GB/s")],
+        lambda f: [
+            escaped(f.get("place")),
+            escaped(f.name),
+            size_text(f.get("bytes")),
+            value_text(f) + noise_mark(f),
+        ],
+        figures,
+        sources,
+    )
+
+
 def other_section(kind: str, figures: list[Figure], sources: Sources) -> str:
     title = {"before_after": "Before and after a change"}.get(kind, kind)
     return plain_section(

@@ -32,6 +32,7 @@ public:
           cores_(cli::create_engine({"cpu", 0}, session)),
           one_core_(cli::create_engine({"cpu", 1}, session)),
           engine_(cli::create_engine({options.device, 0}, session)),
+          burst_engines_(engines_of_bursts(session)),
           report_(options.json, gpu_of(options.device)) {
         batching_.struct_bytes = sizeof batching_;
         batching_.max_batch = options.max_batch;
@@ -53,6 +54,7 @@ public:
         for (const warpseal_kem_info& set : sets_) {
             measure_rates(set);
             measure_clients(set);
+            measure_bursts(set);
         }
         report_.write();
         return wrong_ ? cli::ExitCode::error : cli::ExitCode::ok;
@@ -127,7 +129,42 @@ private:
         }
     }
 
-    static constexpr const char *encapsulates = "server encapsulates",
+    // Measures clients that arrive at once at a batcher just created, and at the same one once it
+    // is warm, on each device beside the others.
+    void measure_bursts(const warpseal_kem_info& set) {
+        for (const uint64_t count : counts_) {
+            KemClients clients(cores_.get(), set, count);
+            for (const auto& [device, engine] : burst_engines_) {
+                const KemClients::Bursts bursts = clients.bursts(
+                    engine.get(), batching_, options_.threads, later_bursts, options_.seconds);
+                add_row(set, at_once, "batcher just created, " + device, bursts.first, count);
+                KemFigure median = bursts.warm[bursts.warm.size() / 2];
+                for (const KemFigure& one : bursts.warm)
+                    median.wrong = std::max(median.wrong, one.wrong);
+                add_row(set, at_once, "batcher once warm, " + device, median, count);
+            }
+        }
+    }
+
+    // Devices of the bursts: cpu beside the chosen one; for auto on a machine with a GPU, all
+    // three.
+    std::vector<std::pair<std::string, cli::EngineHandle>> engines_of_bursts(
+        cli::Session& session) const {
+        std::vector<std::pair<std::string, cli::EngineHandle>> engines;
+        engines.emplace_back("cpu", cli::create_engine({"cpu", 0}, session));
+        if (options_.device == "cpu") return engines;
+        if (options_.device == "auto") try {
+                engines.emplace_back("cuda", cli::create_engine({"cuda", 0}, session));
+            } catch (const cli::Failure&) {
+                return engines;  // no GPU: the same as cpu
+            }
+        engines.emplace_back(options_.device, cli::create_engine({options_.device, 0}, session));
+        return engines;
+    }
+
+    static constexpr unsigned later_bursts = 11;
+    static constexpr const char *at_once = "all clients at once",
+                                *encapsulates = "server encapsulates",
                                 *decapsulates = "server decapsulates";
     // Maximum number of single requests; enough for a percentile.
     static constexpr uint64_t most_lone = 4096;
@@ -135,6 +172,7 @@ private:
     const std::vector<warpseal_kem_info> sets_;
     const std::vector<uint64_t> counts_;
     const cli::EngineHandle cores_, one_core_, engine_;
+    const std::vector<std::pair<std::string, cli::EngineHandle>> burst_engines_;
     warpseal_kem_batcher_options batching_{};
     bench::Report report_;
     bool wrong_ = false;

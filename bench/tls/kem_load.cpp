@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -76,8 +78,7 @@ void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
 // Thread that keeps its requests pending: each completed request is submitted again.
 class Submitter {
 public:
-    Submitter(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests)
-        : batcher_(batcher), slots_(requests.size()) {
+    explicit Submitter(std::vector<warpseal_kem_request> requests) : slots_(requests.size()) {
         for (size_t i = 0; i < slots_.size(); ++i) {
             slots_[i].submitter = this;
             slots_[i].request = requests[i];
@@ -90,7 +91,8 @@ public:
     }
 
     // 0 seconds: submits each request once.
-    void run(double seconds) {
+    void run(warpseal_kem_batcher* batcher, double seconds) {
+        batcher_ = batcher;
         const Clock::time_point start = Clock::now();
         for (Slot& slot : slots_) submit(slot);
         for (size_t waiting = slots_.size(); waiting > 0;) {
@@ -141,7 +143,7 @@ private:
         if (before == nullptr) last_completed_.notify_one();
     }
 
-    warpseal_kem_batcher* const batcher_;
+    warpseal_kem_batcher* batcher_ = nullptr;
     std::vector<Slot> slots_;
     // In its own cache line, because other threads write it.
     alignas(128) std::atomic<Slot*> last_completed_{nullptr};
@@ -237,19 +239,15 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
     // Must outlive the batcher, whose threads complete them.
     std::vector<std::unique_ptr<Submitter>> submitters;
     const Batcher batcher = make_batcher(engine, options);
-    for (unsigned i = 0; i < threads; ++i) {
-        std::vector<warpseal_kem_request> requests;
-        for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item)
-            requests.push_back(request(item));
-        submitters.push_back(std::make_unique<Submitter>(batcher.get(), std::move(requests)));
-    }
+    for (std::vector<warpseal_kem_request>& some : requests_of(threads))
+        submitters.push_back(std::make_unique<Submitter>(std::move(some)));
     KemFigure figure;
     const Watch watch;
     {
         std::vector<std::jthread> running;
         running.reserve(submitters.size());
         for (const auto& submitter : submitters)
-            running.emplace_back([&submitter, seconds] { submitter->run(seconds); });
+            running.emplace_back([&] { submitter->run(batcher.get(), seconds); });
     }
     figure.seconds = watch.seconds();
     figure.core_seconds = watch.core_seconds();
@@ -263,6 +261,68 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
     figure.mean_batch = mean_batch(batcher.get());
     figure.wrong = count_wrong();
     return figure;
+}
+
+std::vector<std::vector<warpseal_kem_request>> KemClients::requests_of(unsigned threads) {
+    std::vector<std::vector<warpseal_kem_request>> all(threads);
+    for (unsigned i = 0; i < threads; ++i)
+        for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item)
+            all[i].push_back(request(item));
+    return all;
+}
+
+KemClients::Bursts KemClients::bursts(warpseal_engine* engine,
+                                      const warpseal_kem_batcher_options& options, unsigned threads,
+                                      unsigned later, double warm_up_seconds) {
+    std::vector<std::unique_ptr<Submitter>> submitters;
+    for (std::vector<warpseal_kem_request>& some : requests_of(threads))
+        submitters.push_back(std::make_unique<Submitter>(std::move(some)));
+    Batcher batcher;
+    bool ended = false;  // read and written between the barriers
+    std::barrier begin(threads + 1), end(threads + 1);
+    const auto burst = [&](bool create) {
+        zeroize_results();
+        KemFigure figure;
+        const Watch watch;
+        if (create) batcher = make_batcher(engine, options);
+        begin.arrive_and_wait();
+        end.arrive_and_wait();
+        figure.seconds = watch.seconds();
+        figure.core_seconds = watch.core_seconds();
+        figure.exchanges = count_;
+        figure.wrong = count_wrong();
+        return figure;
+    };
+    Bursts out;
+    std::exception_ptr failure;
+    {
+        std::vector<std::jthread> running;
+        for (const auto& submitter : submitters)
+            running.emplace_back([&] {
+                while (begin.arrive_and_wait(), !ended) {
+                    submitter->run(batcher.get(), 0);
+                    end.arrive_and_wait();
+                    submitter->latencies.clear();
+                }
+            });
+        try {
+            out.first = burst(true);
+            const Watch warm_up;
+            do out.warm = {burst(false)};
+            while (warm_up.seconds() < warm_up_seconds);
+            out.warm.clear();
+            for (unsigned i = 0; i < later; ++i) out.warm.push_back(burst(false));
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        ended = true;
+        begin.arrive_and_wait();
+    }
+    if (failure) std::rethrow_exception(failure);
+    for (const auto& submitter : submitters) check(submitter->status);
+    std::sort(out.warm.begin(), out.warm.end(),
+              [](const KemFigure& a, const KemFigure& b) { return a.seconds < b.seconds; });
+    return out;
 }
 
 KemFigure KemClients::encapsulate_lone(warpseal_engine* engine,

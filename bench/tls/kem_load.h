@@ -36,6 +36,14 @@ public:
     // at any time.
     KemFigure encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
                           unsigned threads, double seconds);
+    // Lets all clients ask at once, and waits for the last answer: on a batcher created at the same
+    // moment, and on it once it is warm, `later` times. The threads exist before.
+    struct Bursts {
+        KemFigure first;
+        std::vector<KemFigure> warm;  // by seconds
+    };
+    Bursts bursts(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
+                  unsigned threads, unsigned later, double warm_up_seconds);
     // Repeats a single request to an idle batcher, to measure p50 and p99.
     KemFigure encapsulate_lone(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
                                double seconds);
@@ -49,6 +57,8 @@ public:
 private:
     warpseal_kem_batch items(uint64_t first, uint64_t count);
     warpseal_kem_request request(uint64_t item);
+    // Returns the requests of all clients, divided among the threads.
+    std::vector<std::vector<warpseal_kem_request>> requests_of(unsigned threads);
     uint64_t count_wrong();
     void zeroize_results();
 

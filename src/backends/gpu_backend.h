@@ -134,6 +134,9 @@ struct GpuBackend {
     warpseal_status (*pool_transfer)(int device, PoolTransfer what, void* slots, void* items,
                                      size_t stride, const uint32_t* numbers, uint64_t count,
                                      void* stream);
+    // Allocates what calls of kem_host would allocate at first use: their slots of device memory
+    // and pinned memory. Null in a fake.
+    warpseal_status (*kem_prepare)(int device);
 
     // Fills device memory with the output of leaves, asynchronously. Leaf i writes the bytes from
     // i * max_request_bytes. `bytes` is at most max_leaves * max_request_bytes.

@@ -48,6 +48,10 @@ struct Bytes {  // read-only span; avoids the <span> header in every translation
     size_t size = 0;
 };
 
+// Where a batch of key encapsulation in host memory runs. automatic: where it finishes first, by
+// the engine's throughput model. The cores finish what a GPU cannot.
+enum class KemSide : uint8_t { automatic, cores, gpus };
+
 class Engine {
 public:
     static warpseal_status create(const EngineOptions& options, std::unique_ptr<Engine>& out);
@@ -119,9 +123,10 @@ public:
 
     // Key encapsulation in host memory. random: source of the seed for drawn coins; returns false
     // on failure.
+    // side: an engine of GPUs alone ignores it. Only calls with `automatic` are measured.
     using RandomSource = bool (*)(void* out, size_t bytes);
     warpseal_status kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch,
-                        RandomSource random);
+                        RandomSource random, KemSide side = KemSide::automatic);
     // Key encapsulation in device memory, asynchronous on the stream. The first call of an
     // operation runs the self-test synchronously.
     warpseal_status kem_device(KemOperation operation, const char* set,

@@ -85,6 +85,20 @@ TEST(Bounds, CopiesBoundWhatCrossesTheLink) {
     EXPECT_EQ(host["bound"].get<std::string>().rfind("plain copies", 0), 0u);
 }
 
+TEST(Bounds, GrowWithTheNumberOfGpusButTheLinkIsMeasured) {
+    Json lookups_of_two = row("aes-128", "ctr"), memory_of_two = row("aes-128", "ctr");
+    lookups_of_two["gpus"] = memory_of_two["gpus"] = 2;
+    EXPECT_NEAR(bound_of(head(), lookups_of_two), 2 * lookups / 112 * 16, 2);
+    Json slow = head();
+    slow["gpu_memory_bytes_per_second"] = uint64_t{100} * 1000 * 1000 * 1000;
+    EXPECT_EQ(bound_of(slow, memory_of_two), 100.0) << "each GPU reads and writes its shard";
+    Json host = row("aes-128", "ctr");
+    host["gpus"] = 2;
+    host["place"] = "host";
+    host["link_gigabytes_per_second"] = 50.5;
+    EXPECT_EQ(bound_of(head(), host), 50.5) << "the copies were those of the whole job";
+}
+
 // A new cipher is covered too: its operations are counted from its header.
 TEST(Bounds, EachCipherHasOne) {
     size_t ciphers = 0;

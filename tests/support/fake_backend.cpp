@@ -479,7 +479,7 @@ const warpseal::GpuBackend* fake_backend(const Script& script) {
         host_alloc,   host_free,        copy,          copy,       synchronize,    time,
         sweep_device, xts_device,       batch_device,  sweep_host, xts_host,       gcm_host,
         batch_host,   zeroize_launches, pinned,        device_of,  copy_both_ways, kem,
-        kem_device,   kem_host,         pool_transfer, drbg_device}));
+        kem_device,   kem_host,         pool_transfer, nullptr,    drbg_device}));
     return backends.back().get();
 }
 

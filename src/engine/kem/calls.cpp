@@ -20,10 +20,15 @@ private:
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
+bool uses_gpus(Engine::Impl& impl, int set, KemOperation operation, uint64_t count, KemSide side) {
+    if (impl.cuda_only || side == KemSide::automatic) return gpu_pays(impl, set, operation, count);
+    return side == KemSide::gpus && impl.cuda_allowed && impl.gpus.possible();
+}
+
 }  // namespace
 
 warpseal_status Engine::kem(KemOperation operation, const char* set,
-                            const warpseal_kem_batch& batch, RandomSource random) {
+                            const warpseal_kem_batch& batch, RandomSource random, KemSide side) {
     Impl& impl = *impl_;
     const int number = set_number(set);
     if (number < 0) return WARPSEAL_UNSUPPORTED;
@@ -31,7 +36,7 @@ warpseal_status Engine::kem(KemOperation operation, const char* set,
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     const bool draws = operation != KemOperation::decapsulate && batch.coins == nullptr;
     KemGpus gpus;
-    if (gpu_pays(impl, number, operation, batch.count))
+    if (uses_gpus(impl, number, operation, batch.count, side))
         status = kem_gpus(impl, number, operation, batch.count, draws, gpus);
     if (status == WARPSEAL_SELF_TEST_FAILED && impl.cuda_only) return status;
     Secret<CoinSeed::bytes> seed;
@@ -48,18 +53,19 @@ warpseal_status Engine::kem(KemOperation operation, const char* set,
         if (status != WARPSEAL_OK) return status;
         const Stopwatch watch;
         status = kem_on_cores(impl, cores, operation, batch, {0, batch.count}, drawn, failed);
-        if (status == WARPSEAL_OK)
+        if (status == WARPSEAL_OK && side == KemSide::automatic)
             throughput.note(number, operation, false, batch.count, watch.seconds());
     } else {
         const Stopwatch watch;
         const std::vector<KemRange> rest = kem_on_gpus(impl, gpus, operation, batch, drawn, failed);
         const double seconds = watch.seconds();
-        if (rest.empty()) {
+        uint64_t done = batch.count;
+        for (const KemRange& range : rest) done -= range.end - range.begin;
+        if (side == KemSide::automatic && rest.empty())
             throughput.note(number, operation, true, batch.count, seconds);
-        } else {
-            uint64_t done = batch.count;
-            for (const KemRange& range : rest) done -= range.end - range.begin;
+        else if (side == KemSide::automatic)
             throughput.handed_back(number, operation, done, seconds);
+        if (!rest.empty()) {
             status = kem_cores(impl, number, operation, draws, cores);
             for (const KemRange& range : rest)
                 if (status == WARPSEAL_OK)

@@ -7,6 +7,13 @@
 
 namespace warpseal {
 
+// Rough times of a batch before any is measured, on `threads` cores or on a GPU: a fixed delay, and
+// seconds for each item.
+struct KemDefaultTime {
+    double delay_seconds, item_seconds;
+};
+KemDefaultTime default_kem_time(int set, KemOperation operation, bool gpu, unsigned threads);
+
 // Thread-safe and lock-free.
 class KemThroughput {
 public:

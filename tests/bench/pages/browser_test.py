@@ -9,7 +9,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tests/cli"))
-from program import NotRun, case, check, check_equal, main  # noqa: E402
+from program import case, check, check_equal, main  # noqa: E402
 
 import browser  # noqa: E402
 import samples  # noqa: E402
@@ -30,7 +30,7 @@ APPEARANCE = r"""(() => {
     return !e.closest('.scroll, .unseen, svg, title') && e.getClientRects().length &&
       (box.right > innerWidth + 1 || box.left < -1);
   }).map(short);
-  const outside = [...document.querySelectorAll('svg.sizes')].flatMap(svg =>
+  const outside = [...document.querySelectorAll('svg.sizes, svg.drawing')].flatMap(svg =>
     [...svg.querySelectorAll('text, path')].filter(e => !e.closest('defs')).filter(e => {
       const inner = e.getBoundingClientRect(), outer = svg.getBoundingClientRect();
       return inner.left < outer.left - 1 || inner.right > outer.right + 1 ||
@@ -75,12 +75,32 @@ APPEARANCE = r"""(() => {
 })()"""
 
 
+# The drawings of the papers, with the series of each. A curve without numbers is not published.
+ALL = {"published", "method", "default"}
+DRAWINGS = {
+    "P1 table 3": ALL,
+    "P1 section 4.1": ALL,
+    "P1 section 4.2": {"method"},
+    **{f"P2 table 2, Camellia-{bits}": ALL for bits in (128, 192, 256)},
+    "P3 figure 8": {"method", "default"},
+    "P3 figure 9": ALL,
+    **{f"P4 figure {number}": {"published", "method", "ideal"} for number in (8, 9, 10)},
+    **{f"P4 figure {number}": ALL for number in (12, 13)},
+    **{f"P5 figure {number}": ALL for number in (6, 7, 9, 11)},
+    **{f"P5 figure {number}": {"method", "default"} for number in (8, 10)},
+}
+CHARTS = r"""Object.fromEntries(
+  [...document.querySelectorAll('figure[data-drawing]')].map(figure => [
+  figure.dataset.drawing,
+  [...figure.querySelectorAll('svg g[id]')].filter(g => {
+    const box = g.getBoundingClientRect();
+    return box.width > 0.5 && box.height + box.width > 2;
+  }).map(g => (/-(published|method|default|ideal)-\d/.exec(g.id) || [])[1]).filter(Boolean)]))"""
+
+
 def needs_browser():
     path = browser.find()
-    if not path:
-        needed = os.environ.get("WARPSEAL_NEEDS_BROWSER") == "1"
-        check(not needed, "no browser starts here, and this machine must have one")
-        raise NotRun("no headless browser: scripts/bootstrap --check installs one on Debian")
+    check(path, "no browser starts here, and this machine must have one")
     return path
 
 
@@ -185,6 +205,70 @@ def committed_results(p):
         own.close()
 
 
+def check_papers(own, width):
+    """Checks that each drawing of the papers has a chart with all its series."""
+    check_appearance(own.run(APPEARANCE), width)
+    drawn = {name: set(series) for name, series in own.run(CHARTS).items()}
+    check_equal(drawn, DRAWINGS, "series of the papers' charts")
+
+
+def papers_page(p):
+    p.ok(*sorted((ROOT / "bench/results").glob("*.json")), "--output", "page.html")
+    return p.read("page.html").decode()
+
+
+@case
+def each_drawing_of_the_papers_has_a_chart(p):
+    own = browser.Browser(needs_browser())
+    try:
+        papers_page(p)
+        for width, dark in ((1280, False), (1280, True)):
+            own.open(p.file("page.html"), width, dark)
+            check_papers(own, width)
+    finally:
+        own.close()
+
+
+def planted(page):
+    """Returns pages with one fault each, by the words that the complaint has."""
+    chart = page.index('data-drawing="P4 figure 9"')
+    text = re.compile(r"<text [^>]*>[^<]+</text>").search(page, chart)
+    svg = re.compile(r"<svg.*?</svg>", re.S).search(page, chart)
+    method = r'<g id="P4-figure-9[^"]*-method-\d+">.*?</g>\s*</g>'
+    curve = re.compile(method, re.S).search(page, chart)
+    label = text[0].replace(">", ">x", 1)
+
+    def without(found):
+        return page[: found.start()] + page[found.end() :]
+
+    cell = page.index('<td class="number">', page.index('id="P1"')) + len('<td class="number">')
+    return {
+        "empty at": page[:cell] + page[page.index("</td>", cell) :],
+        "overlapping at": page[: text.end()] + label + page[text.end() :],
+        "series of the papers' charts": without(svg),
+        "series of the papers' charts ": without(curve),
+        "width of the page": page.replace('id="P1">', 'id="P1"><div style="width:1300px">x</div>'),
+    }
+
+
+@case
+def faults_planted_in_the_papers_are_found(p):
+    own = browser.Browser(needs_browser())
+    try:
+        page = papers_page(p)
+        for complaint, bad in planted(page).items():
+            check(bad != page, f"nothing was planted for {complaint}")
+            own.open(p.write("bad.html", bad.encode()), 1280)
+            try:
+                check_papers(own, 1280)
+            except AssertionError as error:
+                check(complaint.strip() in str(error), f"{complaint}: {str(error)[:300]}")
+            else:
+                check(False, f"a planted fault was not found: {complaint}")
+    finally:
+        own.close()
+
+
 @case
 def a_bad_page_is_reported(p):
     """Checks the checks, by a page with every fault."""
@@ -214,4 +298,7 @@ def a_bad_page_is_reported(p):
         own.close()
 
 
+if not browser.find() and os.environ.get("WARPSEAL_NEEDS_BROWSER") != "1":
+    print("NOT RUN: no headless browser: scripts/bootstrap --check installs one on Debian")
+    sys.exit(77)
 main()

@@ -14,6 +14,7 @@ sys.path.insert(0, str(ROOT / "tests/cli"))
 from program import case, check, check_equal, main  # noqa: E402
 
 import samples  # noqa: E402
+from markup import table_rows  # noqa: E402
 from samples import HEAD, measurements, row  # noqa: E402
 
 VOID = {"meta", "br", "link", "img", "input", "hr"}
@@ -63,17 +64,6 @@ def draw(p, *reports):
         p.write(names[-1], json.dumps(report).encode())
     p.ok(*names, "--output", "page.html")
     return p.read("page.html").decode()
-
-
-def table_rows(text):
-    """Returns the cell texts of every row of every table."""
-    return [
-        [
-            html.unescape(re.sub("<[^>]*>", "", cell)).strip()
-            for cell in re.findall("<t[hd].*?</t[hd]>", line, re.S)
-        ]
-        for line in re.findall("<tr>.*?</tr>", text, re.S)
-    ]
 
 
 def with_figure(report):
@@ -282,7 +272,7 @@ def columns_of_the_studies(p):
     own = [cells for cells in rows if cells[0] == "row 0"]
     check_equal(
         [cells[1:] for cells in own],
-        [["3.10", "Gbit/s", "120 8-bit", "6100 aes-128-ecb", "50.8×"]] * 2,
+        [["3.1", "120", "6100", "1968×", "30.5×", "50.8×"]] * 2,
         "papers",
     )
 
@@ -315,6 +305,19 @@ def other_tables(p):
         "submission",
     )
     check_equal(of("cp", 6)[0][1:], ["4 GiB", "1.53", "2.80", "1.00", "31.7"], "files")
+    copied = "plain copy by 16 processes, synced"
+    files = of("tmpfs", 8)
+    check_equal(
+        [row[1:] for row in files],
+        [
+            ["aria-256-gcm encrypt", "cuda", "1 GiB", "9.25", "12.5", copied, "yes"],
+            ["aria-256-gcm encrypt", "16 cores", "1 GiB", "7.50", "–", "–", "–"],
+            ["aria-256-gcm encrypt", "1 core", "1 GiB", "1.25", "–", "–", "–"],
+        ],
+        "files through a GPU",
+    )
+    check_equal(of("disk", 8)[3][2:5], ["16 cores", "1 GiB", "--budget"], "a file that was not run")
+    check_equal(of("tmpfs", 4)[0][1:], ["copy by 16 processes", "1 GiB", "12.5"], "copies")
     check_equal(
         of("aes-256-ctr encrypt", 8)[0][1:],
         ["64 KiB", "pinned", "vaes512", "13.5", "cuda", "26.0", "0.52×"],
@@ -334,7 +337,7 @@ def absent_results_are_named(p):
     del report["sizes"]
     text = draw(p, report)
     lacks = re.search(r"Not in these results.*?</ul>", text, re.S)[0]
-    check_equal(lacks.count("<li>"), 12, "kinds that are not there")
+    check_equal(lacks.count("<li>"), 14, "kinds that are not there")
     check("By size: <code>warpseal bench survey</code>" in lacks, lacks)
     text = draw(p, {"head": {"machine": "old", "date": "2025", "commit": "c"}, "rows": []})
     check("Without a figure: report0.json" in text and "No figure here" in text, text)

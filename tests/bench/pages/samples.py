@@ -134,6 +134,17 @@ def papers():
             "ratio": default and default / method,
             "not_run": None if default else "no GPU",
             "differs": HOSTILE,
+            "figure": f"{paper} figure {i} {HOSTILE}",
+            "better": "higher",
+            "published_text": "3.1",
+            "scaled": None,
+            "scaled_by": 1.0,
+            "per_unit": "core and GHz" + HOSTILE,
+            "default_per_unit_ratio": default and default / 200,
+            "published_units_source": HOSTILE,
+            "count": 10000.0,
+            "method_over_one_core": 50.5,
+            "default_over_one_core": 260.0,
         }
         for paper in ("P1", "P2")
         for i, (method, default) in enumerate(((120.0, 6100.0), (None, None)))
@@ -269,6 +280,7 @@ def lists():
                 }
             ],
         },
+        files_through_a_gpu(),
         {
             "head": HEAD,
             "openssl_speed": [
@@ -291,6 +303,56 @@ def lists():
             ],
         },
     ]
+
+
+def file_path(place, device, threads, figure, **more):
+    return {
+        "cipher": "aria-256-gcm",
+        "operation": "encrypt",
+        "format": "warpseal",
+        "device": device,
+        "threads": threads,
+        "place": place,
+        "bytes": 1 << 30,
+        "seconds": 1.0737 / figure,
+        "gigabytes_per_second": figure,
+        "repetitions": [0.99 * figure, figure, 1.01 * figure],
+        **more,
+    }
+
+
+def files_through_a_gpu():
+    """tmpfs where a GPU pays, a disk where it does not, and a cipher that was not run."""
+    pays = {"bound_gigabytes_per_second": 12.5, "bound": "plain copy by 16 processes, synced"}
+    pays |= {"pays": "yes", "pays_over_threads": [1, 16], "pays_from_bytes": 0}
+    lost = {"bound_gigabytes_per_second": 2.0, "bound": "plain copies over the link " + HOSTILE}
+    lost |= {"pays": "no", "pays_over_threads": [1], "pays_from_bytes": 3 << 30}
+    not_run = file_path("disk", "cpu", 16, 1.0, cipher="des-ede3-ctr", not_run="--budget")
+    for key in ("gigabytes_per_second", "seconds", "repetitions"):
+        del not_run[key]
+    return {
+        "head": HEAD,
+        "file_paths": [
+            file_path("tmpfs", "cuda", 16, 9.25, **pays),
+            file_path("tmpfs", "cpu", 16, 7.5),
+            file_path("tmpfs", "cpu", 1, 1.25),
+            file_path("disk", "cuda", 16, 1.75, **lost),
+            file_path("disk", "cpu", 16, 1.875),
+            file_path("disk", "cpu", 1, 1.5),
+            not_run,
+        ],
+        "file_copies": [
+            {
+                "command": "copy by 16 processes",
+                "place": "tmpfs",
+                "threads": 16,
+                "bytes": 1 << 30,
+                "seconds": 0.0859,
+                "gigabytes_per_second": 12.5,
+                "repetitions": [12.5],
+            }
+        ],
+    }
 
 
 def all_reports():

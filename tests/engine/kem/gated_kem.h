@@ -42,18 +42,19 @@ inline const CpuKem& best_kem() {
     return *cpu_kem(Target::portable, set.name);
 }
 
-// Returns an engine on the cores with the usual functions except encapsulation.
+// Returns an engine with the usual functions on the cores except encapsulation.
 template <auto encapsulation>
-std::unique_ptr<Engine> engine_encapsulating_by(unsigned threads) {
+std::unique_ptr<Engine> engine_encapsulating_by(unsigned threads, const char* device = "cpu",
+                                                const GpuBackend* backend = nullptr) {
     static const CpuKem kem = [] {
         CpuKem out = best_kem();
         out.run[static_cast<int>(KemOperation::encapsulate)] = encapsulation;
         return out;
     }();
     EngineOptions options;
-    options.device = "cpu";
+    options.device = device;
     options.threads = threads;
-    options.cuda = nullptr;
+    options.cuda = backend;
     options.kems = [](Target target, const char* name) {
         return target == Target::portable && std::string(name) == set.name ? &kem : nullptr;
     };

@@ -13,4 +13,6 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
                          const warpseal_kem_batch& batch, uint64_t in_flight,
                          const DrawnCoins* coins, uint64_t* done, uint64_t* failed);
 
+warpseal_status kem_prepare(int device);
+
 }  // namespace warpseal::cuda

@@ -308,4 +308,22 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
     return status == WARPSEAL_OK ? all(&window) : status;
 }
 
+// Skips slots that other calls hold: those are allocated already.
+warpseal_status kem_prepare(int device) {
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    const RelaxedCaptureMode relaxed;
+    warpseal_status status = relaxed.status();
+    std::array<Slot*, tuning::kem_slots> slots{};
+    for (Slot*& slot : slots) {
+        if (status == WARPSEAL_OK)
+            status = acquire_slot(device, tuning::min_slot_bytes, false, &slot);
+        if (slot == nullptr) break;
+        status = slot->pin();
+    }
+    for (Slot* slot : slots)
+        if (slot != nullptr) release_slot(slot);
+    return status;
+}
+
 }  // namespace warpseal::cuda

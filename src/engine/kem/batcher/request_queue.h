@@ -20,13 +20,16 @@ public:
     void arrive(KemChunk& chunk, const KemBatchRule& rule);
 
     size_t size() const { return waiting_.size(); }
-    Time oldest() const { return oldest_; }  // must not be empty
+    KemKind kind() const { return waiting_.kind(); }  // must not be empty
+    Time oldest() const { return oldest_; }           // must not be empty
     // Maximum requests of a batch: by the rule, or by the maximum duration of a batch.
     size_t limit(const KemBatchRule& rule) const;
     // Time at which the batch starts if nothing else arrives. Must not be empty.
     Time due(const KemBatchRule& rule) const;
 
     KemRequests take(const KemBatchRule& rule);
+    // Records that the last batch is run as one more share; each share is finished by itself.
+    void divide() { ++running_; }
     // Records the end of a batch. seconds: duration of its operations.
     void finished(size_t count, double seconds);
     size_t running() const { return running_; }

@@ -41,6 +41,7 @@ private:
 // On many cores several batches run at once: one copies while another computes. No kind of request
 // gets all threads.
 // A GPU-only engine runs one inline request at a time: GPUs are inefficient for single requests.
+// A forked child prepares no GPU: it cannot use its parent's.
 KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
                            Engine::RandomSource random, KemScheduler* parents)
     : engine_(engine),
@@ -48,14 +49,25 @@ KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
       random_(random),
       forks_at_creation_(forks_so_far()),
       parents_(parents),
-      most_threads_(std::min(8u, 2 + engine.threads() / 4)),
+      gpu_only_(engine.impl().cuda_only),
+      places_(parents == nullptr && engine.impl().cuda_allowed && !gpu_only_),
+      most_threads_(std::min(8u, (places_ ? 3 : 2) + engine.threads() / 4)),
       most_of_a_kind_(most_threads_ - 1),
-      most_inline_(engine.impl().cuda_only ? 1 : engine.threads()),
+      most_inline_(gpu_only_ ? 1 : engine.threads()),
       submission_queues_(std::bit_ceil(std::min(most_submission_queues, engine.threads()))),
       capacity_(options.most_waiting),
-      file_(options.metrics_directory) {}
+      placement_(engine.threads(), 2 * most_threads_),
+      file_(options.metrics_directory) {
+    handed_over_.reserve(most_threads_);
+    if (parents != nullptr || !engine.impl().cuda_allowed || !engine.impl().gpus.possible()) return;
+    preparation_ = std::make_unique<KemPreparation>(
+        engine, options_, random, most_of_a_kind_,
+        [this](KemKind kind, const KemPreparation::Outcome& outcome) { settle(kind, outcome); });
+    if (!preparation_->start()) preparation_.reset();
+}
 
 KemScheduler::~KemScheduler() {
+    if (preparation_) preparation_->stop();
     {
         const std::lock_guard lock(mutex_);
         ending_ = true;
@@ -63,7 +75,18 @@ KemScheduler::~KemScheduler() {
         idle_.notify_all();
     }
     for (std::thread& thread : threads_) thread.join();
+    preparation_.reset();
     write_metrics(true);
+}
+
+void KemScheduler::settle(KemKind kind, const KemPreparation::Outcome& outcome) {
+    const std::lock_guard lock(mutex_);
+    settled_ |= 1u << kind.number();
+    if (outcome) {
+        placement_.allow_gpu(kind, *outcome);
+        gpu_is_open_ = true;
+    }
+    wake_.notify_one();
 }
 
 // Exact only while no thread submits.
@@ -148,9 +171,9 @@ void KemScheduler::wake_sleeper() {
 }
 
 // Exceptions for lack of memory or other resources must not end a thread.
-warpseal_status KemScheduler::kem(KemKind kind, const warpseal_kem_batch& batch) {
+warpseal_status KemScheduler::kem(KemKind kind, const warpseal_kem_batch& batch, KemSide side) {
     try {
-        return engine_.kem(kind.operation, kind.params().name, batch, random_);
+        return engine_.kem(kind.operation, kind.params().name, batch, random_, side);
     } catch (const std::exception&) {
         return WARPSEAL_OUT_OF_MEMORY;
     }
@@ -175,7 +198,7 @@ warpseal_status KemScheduler::run(const KemRequest& request, KemKind kind) {
             return result.get();
         }
     }
-    const warpseal_status status = kem(kind, request.as_batch());
+    const warpseal_status status = kem(kind, request.as_batch(), KemSide::cores);
     inline_now_.fetch_sub(1, std::memory_order_relaxed);
     counts_.count_inline(status != WARPSEAL_OK);
     write_metrics(false);

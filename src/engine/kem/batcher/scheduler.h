@@ -9,6 +9,8 @@
 
 #include "engine/kem/batcher/batcher.h"
 #include "engine/kem/batcher/metrics.h"
+#include "engine/kem/batcher/placement.h"
+#include "engine/kem/batcher/preparation.h"
 #include "engine/kem/batcher/staging_buffer.h"
 #include "engine/kem/batcher/submission_queue.h"
 
@@ -37,6 +39,21 @@ private:
     struct Wake {
         uint32_t kinds, missing;
     };
+    // Requests that one thread completes on one side: a batch, or its share of one.
+    struct Task {
+        KemRequests requests;
+        KemRequestQueue* queue;
+        size_t batch_size;
+        KemSide side;
+        uint64_t placed;  // number of the share in placement_
+        KemPinnedBlocks::Block pinned;
+        Time begun;
+    };
+    // Duration of a task's operations, and their end. What `done` does is not part of them.
+    struct Timing {
+        double seconds;
+        Time ended;
+    };
 
     // Adds a request to a submission queue. Returns false if the queue is full or no thread can
     // serve it.
@@ -47,7 +64,7 @@ private:
     uint32_t waiting() const;
     KemSubmissionQueue& submissions();
     void wake_sleeper();
-    warpseal_status kem(KemKind kind, const warpseal_kem_batch& batch);
+    warpseal_status kem(KemKind kind, const warpseal_kem_batch& batch, KemSide side);
 
     void write_metrics(bool at_last);  // at_last: write now; otherwise at most once a second
 
@@ -57,27 +74,43 @@ private:
     // Moves submitted requests to the queues. Returns true if there were any.
     bool collect();
     bool may_start(const KemRequestQueue& queue) const {
-        return queue.size() != 0 && (ending_ || queue.running() < most_of_a_kind_);
+        return queue.size() != 0 &&
+               (ending_ || (queue.running() < most_of_a_kind_ && !waits_for_gpu(queue.kind())));
+    }
+    // True until the GPU is prepared, where no core may serve instead.
+    bool waits_for_gpu(KemKind kind) const {
+        return gpu_only_ && preparation_ && (settled_ >> kind.number() & 1) == 0;
     }
     KemRequestQueue* ready(Time now);
+    std::optional<Task> next_task(Time now);
+    // Divides the batch between the sides if that pays; hands the cores' share to another thread.
+    Task place(KemRequests batch, KemRequestQueue& queue, Time now);
+    Task task_on(KemSide side, const KemRequests& requests, KemRequestQueue& queue,
+                 size_t batch_size, Time now);
+    void finish(const Task& task, const Timing& timing);
+    bool thread_to_spare() const {
+        return watched_ || idle_threads_ != 0 || threads_.size() < most_threads_;
+    }
     void sleep(std::unique_lock<std::mutex>& lock);
     Wake next_wake() const;
     bool arm();  // returns true if the condition holds already
     std::optional<Time> next_due() const;
     void wake_or_start_thread();
     // The caller must not hold mutex_ below.
-    // complete() returns the duration of the operations in seconds.
-    double complete(KemRequests batch, Time begun, KemStagingBuffer& staging);
+    Timing complete(const Task& task, KemStagingBuffer& staging);
     void count(const KemRequests& batch, Time begun);
     void complete_range(KemKind kind, KemStagingBuffer& staging,
                         const KemStagingBuffer::Range& range);
     warpseal_status outcome(KemKind kind, KemStagingBuffer& staging, const KemRequest& request,
                             size_t item);
-    // Runs each request by itself. Returns the duration of the operations in seconds.
-    double complete_singly(const KemRequests& batch);
+    // Runs each request by itself.
+    Timing complete_singly(const KemRequests& batch);
     // Calls work(range) for each range of the staging buffer, on several threads if that pays.
     template <class Work>
     void for_ranges(const KemStagingBuffer& staging, const Work& work);
+
+    // Called by the preparation.
+    void settle(KemKind kind, const KemPreparation::Outcome& outcome);
 
     // True if this thread completes requests; then it must not wait for another that does.
     static bool& serving();
@@ -87,6 +120,8 @@ private:
     const Engine::RandomSource random_;
     const unsigned long forks_at_creation_;
     KemScheduler* const parents_;  // scheduler of the parent process; leaked by a forked child
+    const bool gpu_only_;
+    const bool places_;  // the engine has cores and perhaps a GPU
     const unsigned most_threads_, most_of_a_kind_, most_inline_;
 
     std::vector<KemSubmissionQueue> submission_queues_;
@@ -103,6 +138,12 @@ private:
     // Bit masks of submission queues with arrivals before the last batch, and since.
     uint32_t active_before_ = 0, active_ = 0;
     std::array<KemRequestQueue, kem_kind_count> queues_;
+    KemPlacement placement_;
+    // The preparation found the GPU open, and no batch has lost it.
+    bool gpu_is_open_ = false;
+    std::vector<Task> handed_over_;                // shares that no thread has begun
+    uint32_t asked_ = 0, settled_ = 0;             // bit masks of kinds, by the preparation
+    std::unique_ptr<KemPreparation> preparation_;  // null: no GPU, or no thread for it
     std::vector<std::thread> threads_;
     // wake_: the watching thread; idle_: idle threads. fork: a child has its own scheduler
     std::condition_variable wake_, idle_;

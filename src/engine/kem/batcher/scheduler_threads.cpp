@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/engine_impl.h"
 #include "engine/kem/batcher/scheduler.h"
 
 namespace warpseal {
@@ -17,6 +18,8 @@ constexpr size_t min_parallel_copy_bytes = 1 << 20, task_items = 128;
 constexpr uint32_t prefetch_distance = 2;
 constexpr uint32_t max_counted = 128;  // missing requests that are counted in one variable
 constexpr int32_t no_status = -1;
+// Up to this many items, a GPU is as fast with unpinned memory.
+constexpr size_t max_unpinned_items = 128;
 
 double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point end) {
     return std::chrono::duration<double>(end - begin).count();
@@ -53,7 +56,10 @@ bool KemScheduler::collect() {
             next = chunk->next;
             any = true;
             active_ |= 1u << i;
-            queues_[static_cast<size_t>(chunk->kind.number())].arrive(*chunk, options_.rule);
+            const auto kind = static_cast<unsigned>(chunk->kind.number());
+            if (preparation_ && (asked_ >> kind & 1) == 0) preparation_->ask(chunk->kind);
+            asked_ |= 1u << kind;
+            queues_[kind].arrive(*chunk, options_.rule);
         }
     return any;
 }
@@ -67,13 +73,66 @@ KemRequestQueue* KemScheduler::ready(Time now) {
     return oldest;
 }
 
+std::optional<KemScheduler::Task> KemScheduler::next_task(Time now) {
+    if (!handed_over_.empty()) {
+        const Task task = handed_over_.front();
+        handed_over_.erase(handed_over_.begin());
+        return task;
+    }
+    KemRequestQueue* const queue = ready(now);
+    if (queue == nullptr) return std::nullopt;
+    const KemRequests batch = queue->take(options_.rule);
+    capacity_.fetch_add(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
+    active_before_ = std::exchange(active_, 0);
+    return place(batch, *queue, now);
+}
+
+KemScheduler::Task KemScheduler::place(KemRequests batch, KemRequestQueue& queue, Time now) {
+    const size_t size = batch.size();
+    if (!places_) return task_on(KemSide::automatic, batch, queue, size, now);
+    const bool may_divide = handed_over_.size() < handed_over_.capacity() && thread_to_spare() &&
+                            queue.running() < most_of_a_kind_ && !ending_;
+    const size_t on_gpu =
+        gpu_is_open_ ? placement_.gpu_items(batch.kind(), size,
+                                            preparation_->most_items(batch.kind()), may_divide, now)
+                     : 0;
+    if (on_gpu == 0) return task_on(KemSide::cores, batch, queue, size, now);
+    const Task task = task_on(KemSide::gpus, batch.pop(on_gpu), queue, size, now);
+    if (on_gpu < size) {
+        queue.divide();
+        handed_over_.push_back(task_on(KemSide::cores, batch, queue, size, now));
+    }
+    return task;
+}
+
+KemScheduler::Task KemScheduler::task_on(KemSide side, const KemRequests& requests,
+                                         KemRequestQueue& queue, size_t batch_size, Time now) {
+    Task task{requests, &queue, batch_size, side, 0, {}, now};
+    if (places_)
+        task.placed = placement_.begin(
+            requests.kind(),
+            side == KemSide::gpus ? KemPlacement::Side::gpu : KemPlacement::Side::cores,
+            requests.size(), now);
+    if (preparation_ && side != KemSide::cores && requests.size() > max_unpinned_items)
+        task.pinned = preparation_->blocks().lease();
+    return task;
+}
+
+void KemScheduler::finish(const Task& task, const Timing& timing) {
+    task.queue->finished(task.batch_size, timing.seconds);
+    if (places_) placement_.end(task.placed, timing.ended);
+    if (preparation_) preparation_->blocks().give_back(task.pinned);
+}
+
 // Kinds that use all their threads are skipped: nothing starts before one of those threads is done,
-// and it checks itself.
+// and it checks itself. The preparation wakes the sleeping thread for kinds that wait for the GPU.
 KemScheduler::Wake KemScheduler::next_wake() const {
     Wake wake{0, KemSubmissionQueue::never};
     for (size_t i = 0; i < queues_.size(); ++i) {
         const KemRequestQueue& queue = queues_[i];
-        if (queue.running() >= most_of_a_kind_) continue;
+        if (queue.running() >= most_of_a_kind_ ||
+            (queue.size() != 0 && waits_for_gpu(queue.kind())))
+            continue;
         const size_t limit = queue.limit(options_.rule);
         if (queue.size() == 0)
             wake.kinds |= 1u << i;
@@ -151,26 +210,25 @@ void KemScheduler::wake_or_start_thread() {
 
 void KemScheduler::serve() {
     serving() = true;
-    KemStagingBuffer staging(engine_);
+    KemStagingBuffer staging;
     std::unique_lock lock(mutex_);
     bool freed = false;  // a kind that used all its threads has one again
     while (true) {
         const bool arrived = collect();
         const Time now = options_.now();
-        KemRequestQueue* const queue = ready(now);
-        if (queue != nullptr) {
-            const KemRequests batch = queue->take(options_.rule);
-            capacity_.fetch_add(static_cast<uint32_t>(batch.size()), std::memory_order_relaxed);
-            active_before_ = std::exchange(active_, 0);
+        if (const std::optional<Task> task = next_task(now)) {
             // The condition of the sleeping thread is outdated.
-            if (watched_ || next_due() || !queue->is_short(batch.size(), options_.rule))
+            if (watched_ || !handed_over_.empty() || next_due() ||
+                !task->queue->is_short(task->requests.size(), options_.rule))
                 wake_or_start_thread();
             lock.unlock();
-            const double seconds = complete(batch, now, staging);
+            const Timing timing = complete(*task, staging);
             write_metrics(false);
+            const bool gpu_is_open = places_ && engine_.impl().gpus.any_open();
             lock.lock();
-            freed = freed || queue->running() == most_of_a_kind_;
-            queue->finished(batch.size(), seconds);
+            gpu_is_open_ = gpu_is_open_ && gpu_is_open;
+            freed = freed || task->queue->running() == most_of_a_kind_;
+            finish(*task, timing);
         } else if (ending_) {
             return;
         } else if (watched_) {
@@ -191,10 +249,11 @@ void KemScheduler::serve() {
     }
 }
 
-double KemScheduler::complete(KemRequests batch, Time begun, KemStagingBuffer& staging) {
+KemScheduler::Timing KemScheduler::complete(const Task& task, KemStagingBuffer& staging) {
+    const KemRequests& batch = task.requests;
     const KemKind kind = batch.kind();
-    count(batch, begun);
-    if (batch.size() == 1 || !staging.lay_out(batch, options_.rule.most)) {
+    count(batch, task.begun);
+    if (batch.size() == 1 || !staging.lay_out(batch, task.pinned)) {
         if (batch.size() > 1) counts_.count_redone(batch.size());
         return complete_singly(batch);
     }
@@ -208,11 +267,11 @@ double KemScheduler::complete(KemRequests batch, Time begun, KemStagingBuffer& s
         }
     });
     const Time computing = options_.now();
-    (void)kem(kind, staging.batch());  // each item has its own status
-    const double seconds = seconds_between(computing, options_.now());
+    (void)kem(kind, staging.batch(), task.side);  // each item has its own status
+    const Time ended = options_.now();
     for_ranges(staging,
                [&](const KemStagingBuffer::Range& range) { complete_range(kind, staging, range); });
-    return seconds;
+    return {seconds_between(computing, ended), ended};
 }
 
 void KemScheduler::count(const KemRequests& batch, Time begun) {
@@ -246,24 +305,25 @@ warpseal_status KemScheduler::outcome(KemKind kind, KemStagingBuffer& staging,
     }
     staging.wipe(item);
     counts_.count_redone(1);
-    return kem(kind, request.as_batch());
+    return kem(kind, request.as_batch(), KemSide::cores);
 }
 
-double KemScheduler::complete_singly(const KemRequests& batch) {
+KemScheduler::Timing KemScheduler::complete_singly(const KemRequests& batch) {
     const KemKind kind = batch.kind();
-    double seconds = 0;
+    Timing timing{0, options_.now()};
     batch.each([&](KemChunk& chunk, uint32_t begin, uint32_t end) {
         for (uint32_t i = begin; i < end; ++i) {
             const KemRequest& request = chunk.requests[i];
             const Time computing = options_.now();
-            const warpseal_status status = kem(kind, request.as_batch());
-            seconds += seconds_between(computing, options_.now());
+            const warpseal_status status = kem(kind, request.as_batch(), KemSide::cores);
+            timing.ended = options_.now();
+            timing.seconds += seconds_between(computing, timing.ended);
             if (status != WARPSEAL_OK) counts_.count_failures(1);
             request.done(request.user, status);
         }
         KemSubmissionQueue::completed(chunk, end - begin);
     });
-    return seconds;
+    return timing;
 }
 
 template <class Work>

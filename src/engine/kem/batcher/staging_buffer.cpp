@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include "core/secret.h"
-#include "engine/engine_impl.h"
 
 namespace warpseal {
 namespace {
@@ -41,11 +40,6 @@ constexpr Field fields[] = {
 };
 unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
 
-// Up to this many items, a GPU is as fast with unpinned memory, and the first requests do not wait
-// milliseconds for pinning.
-constexpr size_t max_unpinned_items = 128;
-constexpr size_t max_pinned_ahead = 16384;
-
 // Prefetches cache lines. Accesses nothing, so the address may be invalid.
 template <int for_writing>
 void prefetch(const uint8_t* at, size_t bytes) {
@@ -54,36 +48,34 @@ void prefetch(const uint8_t* at, size_t bytes) {
 
 size_t whole(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-}  // namespace
-
-size_t KemStagingBuffer::bytes_for(size_t count) const {
-    size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(Range));
+// Bytes of an item, and of a whole batch with statuses and ranges.
+size_t bytes_of(KemKind kind) {
+    size_t bytes = 0;
     for (const Field& field : fields)
-        if (((field.read | field.written) & bit_of(kind_)) != 0)
-            bytes += whole(count * field.bytes(kind_.params()));
+        if (((field.read | field.written) & bit_of(kind)) != 0) bytes += field.bytes(kind.params());
+    return bytes;
+}
+size_t bytes_for(KemKind kind, size_t count) {
+    size_t bytes = whole(count * sizeof(int32_t)) + whole(count * sizeof(KemStagingBuffer::Range));
+    for (const Field& field : fields)
+        if (((field.read | field.written) & bit_of(kind)) != 0)
+            bytes += whole(count * field.bytes(kind.params()));
     return bytes;
 }
 
-bool KemStagingBuffer::lay_out(const KemRequests& requests, size_t most) {
-    const KemKind kind = kind_ = requests.kind();
-    const size_t count = requests.size();
-    item_bytes_ = 0;
-    for (const Field& field : fields)
-        if (((field.read | field.written) & bit_of(kind)) != 0)
-            item_bytes_ += field.bytes(kind.params());
-    const bool pin = count > max_unpinned_items && engine_.impl().gpus.any_open();
-    if (bytes_for(count) > capacity_ || (pin && pinned_ == nullptr)) {
-        reset();
-        // Pinning takes milliseconds (up to 0.1 s with thousands of items on many threads) and
-        // stalls the GPU.
-        // So it happens once, for the largest batch within max_pinned_ahead.
-        const size_t capacity = std::bit_ceil(
-            bytes_for(pin ? std::max(count, std::min(most, max_pinned_ahead)) : count));
-        if (!(pin ? pinned(capacity) : secret_.allocate(capacity, SecretMemory::AfterFork::wiped)))
-            return false;
-        capacity_ = capacity;
+}  // namespace
+
+bool KemStagingBuffer::lay_out(KemKind kind, size_t count, std::span<uint8_t> pinned) {
+    kind_ = kind;
+    item_bytes_ = bytes_of(kind);
+    const size_t bytes = bytes_for(kind, count);
+    if (bytes > pinned.size() && bytes > secret_bytes_) {
+        secret_bytes_ = 0;
+        const size_t more = std::bit_ceil(bytes);
+        if (!secret_.allocate(more, SecretMemory::AfterFork::wiped)) return false;
+        secret_bytes_ = more;
     }
-    auto* at = static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : secret_.data());
+    auto* at = bytes <= pinned.size() ? pinned.data() : static_cast<uint8_t*>(secret_.data());
     batch_ = {};
     batch_.struct_bytes = sizeof batch_;
     batch_.count = count;
@@ -96,12 +88,24 @@ bool KemStagingBuffer::lay_out(const KemRequests& requests, size_t most) {
     batch_.statuses = reinterpret_cast<int32_t*>(at);
     ranges_ = reinterpret_cast<Range*>(at + whole(count * sizeof(int32_t)));
     range_count_ = 0;
+    return true;
+}
+
+bool KemStagingBuffer::lay_out(const KemRequests& requests, std::span<uint8_t> pinned) {
+    if (!lay_out(requests.kind(), requests.size(), pinned)) return false;
     size_t item = 0;
     requests.each([&](KemChunk& chunk, uint32_t begin, uint32_t end) {
         ranges_[range_count_++] = {&chunk, begin, end, item};
         item += end - begin;
     });
     return true;
+}
+
+size_t KemStagingBuffer::capacity(KemKind kind, size_t bytes) {
+    const size_t rounding = (std::size(fields) + 2) * 64;
+    return bytes < rounding
+               ? 0
+               : (bytes - rounding) / (bytes_of(kind) + sizeof(int32_t) + sizeof(Range));
 }
 
 void KemStagingBuffer::prefetch_inputs(const KemRequest& request) const {
@@ -136,21 +140,6 @@ void KemStagingBuffer::wipe(size_t i) {
     for (const Field& field : fields)
         if (field.secret && ((field.read | field.written) & bit_of(kind_)) != 0)
             warpseal::wipe(batch_.*field.all + i * (batch_.*field.stride), batch_.*field.stride);
-}
-
-bool KemStagingBuffer::pinned(size_t bytes) {
-    try {
-        return engine_.host_alloc(bytes, &pinned_) == WARPSEAL_OK;
-    } catch (const std::bad_alloc&) {
-        return false;
-    }
-}
-
-void KemStagingBuffer::reset() {
-    if (pinned_ != nullptr) engine_.host_free(pinned_);
-    pinned_ = nullptr;
-    secret_.reset();
-    capacity_ = 0;
 }
 
 }  // namespace warpseal

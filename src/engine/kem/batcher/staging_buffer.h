@@ -3,18 +3,15 @@
 
 #include <span>
 
-#include "engine/engine.h"
 #include "engine/kem/batcher/request.h"
 #include "platform/secret_memory.h"
 
 namespace warpseal {
 
-// Reused for all batches; secrets are zeroized after each. Pinned for many items if the engine's
-// GPU is open.
+// Reused for all batches; secrets are zeroized after each.
 class KemStagingBuffer {
 public:
-    explicit KemStagingBuffer(Engine& engine) : engine_(engine) {}
-    ~KemStagingBuffer() { reset(); }
+    KemStagingBuffer() = default;
     KemStagingBuffer(const KemStagingBuffer&) = delete;
     KemStagingBuffer& operator=(const KemStagingBuffer&) = delete;
 
@@ -25,9 +22,13 @@ public:
         size_t item;
     };
 
-    // Lays out the buffer for the requests; a batch has at most `most`. Returns false if out of
-    // memory.
-    bool lay_out(const KemRequests& requests, size_t most);
+    // Lays out the buffer for the requests, in the pinned memory if they fit. Returns false if out
+    // of memory.
+    bool lay_out(const KemRequests& requests, std::span<uint8_t> pinned);
+    // The same for items that belong to no requests.
+    bool lay_out(KemKind kind, size_t count, std::span<uint8_t> pinned);
+    // Returns the number of items that fit in that many bytes.
+    static size_t capacity(KemKind kind, size_t bytes);
 
     std::span<const Range> ranges() const { return {ranges_, range_count_}; }
     int32_t& status(size_t i) { return batch_.statuses[i]; }
@@ -42,14 +43,8 @@ public:
     size_t item_bytes() const { return item_bytes_; }
 
 private:
-    size_t bytes_for(size_t count) const;
-    bool pinned(size_t bytes);
-    void reset();
-
-    Engine& engine_;
-    void* pinned_ = nullptr;
     SecretMemory secret_;
-    size_t capacity_ = 0;
+    size_t secret_bytes_ = 0;
     KemKind kind_;
     size_t item_bytes_ = 0;
     warpseal_kem_batch batch_{};

@@ -1,0 +1,1 @@
+"""Parts of bench/file_through_gpu: stores, commands, bounds."""
