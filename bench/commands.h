@@ -9,6 +9,7 @@ namespace warpseal::bench {
 int run_bench(int argument_count, char** arguments);
 
 void add_bulk(CLI::App& program, cli::Session& session);  // without a command's name
+void add_random(CLI::App& program, cli::Session& session);
 void add_kem(CLI::App& program, cli::Session& session);
 void add_tls(CLI::App& program, cli::Session& session);
 void add_papers(CLI::App& program, cli::Session& session);

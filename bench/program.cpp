@@ -9,7 +9,7 @@ namespace warpseal::bench {
 namespace {
 
 void add_commands(CLI::App& program, cli::Session& session) {
-    for (const auto add : {add_bulk, add_kem, add_tls, add_papers, add_ladder})
+    for (const auto add : {add_bulk, add_random, add_kem, add_tls, add_papers, add_ladder})
         add(program, session);
 }
 

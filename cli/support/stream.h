@@ -15,7 +15,7 @@ public:
     explicit RawOutput(Output& output) : output_(output) {}
     // Writes all bytes. Throws Failure.
     void write(const uint8_t* data, size_t bytes);
-    // As write, but returns false if the reader closed its end of the pipe.
+    // Like write, but returns false if the reader closed its end of the pipe.
     bool write_until_closed(const uint8_t* data, size_t bytes);
     // Throws Failure if a signal asked the program to stop. The text says if output was already
     // written.
