@@ -224,7 +224,8 @@ private:
     // GB/s, the median of five runs of about 50 ms each in device memory.
     template <class Cipher, Mode mode>
     double timed(double bytes_per_second) {
-        const double wanted = std::clamp(bytes_per_second * 0.05, 1.0 * bytes_, 1.0 * (1u << 30));
+        const double wanted =
+            std::clamp(bytes_per_second * 0.05, 1.0 * (1u << 20), 1.0 * (1u << 30));
         const size_t bytes = static_cast<size_t>(wanted) / 4096 * 4096 + 4096;
         const Memory in(bytes), out(bytes);
         // Random text: equal blocks would look up equal entries, without bank conflicts.

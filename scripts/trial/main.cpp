@@ -276,7 +276,7 @@ trial::Sample time_on_cores() {
                             ecb(cipher.encrypt, context, few, out, 1);
                         });  // blocks per second
     // An odd number, so that the last block of threads on a GPU is not full.
-    const size_t blocks = static_cast<size_t>(std::clamp(rate * 0.25, 1024.0, 4194304.0)) | 1;
+    const size_t blocks = static_cast<size_t>(std::clamp(rate * 0.25, 1024.0, 1048576.0)) | 1;
     const size_t cores = count_cores();
     sample.text = random_bytes(blocks * block);
     sample.encrypted.resize(sample.text.size());
