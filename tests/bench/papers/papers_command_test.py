@@ -97,7 +97,10 @@ def one_table_has_the_rows_of_the_whole_run(p):
         # "section 5.3" is in "sections 5.1 and 5.3" too, and has "section 5.3, variants".
         check(len(own) < len(everything) / 2 and {row["paper"] for row in own} == {paper}, f"only {paper} {table}: {tables_of(own)}")
         one, wanted = ([row for row in rows if (row["paper"], row["table"]) == (paper, table)] for rows in (own, everything))
-        check_equal([(row["table"], row["row"], row["unit"]) for row in one], [(row["table"], row["row"], row["unit"]) for row in wanted], f"{paper} {table}")
+        # Threads of the product that were hardly on a core have no row, and on a busy machine their number varies.
+        names, wanted_names = ([(row["row"], row["unit"]) for row in rows if not row["row"].startswith("the product's thread")]
+                               for rows in (one, wanted))
+        check_equal(names, wanted_names, f"{paper} {table}")
         check_equal(json.loads(p.read("one.json"))["head"]["papers"], [paper], "papers")
         fixed = ("table 8", "section 5.3", "table 6", "figures 12 and 13, times")
         if table in fixed:  # figures of the scripted ladder alone
