@@ -161,7 +161,7 @@ def csv_markdown_and_json_agree_row_by_row(p):
             check(figure is None or abs(figure - row[key]) <= 0.011 * abs(row[key]), f"{key}: {cells} beside {row}")
         for column, key in ((4, "method_ratio"), (6, "default_ratio"), (7, "ratio")):
             check_equal(cells[column] == "", row[key] is None, f"{key}: {cells}")
-            check(not cells[column] or abs(float(cells[column][:-1]) - row[key]) <= 0.011 * row[key], f"{key}: {cells} beside {row}")
+            check(not cells[column] or abs(float(cells[column][:-1]) - row[key]) <= 0.011 * abs(row[key]), f"{key}: {cells} beside {row}")
         check_equal("not run" in cells[9], row["not_run"] is not None, f"{cells} beside {row}")
 
 
