@@ -97,7 +97,10 @@ def one_table_has_the_rows_of_the_whole_run(p):
         # "section 5.3" is in "sections 5.1 and 5.3" too, and has "section 5.3, variants".
         check(len(own) < len(everything) / 2 and {row["paper"] for row in own} == {paper}, f"only {paper} {table}: {tables_of(own)}")
         one, wanted = ([row for row in rows if (row["paper"], row["table"]) == (paper, table)] for rows in (own, everything))
-        check_equal([(row["table"], row["row"], row["unit"]) for row in one], [(row["table"], row["row"], row["unit"]) for row in wanted], f"{paper} {table}")
+        # Threads of the product that were hardly on a core have no row, and on a busy machine their number varies.
+        names, wanted_names = ([(row["row"], row["unit"]) for row in rows if not row["row"].startswith("the product's thread")]
+                               for rows in (one, wanted))
+        check_equal(names, wanted_names, f"{paper} {table}")
         check_equal(json.loads(p.read("one.json"))["head"]["papers"], [paper], "papers")
         fixed = ("table 8", "section 5.3", "table 6", "figures 12 and 13, times")
         if table in fixed:  # figures of the scripted ladder alone
@@ -158,7 +161,7 @@ def csv_markdown_and_json_agree_row_by_row(p):
             check(figure is None or abs(figure - row[key]) <= 0.011 * abs(row[key]), f"{key}: {cells} beside {row}")
         for column, key in ((4, "method_ratio"), (6, "default_ratio"), (7, "ratio")):
             check_equal(cells[column] == "", row[key] is None, f"{key}: {cells}")
-            check(not cells[column] or abs(float(cells[column][:-1]) - row[key]) <= 0.011 * row[key], f"{key}: {cells} beside {row}")
+            check(not cells[column] or abs(float(cells[column][:-1]) - row[key]) <= 0.011 * abs(row[key]), f"{key}: {cells} beside {row}")
         check_equal("not run" in cells[9], row["not_run"] is not None, f"{cells} beside {row}")
 
 
