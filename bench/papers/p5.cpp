@@ -10,6 +10,7 @@
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
 #include "bench/papers/thread_use.h"
+#include "bench/report/figures.h"
 
 namespace warpseal::papers {
 namespace {
@@ -66,12 +67,12 @@ public:
           few_(blocks_in_time(inside_one_state(key_, two_))) {}
 
     void run() {
-        compare_kinds();
-        count();
-        time_text_file();
-        time_forks();
-        speed_up();
-        profile();
+        if (study_.wants(kinds_table)) compare_kinds();
+        if (study_.wants(counts_table)) count();
+        if (study_.wants(time_table)) time_text_file();
+        if (study_.wants(forks_table)) time_forks();
+        if (study_.wants(cores_table)) speed_up();
+        if (study_.wants(profile_table)) profile();
     }
 
 private:
@@ -138,6 +139,10 @@ private:
         const TextFile file(study_.options().directory, study_.limited(paper::file_bytes));
         const double scale =
             static_cast<double>(paper::file_bytes) / static_cast<double>(file.bytes());
+        const std::string scaled = file.bytes() < paper::file_bytes
+                                       ? fmt::format("{} of 100 MB ran (--bytes); times are scaled",
+                                                     bench::size_text(file.bytes()))
+                                       : "";
         const Method tile = inside_a_tile(key_, two_);
         FileTimes serial[2], parallel[2], ours[2];
         for (const bool encrypts : {true, false}) {
@@ -145,26 +150,38 @@ private:
             parallel[encrypts] = file.time(tile, encrypts, study_);
             ours[encrypts] = file.time(product_, encrypts, study_);
         }
-        const auto take = [&](std::string name, double published, double method, double product,
-                              const char* method_what) {
+        const auto take = [&](std::string name, Printed published, const Timed& method,
+                              const Timed& product, const char* method_what, unsigned threads,
+                              const char* figure) {
             Row row{
                 .table = &time_table, .row = std::move(name), .unit = "s", .published = published};
+            row.published_units = threads;
             row.method = method * scale;
             row.method_what = method_what;
+            row.method_spread = method.spread;
+            row.method_units = study_.on_cores(threads);
             row.ours = product * scale;
             row.ours_what = "aes-128-ecb, all cores";
+            row.ours_spread = product.spread;
+            row.ours_units = study_.on_cores(study_.cores());
+            row.figure = figure;
+            row.scaled = scaled;
             row.more = {{"bytes", static_cast<double>(file.bytes())}, {"scaled_by", scale}};
             study_.take(row);
         };
+        constexpr const char *encryption = "P5 100 MB encrypted",
+                             *decryption = "P5 100 MB decrypted";
         constexpr const char *alone = "one thread", *both = "two threads inside tiles of states";
-        take("serial, encryption", paper::serial_seconds, serial[1].whole, ours[1].whole, alone);
+        take("serial, encryption", paper::serial_seconds, serial[1].whole, ours[1].whole, alone, 1,
+             encryption);
         take("serial, encryption, of it in Encrypt", paper::of_it_encrypting_seconds,
-             serial[1].cipher, ours[1].cipher, alone);
+             serial[1].cipher, ours[1].cipher, alone, 1, "P5 100 MB encrypted in memory");
         take("two threads, encryption", paper::parallel_seconds, parallel[1].whole, ours[1].whole,
-             both);
-        take("serial, decryption", paper::serial_seconds, serial[0].whole, ours[0].whole, alone);
+             both, 2, encryption);
+        take("serial, decryption", paper::serial_seconds, serial[0].whole, ours[0].whole, alone, 1,
+             decryption);
         take("two threads, decryption", paper::parallel_seconds, parallel[0].whole, ours[0].whole,
-             both);
+             both, 2, decryption);
         Row saved{.table = &time_table,
                   .row = "saved by two threads, encryption",
                   .unit = "% of the time",
@@ -173,6 +190,9 @@ private:
         saved.ours = 100 * (1 - ours[1].whole / serial[1].whole);
         saved.method_what = both;
         saved.ours_what = "aes-128-ecb, all cores";
+        saved.published_bound = "about";
+        saved.scaled = scaled;
+        saved.figure = encryption;
         study_.take(saved);
     }
 
@@ -193,7 +213,13 @@ private:
         };
         take("one block, serially", "ns", 1e9 * block_seconds(serial_, few_), few_);
         for (const int threads : {2, 4}) {
-            if (threads > std::max(cores_, 2)) continue;
+            if (threads > std::max(cores_, 2)) {
+                study_.take({.table = &forks_table,
+                             .row = fmt::format("{} threads", threads),
+                             .unit = "ns",
+                             .not_run = fmt::format("there are {} cores", cores_)});
+                continue;
+            }
             Team team(threads);
             const double fork = seconds_of_a_fork(team);
             const Method state = inside_one_state(key_, team);
@@ -233,7 +259,7 @@ private:
                     .row = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"),
                     .unit = "times"};
             if (threads == paper::parallel_threads)
-                row.published = paper::serial_seconds / paper::parallel_seconds;
+                row.published = Printed::computed(paper::serial_seconds / paper::parallel_seconds);
             if (threads <= 4) {
                 const double tile = seconds(inside_a_tile(key_, team));
                 row.method = serial / tile;
@@ -243,6 +269,7 @@ private:
                 row.more.emplace_back("serial_gigabytes_per_second",
                                       gigabytes_per_second(in.size(), serial));
             }
+            row.scaled = study_.scaled_text(in.size());
             row.ours = ours_alone / ours;
             row.ours_what = "aes-128-ecb on so many threads";
             row.more.emplace_back("default_gigabytes_per_second",
@@ -353,8 +380,13 @@ private:
     const uint64_t few_;  // blocks for runs with threads inside one state
 };
 
+// All tables, in the order of their rows.
+constexpr const Table* all_tables[] = {&kinds_table, &counts_table, &time_table,
+                                       &forks_table, &cores_table,  &profile_table};
+
 }  // namespace
 
-void reproduce_p5(Study& study) { Reproduction(study).run(); }
+constinit const Paper paper_p5{"P5", "AES on several cores with OpenMP (Park and Oh)", all_tables,
+                               [](Study& study) { Reproduction(study).run(); }};
 
 }  // namespace warpseal::papers

@@ -32,7 +32,7 @@ private:
 };
 
 template <class Cipher>
-double rate(Study& study) {
+TableCodeRate rate(Study& study) {
     constexpr uint64_t bytes = 64 << 10, rounds = 64;
     const TableCode<Cipher> code;
     std::vector<uint8_t> data(bytes);
@@ -41,15 +41,15 @@ double rate(Study& study) {
     code.encrypt(data.data(), bytes);
     if (std::memcmp(data.data(), known.ciphertext, Cipher::block_bytes) != 0)
         study.wrong(std::string(Cipher::name) + " in 32-bit code is wrong");
-    const double seconds = study.seconds_of([&] {
+    const Timed time = study.seconds_of([&] {
         for (uint64_t i = 0; i < rounds; ++i) code.encrypt(data.data(), bytes);
     });
-    return static_cast<double>(rounds * bytes) / seconds / 1e9;
+    return {static_cast<double>(rounds * bytes) / time.seconds / 1e9, time.spread};
 }
 
 }  // namespace
 
-double table_code_rate(const std::string& cipher, Study& study) {
+TableCodeRate table_code_rate(const std::string& cipher, Study& study) {
     return cipher == "AES" ? rate<ladder::AesByFiveTables>(study)
                            : rate<ciphers::aria::Aria<128>>(study);
 }

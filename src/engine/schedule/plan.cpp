@@ -10,6 +10,8 @@ namespace warpseal {
 namespace {
 
 constexpr uint64_t kib = 1024;
+// Smallest amount of text that is worth a thread.
+constexpr uint64_t min_grain = 16 * kib;
 
 // GB/s of one core, [target][representation], for an average cipher with 16-byte blocks. The
 // portable target has no AES instructions.
@@ -120,23 +122,6 @@ Target best_core(const MachineFacts& machine) {
     return Target::cuda;
 }
 
-// Plans the CPU's shard: number of threads and chunk size.
-void on_cores(const CallFacts& call, const MachineFacts& machine, Target core, Plan& plan) {
-    // Alignment for the widest representations, which process 4 KiB and more at a time.
-    const double rate = default_core_speed(core, call);
-    const uint64_t grain = rate < 2 ? 16 * kib : 64 * kib;
-    const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
-    const uint64_t most =
-        call.chains == 0 ? machine.threads : std::min<uint64_t>(call.chains, machine.threads);
-    plan.threads = static_cast<unsigned>(std::clamp<uint64_t>(plan.core_bytes / least, 1, most));
-    plan.chunk_bytes = plan.core_bytes;
-    if (plan.threads <= 1) return;
-    // Several chunks a thread, so that a preempted core delays no other. The upper bound keeps
-    // threads close together in memory.
-    const uint64_t even = plan.core_bytes / (uint64_t{plan.threads} * 8) / grain * grain;
-    plan.chunk_bytes = std::clamp<uint64_t>(even, grain, 4096 * kib);
-}
-
 // Assigns bytes to each participant in multiples of shard_grain; the last one also gets the
 // remainder.
 void divide(const CallFacts& call, const MachineFacts& machine, const Team& team, Plan& plan) {
@@ -177,6 +162,23 @@ double default_gpu_delay(MemoryKind memory_kind) {
     return default_gpu_delays[static_cast<size_t>(memory_kind)];
 }
 
+void plan_cores(const CallFacts& call, Target core, unsigned threads, Plan& plan) {
+    plan.threads = 1;
+    plan.chunk_bytes = plan.core_bytes;
+    if (plan.core_bytes < 2 * min_grain) return;
+    // Alignment for the widest representations, which process 4 KiB and more at a time.
+    const double rate = default_core_speed(core, call);
+    const uint64_t grain = rate < 2 ? min_grain : 4 * min_grain;
+    const uint64_t least = std::max(static_cast<uint64_t>(rate * 1e9 * worth_a_thread), grain);
+    const uint64_t most = call.chains == 0 ? threads : std::min<uint64_t>(call.chains, threads);
+    plan.threads = static_cast<unsigned>(std::clamp<uint64_t>(plan.core_bytes / least, 1, most));
+    if (plan.threads <= 1) return;
+    // Several chunks a thread, so that a preempted core delays no other. The upper bound keeps
+    // threads close together in memory.
+    const uint64_t even = plan.core_bytes / (uint64_t{plan.threads} * 8) / grain * grain;
+    plan.chunk_bytes = std::clamp<uint64_t>(even, grain, 4096 * kib);
+}
+
 Plan plan(const CallFacts& call, const MachineFacts& machine) {
     Plan plan;
     plan.target = best_core(machine);
@@ -203,7 +205,7 @@ Plan plan(const CallFacts& call, const MachineFacts& machine) {
     }
     plan.chunk_bytes = call.bytes;
     if (plan.target == Target::cuda && plan.core_bytes == 0) return plan;
-    on_cores(call, machine, best_core(machine), plan);
+    plan_cores(call, best_core(machine), machine.threads, plan);
     return plan;
 }
 

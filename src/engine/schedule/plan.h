@@ -71,6 +71,9 @@ struct Plan {
     }
 };
 
+// Sets the threads and chunks of the CPU's shard, which is plan.core_bytes.
+void plan_cores(const CallFacts& call, Target core, unsigned threads, Plan& plan);
+
 // At least one target must be usable.
 Plan plan(const CallFacts& call, const MachineFacts& machine);
 

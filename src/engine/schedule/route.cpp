@@ -176,12 +176,11 @@ warpseal_status Engine::Impl::route_cores(const Key& key, const Call& call, Rout
     if (status != WARPSEAL_OK) return status;
     out.target = target_name(out.core);
 
-    MachineFacts machine;
-    machine.threads = pool.threads();
-    machine.usable[static_cast<size_t>(out.core)] = true;
-    out.plan = plan({call.bytes, MemoryKind::host, out.cores->block_bytes, call.mode,
-                     call.direction, representation_of(*out.cores), call.chains()},
-                    machine);
+    out.plan.target = out.core;
+    out.plan.core_bytes = call.bytes;
+    plan_cores({call.bytes, MemoryKind::host, out.cores->block_bytes, call.mode, call.direction,
+                representation_of(*out.cores), call.chains()},
+               out.core, pool.threads(), out.plan);
     return WARPSEAL_OK;
 }
 

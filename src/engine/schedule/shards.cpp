@@ -49,14 +49,18 @@ public:
 private:
     // Runs the shard where the plan put it.
     void first(Shard& shard) {
+        if (!route_.measured) return (void)ran(shard);
         const auto begin = std::chrono::steady_clock::now();
-        if (shard.gpu == Throughput::cores)
-            work_.on_cores(shard);
-        else if (!on_gpu(shard.gpu, shard))
-            return;
-        if (!route_.measured) return;
+        if (!ran(shard)) return;
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         impl_.throughput.note(route_.call_class, shard.gpu, shared_, shard.bytes, took.count());
+    }
+
+    // Returns false if a GPU left part of the shard.
+    bool ran(Shard& shard) {
+        if (shard.gpu != Throughput::cores) return on_gpu(shard.gpu, shard);
+        work_.on_cores(shard);
+        return true;
     }
 
     bool on_gpu(int number, Shard& shard) {
@@ -114,6 +118,10 @@ Shards shards_of(const Route& route, uint64_t bytes, uint64_t unit_bytes) {
 }
 
 void run_shards(Engine::Impl& impl, const Route& route, ShardWork& work, Shards& shards) {
+    // On the caller's thread alone nothing blocks, so there is no cancellation point.
+    const bool blocks =
+        shards.count != 1 || shards.all[0].gpu != Throughput::cores || route.plan.threads != 1;
+    if (!blocks && !route.measured) return work.on_cores(shards.all[0]);
     const CancellationDisabled disabled;
     Run(impl, route, work, shards).all();
 }
