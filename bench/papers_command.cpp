@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <tuple>
 
 #include "bench/commands.h"
 #include "bench/papers/files.h"
@@ -65,20 +64,14 @@ void check_text_files(const PapersOptions& options,
     const auto has = [&](const papers::Paper& paper) {
         return std::find(chosen.begin(), chosen.end(), &paper) != chosen.end();
     };
-    const bool has_p5 = has(papers::paper_p5);
-    const bool makes_files =
-        has_p5 || (has(papers::paper_p3) &&
-                   (options.table.empty() || is_table(papers::p3_files_table, options.table)));
-    for (const auto& [name, given, used, user] :
-         {std::tuple{"--files", !options.files.empty(), has_p5, "P5"},
-          {"--directory", options.own_directory, makes_files, "P3 and P5"}})
-        if (given && !used)
-            refuse(
-                fmt::format("{} is for files of {}, which are not among the chosen papers and "
-                            "tables.",
-                            name, user));
+    const bool has_p5 = has(papers::paper_p5), writes_files = has_p5 || has(papers::paper_p3);
+    if (!options.files.empty() && !has_p5)
+        refuse("--files is for P5, which is not among the chosen papers and tables.");
+    if (options.own_directory && !writes_files)
+        refuse("--directory is for P3 and P5, which are not among the chosen papers and tables.");
     if (!options.files.empty()) papers::require_files_in(options.files);
-    if (makes_files) papers::require_file_directory(options.directory);
+    // P3 says of each file why it could not be written.
+    if (has_p5 || options.own_directory) papers::require_file_directory(options.directory);
 }
 
 void check_outputs(const PapersOptions& options) {
@@ -185,7 +178,7 @@ private:
                         head["machine"].get<std::string>());
         for (const PaperRows& paper : measured_)
             text += markdown_text(*paper.paper, paper.rows, shown_);
-        return text + tally_.text("- ");
+        return text + tally_.text();
     }
 
     std::string csv() const {

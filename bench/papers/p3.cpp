@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "bench/papers/methods.h"
+#include "bench/papers/p3_files.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
 

@@ -1,11 +1,11 @@
 // P3: files encrypted through the GPU and on all cores, which is the purpose of gKrypt.
+#include "bench/papers/p3_files.h"
+
 #include <fmt/core.h>
 
 #include "bench/papers/published.h"
-#include "bench/papers/study.h"
 
 namespace warpseal::papers {
-
 constinit const Table p3_files_table{
     "P3", "file encryption", "time of a file, AES-256, beside the kernel's time in figure 8",
     published::p3::both,
@@ -24,9 +24,11 @@ void take_file(Study& study, uint64_t mebibytes, bool on_gpu, bool seals) {
             .row = fmt::format("{} MiB, {}, {}", mebibytes, seals ? "encryption" : "decryption",
                                on_gpu ? "GPU" : "all cores"),
             .unit = "ms"};
-    const bool fits = study.limited(bytes) == bytes;
-    const Figure figure = fits ? study.from_file_to_file(on_gpu, seals, bytes)
-                               : Figure{{}, "file to file", "more than --bytes"};
+    if (study.limited(bytes) != bytes) {
+        row.not_run = on_gpu && study.gpu().empty() ? study.no_gpu() : "more than --bytes";
+        return study.take(row);
+    }
+    const Figure figure = study.from_file_to_file(on_gpu, seals, bytes);
     set_ours(row, figure, [&](double rate) { return static_cast<double>(bytes) / rate / 1e6; });
     row.more.emplace_back("bytes", static_cast<double>(bytes));
     if (figure.gigabytes_per_second)

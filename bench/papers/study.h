@@ -27,7 +27,7 @@ struct Options {
     std::string table;                // tables to measure, as is_table() reads it; empty: all
     std::string device = "auto";
     std::string files;                   // folder of P5's files; empty: generated files
-    std::string directory = "/dev/shm";  // directory of P5's text file
+    std::string directory = "/dev/shm";  // directory of the files of P3 and P5
     uint64_t bytes = 0;                  // maximum of one measurement; 0: the papers' sizes
     double seconds = 1;                  // No repetition starts after this time, except the first.
 };
@@ -147,9 +147,5 @@ struct Paper {
 extern const Paper paper_p1, paper_p2, paper_p3, paper_p4, paper_p5;
 inline constexpr const Paper* all_papers[] = {&paper_p1, &paper_p2, &paper_p3, &paper_p4,
                                               &paper_p5};
-
-// P3's table of files encrypted through the GPU.
-extern const Table p3_files_table;
-void encrypt_p3_files(Study& study);
 
 }  // namespace warpseal::papers
