@@ -47,6 +47,7 @@ public:
     // Returns `bytes`, limited by --bytes, in whole KiB.
     uint64_t limited(uint64_t bytes) const;
     unsigned cores() const { return cores_; }
+    cli::Session& session() const { return session_; }
     const std::string& gpu() const { return gpu_; }  // e.g. "cuda:0"; empty: not measured
     const std::string& no_gpu() const { return no_gpu_; }
     int gpu_number() const {

@@ -42,10 +42,14 @@ PUBLISHED = {
     ("P4", "section 5.1, occupancy"): [75, 4, 63, 4],
     ("P5", "table 4"): [0] * 10,
     ("P5", "tables 5 to 9"): [73, 16, 93, 39, 13, 52, 21, None, 31],
+    ("P5", "tables 1 to 3, as printed"): [0, 0, 0],
     ("P5", "figures 6 and 7"): [7.4999, 4.2343, 5.0127, 7.4999, 5.0127, 33],
+    ("P5", "section 2.2, Amdahl's law"): [1.176, 1.25, None, None, None, None],
+    ("P5", "section 4.3, tiles of states"): [None] * 5,
 }
 CORES = {("P1", "section 4.1"), ("P2", "section 3.2, bank conflicts"), ("P4", "table 5"), ("P5", "table 4"), ("P5", "tables 5 to 9"), ("P5", "figures 6 and 7"), ("P5", "section 4.3, fork and join"),
-         ("P5", "speed-up"), ("P5", "figures 8 to 11")}
+         ("P5", "speed-up"), ("P5", "figures 8 to 11"), ("P5", "tables 1 to 3, as printed"), ("P5", "figures 6 and 7, variants"),
+         ("P5", "section 4.3, tiles of states"), ("P5", "section 2.2, Amdahl's law")}
 
 
 def papers(p, *arguments):
@@ -101,9 +105,21 @@ def times_and_speed_ups_are_consistent(p):
     tables = by_table(report["rows"])
     times = tables["P5", "figures 6 and 7"]
     serial, _, two, _, _, saved = times
-    for figure, fast in (("method", two["method"]), ("default", serial["default"])):
-        part = fast / serial["method"]
+    for figure in ("method", "default"):
+        part = two[figure] / serial[figure]
         check(abs(saved[figure] - 100 * (1 - part)) < 0.2 * max(1, part), f"{figure} of what is saved: {times}")
+    for row in (two, times[4]):
+        check("extrapolated from " in row["method_what"], f"a few blocks stand for the file: {row}")
+    abstract, conclusion, one, gain, *printed = tables["P5", "figures 6 and 7, variants"]
+    check_equal([(row["published"], row["method"]) for row in (abstract, conclusion)], [(30, saved["method"]), (21, saved["method"])], "percentages")
+    check(abs(gain["method"] * two["method"] - one["method"]) < 0.01 * one["method"], f"two threads over one: {gain}")
+    check_equal([row["published"] for row in printed[:2]], [5.0127] * 2, "the printed listings")
+    by_each_thread, *by_all = tables["P5", "tables 1 to 3, as printed"]
+    check_equal((by_each_thread["method"], len(by_all)), (0, 2), "wrong blocks")
+    state, tile, both, layout, second = (row["method"] for row in tables["P5", "section 4.3, tiles of states"])
+    check(abs(layout * tile - state) < 0.01 * state and abs(second * both - tile) < 0.01 * tile, "layout and threads apart")
+    fraction, *estimates = (row["method"] for row in tables["P5", "section 2.2, Amdahl's law"][2:])
+    close(estimates, [1 / (1 - fraction / 100 * (1 - 1 / cores)) for cores in (2, 4, 1e9)], "Amdahl's law")
     one, *more = tables["P5", "speed-up"]
     for row in (one, *more):
         check(row["method"] is None or abs(row["method"] - row["method_gigabytes_per_second"] / row["serial_gigabytes_per_second"]) < 0.002 * row["method"],
