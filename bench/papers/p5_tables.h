@@ -28,7 +28,8 @@ inline constexpr Table printed_table{
 inline constexpr Table time_table{
     "P5", "figures 6 and 7", "a text file of 100 MB, from file to file", paper::cpu,
     "the paper claims 33 % in section 4.3, about 30 % in its abstract and 21 % in its conclusion; "
-    "its own seconds give 33 %; below zero, two threads take longer; files in memory (--directory); the method of two threads is the "
+    "its own seconds give 33 %; below zero, two threads take longer; files in memory "
+    "(--directory); the method of two threads is the "
     "listings with OpenMP, each thread with temporaries of its own, measured on some blocks and "
     "extrapolated where the row says so, plus the serial row's reading and writing; the inverse "
     "listings are ours; the default seals and opens the file by the product's file call, "
