@@ -2,6 +2,7 @@
 // multiprocessors, kernel resources, occupancy and the best block size.
 #include <fmt/core.h>
 
+#include "bench/papers/p1_cpu_load.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
 #include "bench/papers/table_code.h"
@@ -94,6 +95,7 @@ public:
         for (const paper::Resources& published : paper::resources) print_resources(published);
         for (const paper::Resources& published : paper::resources) print_occupancy(published);
         print_threads();
+        print_cpu_load(study_);
     }
 
 private:

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "bench/papers/cpu_time.h"
 #include "bench/papers/study.h"
 
 namespace warpseal::papers {
@@ -10,5 +11,7 @@ namespace warpseal::papers {
 // Returns GB/s of in-place encryption of 64 KiB on one core, for "AES" or "ARIA" with a 128-bit
 // key. The first block is checked against the known answer.
 double table_code_rate(const std::string& cipher, Study& study);
+// The same with its CPU time.
+Load table_code_load(const std::string& cipher, Study& study);
 
 }  // namespace warpseal::papers
