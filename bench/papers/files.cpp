@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "bench/papers/kinds.h"
+#include "bench/report/figures.h"
 
 namespace warpseal::papers {
 namespace {
@@ -49,6 +50,8 @@ std::vector<uint8_t> padded(std::vector<uint8_t> bytes) {
     return bytes;
 }
 
+void require_file_directory(const std::string& directory) { close(unnamed_file(directory)); }
+
 TextFile::TextFile(const std::string& directory, uint64_t bytes)
     : bytes_(bytes), in_(unnamed_file(directory)), out_(unnamed_file(directory)) {
     write_all(in_, padded(made_text(bytes)));
@@ -61,7 +64,7 @@ TextFile::~TextFile() {
 
 FileTimes TextFile::time(const Method& method, bool encrypts, const Study& study) const {
     std::vector<double> cipher;
-    const double whole = study.seconds_of([&] {
+    const Timed whole = study.seconds_of([&] {
         std::vector<uint8_t> in((bytes_ / 16 + 1) * 16), out(in.size());
         read_all(in_, in);
         const auto begin = std::chrono::steady_clock::now();
@@ -70,9 +73,7 @@ FileTimes TextFile::time(const Method& method, bool encrypts, const Study& study
             std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
         write_all(out_, out);
     });
-    std::nth_element(cipher.begin(), cipher.begin() + static_cast<ptrdiff_t>(cipher.size() / 2),
-                     cipher.end());
-    return {whole, cipher[cipher.size() / 2]};
+    return {whole, {bench::median(cipher), spread_of(cipher)}};
 }
 
 }  // namespace warpseal::papers

@@ -14,8 +14,11 @@ namespace warpseal::papers {
 std::vector<uint8_t> padded(std::vector<uint8_t> bytes);
 
 struct FileTimes {
-    double whole = 0, cipher = 0;  // seconds: reading, encrypting and writing; the cipher alone
+    Timed whole, cipher;  // reading, encrypting and writing; the cipher alone
 };
+
+// Throws cli::Failure if files cannot be made in `directory` (--directory).
+void require_file_directory(const std::string& directory);
 
 class TextFile {
 public:

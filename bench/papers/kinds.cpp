@@ -190,17 +190,29 @@ std::vector<KindOfFile> made_files(uint64_t bytes) {
             {"Hwp", made_hwp(bytes)}};
 }
 
-std::vector<KindOfFile> files_in(const std::string& folder) {
+namespace {
+
+std::vector<std::filesystem::path> paths_in(const std::string& folder) {
     std::error_code error;
     std::vector<std::filesystem::path> paths;
     for (const auto& entry : std::filesystem::directory_iterator(folder, error))
         if (entry.is_regular_file()) paths.push_back(entry.path());
     if (error)
-        throw cli::Failure(cli::ExitCode::input_missing,
-                           "cannot read the folder " + folder + ": " + error.message() + ".");
+        throw cli::Failure(cli::ExitCode::input_missing, "--files: cannot read the folder " +
+                                                             folder + ": " + error.message() + ".");
     if (paths.empty())
-        throw cli::Failure(cli::ExitCode::input_missing, "there are no files in " + folder + ".");
+        throw cli::Failure(cli::ExitCode::input_missing,
+                           "--files: there are no files in " + folder + ".");
     std::sort(paths.begin(), paths.end());
+    return paths;
+}
+
+}  // namespace
+
+void require_files_in(const std::string& folder) { paths_in(folder); }
+
+std::vector<KindOfFile> files_in(const std::string& folder) {
+    const auto paths = paths_in(folder);
     std::vector<KindOfFile> files;
     files.reserve(paths.size());
     for (const auto& path : paths) files.push_back({path.filename().string(), read_file(path)});

@@ -22,6 +22,9 @@ std::vector<KindOfFile> made_files(uint64_t bytes);
 // none.
 std::vector<KindOfFile> files_in(const std::string& folder);
 
+// Throws cli::Failure if the folder cannot be read or has no regular files.
+void require_files_in(const std::string& folder);
+
 // Returns exactly `bytes` bytes of ASCII text.
 std::vector<uint8_t> made_text(uint64_t bytes);
 

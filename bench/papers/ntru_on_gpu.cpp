@@ -33,12 +33,16 @@ const auto& named(const All& all, const std::string& name, const char* kind) {
 void set_method(Row& row, const TimedStep& step) {
     row.method = step.milliseconds;
     row.method_what = step.what;
+    row.method_units = step.units;
+    if (row.scaled.empty()) row.scaled = step.scaled;
     if (row.not_run.empty()) row.not_run = step.not_run;
 }
 
 void set_ours(Row& row, const TimedStep& step) {
     row.ours = step.milliseconds;
     row.ours_what = step.what;
+    row.ours_units = step.units;
+    if (row.scaled.empty()) row.scaled = step.scaled;
     if (row.not_run.empty()) row.not_run = step.not_run;
 }
 
@@ -58,6 +62,7 @@ TimedStep NtruOnGpu::component(const std::string& name, int threads) {
                                .seconds = study_.options().seconds / 10};
     options.device = study_.gpu_number();
     finish(out, ladder::run(component, options, &out.measured));
+    out.units = study_.on_multiprocessors(1);
     return out;
 }
 
@@ -70,6 +75,10 @@ TimedStep NtruOnGpu::step(KemOperation operation, const char* how, uint64_t coun
                                .seconds = study_.options().seconds};
     options.device = study_.gpu_number();
     finish(out, ladder::run(step, options, &out.measured));
+    out.units = study_.on_multiprocessors();
+    if (out.milliseconds && most_ < count)
+        out.scaled =
+            fmt::format("{} of {} operations ran (--bytes); times are scaled", most_, count);
     if (out.milliseconds)
         *out.milliseconds *= static_cast<double>(count) / static_cast<double>(paper::count);
     return out;

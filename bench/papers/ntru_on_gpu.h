@@ -14,6 +14,8 @@ struct TimedStep {
     std::optional<double> milliseconds = {};
     ladder::KemMeasured measured{};
     std::string what, not_run;
+    Units units = {};
+    std::string scaled = {};
 };
 
 void set_method(Row& row, const TimedStep& step);

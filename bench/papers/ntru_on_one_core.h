@@ -26,15 +26,15 @@ public:
         call(warpseal_kem_keypair, nullptr);
     }
 
-    // Milliseconds for the paper's number of operations.
-    double ours(KemOperation operation) {
+    // Time of the paper's number of operations.
+    Timed ours(KemOperation operation) {
         return scaled(items, [&] {
             call(operation == KemOperation::encapsulate ? warpseal_kem_encapsulate
                                                         : warpseal_kem_decapsulate,
                  nullptr);
         });
     }
-    double plain(KemOperation operation) {
+    Timed plain(KemOperation operation) {
         uint64_t item = 0;
         return scaled(1, [&] {
             const size_t i = item++ % items;
@@ -44,11 +44,13 @@ public:
                 plain_.decapsulate(ciphertext(i), secret_key(i), secret(i));
         });
     }
-    double plain(const PlainNtru::Part& part) {
+    Timed plain(const PlainNtru::Part& part) {
         constexpr int at_once = 32;
-        return part.calls * scaled(at_once, [&] {
-                   for (int i = 0; i < at_once; ++i) part.run(plain_);
-               });
+        Timed time = scaled(at_once, [&] {
+            for (int i = 0; i < at_once; ++i) part.run(plain_);
+        });
+        time.seconds *= part.calls;
+        return time;
     }
 
     // Checks that both give the same output for each key pair with the same coins, for valid and
@@ -103,9 +105,10 @@ private:
     }
 
     // Returns the median over as many windows as start within the time of the study.
-    double scaled(uint64_t at_once, const std::function<void()>& call) const {
-        return study_.seconds_of(call) / static_cast<double>(at_once) *
-               static_cast<double>(published::p4::count) * 1000;
+    Timed scaled(uint64_t at_once, const std::function<void()>& call) const {
+        Timed time = study_.seconds_of(call);
+        time.seconds *= static_cast<double>(published::p4::count) / static_cast<double>(at_once);
+        return time;
     }
 
     Study& study_;

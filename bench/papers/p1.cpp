@@ -89,13 +89,15 @@ public:
                                                : Study::StepFigure{});
         }
         print_throughput();
-        print_multiprocessors();
-        print_on_cpu();
-        print_forms();
+        if (study_.wants(multiprocessors_table)) print_multiprocessors();
+        if (study_.wants(on_cpu) || study_.wants(forms)) {
+            print_on_cpu();
+            print_forms();
+        }
         for (const paper::Resources& published : paper::resources) print_resources(published);
         for (const paper::Resources& published : paper::resources) print_occupancy(published);
-        print_threads();
-        print_cpu_load(study_);
+        if (study_.wants(threads)) print_threads();
+        if (study_.wants(load_table)) print_cpu_load(study_);
     }
 
 private:
@@ -109,6 +111,7 @@ private:
                         .unit = "Gbit/s"};
                 row.published = figure;
                 row.published_on = machine;
+                row.figure = fmt::format("P1 {} on a GPU", ciphers[i].paper_name);
                 set_method(row, words_[i], as_gigabits);
                 set_ours(row, study_.on_gpu(ciphers[i].ours, true, bytes_), as_gigabits);
                 study_.take(row);
@@ -127,9 +130,11 @@ private:
                     .row = fmt::format("{}, {} multiprocessors over {}", ciphers[i].paper_name,
                                        paper::gtx_multiprocessors, paper::gts_multiprocessors),
                     .unit = "times",
-                    .published = paper::throughput[i].on_gtx / paper::throughput[i].on_gts,
+                    .published = Printed::computed(paper::throughput[i].on_gtx /
+                                                   paper::throughput[i].on_gts),
                     .not_run = more.not_run};
             row.method_what = more.what;
+            row.scaled = more.scaled;
             if (few.gigabytes_per_second && more.gigabytes_per_second)
                 row.method = *more.gigabytes_per_second / *few.gigabytes_per_second;
             study_.take(row);
@@ -162,8 +167,11 @@ private:
                     .row = ciphers[i].paper_name,
                     .unit = "Gbit/s",
                     .published = paper::throughput[i].on_cpu};
-            row.method = as_gigabits(cores_[i]);
+            row.method = as_gigabits(cores_[i].gigabytes_per_second);
             row.method_what = "32-bit code with look-up tables, one core";
+            row.method_spread = cores_[i].spread;
+            row.method_units = study_.on_cores(1);
+            row.figure = fmt::format("P1 {} on a core", ciphers[i].paper_name);
             set_ours(row, study_.on_one_core(ciphers[i].ours, true), as_gigabits);
             study_.take(row);
         }
@@ -175,7 +183,7 @@ private:
                 Row row = over_core(i, words ? words_[i] : bytes_form_[i],
                                     words ? "32-bit form" : "8-bit form");
                 row.published = words ? paper::word_form_over_cpu : paper::byte_form_over_cpu;
-                row.published_bound = words ? ">" : "<";
+                row.published_bound = words ? "at least" : "below";
                 study_.take(row);
             }
             study_.take(over_core(i, study_.step(ciphers[i].persistent_bytes, bytes_),
@@ -187,7 +195,8 @@ private:
         Row row{.table = &forms,
                 .row = fmt::format("{}, {}", ciphers[cipher].paper_name, form),
                 .unit = "times"};
-        set_method(row, figure, [&](double rate) { return rate / cores_[cipher]; });
+        set_method(row, figure,
+                   [&](double rate) { return rate / cores_[cipher].gigabytes_per_second; });
         if (figure.gigabytes_per_second)
             row.more.emplace_back("method_gigabytes_per_second", *figure.gigabytes_per_second);
         return row;
@@ -238,7 +247,7 @@ private:
                     .row = fmt::format("{}, {}: {}", published.form, published.cipher, line.what),
                     .unit = line.unit};
             if (line.unit == std::string_view("threads"))
-                row.published = paper::least_threads, row.published_bound = ">";
+                row.published = paper::least_threads, row.published_bound = "over";
             row.method_what = figure.what;
             row.not_run = figure.not_run;
             if (figure.gigabytes_per_second) {
@@ -267,11 +276,16 @@ private:
     Study& study_;
     const uint64_t bytes_;
     std::vector<Study::StepFigure> words_, bytes_form_;
-    std::vector<double> cores_;  // GB/s of the 32-bit code on one core
+    std::vector<TableCodeRate> cores_;  // the 32-bit code on one core
 };
+
+// All tables, in the order of their rows.
+constexpr const Table* all_tables[] = {&throughput, &multiprocessors_table, &on_cpu,  &forms,
+                                       &resources,  &occupancy_table,       &threads, &load_table};
 
 }  // namespace
 
-void reproduce_p1(Study& study) { Reproduction(study).run(); }
+constinit const Paper paper_p1{"P1", "AES, ARIA and DES on CUDA (Yeom and Cho, 2008)", all_tables,
+                               [](Study& study) { Reproduction(study).run(); }};
 
 }  // namespace warpseal::papers

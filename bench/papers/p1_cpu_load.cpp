@@ -5,20 +5,11 @@
 
 #include "bench/bulk/measure.h"
 #include "bench/papers/cpu_time.h"
-#include "bench/papers/published.h"
 #include "bench/papers/table_code.h"
 #include "bench/report/memory.h"
 
 namespace warpseal::papers {
 namespace {
-
-constexpr Table load_table{
-    "P1", "conclusion, CPU load", "CPU seconds per GB on cores and on a GPU",
-    published::p1::both_cards,
-    "the paper claims that a GPU lowers the CPU's load, without a figure; user and system time of "
-    "all threads of this process (getrusage); the method is the 32-bit code with look-up tables on "
-    "one core; the default is a public call of ECB on all cores, through the GPU from host memory "
-    "to host memory, or within the GPU's memory, with the wait for its end"};
 
 struct Cipher {
     const char* paper_name;
@@ -72,7 +63,7 @@ private:
               const std::function<Load()>& measure) {
         Row row{.table = &load_table,
                 .row = fmt::format("{}, {}", cipher.paper_name, where),
-                .unit = "CPU s/GB",
+                .unit = "s/GB",
                 .not_run = not_run};
         const bool on_cores = where == std::string_view("cores");
         if (on_cores && cipher.has_table_code) {

@@ -2,6 +2,9 @@
 // its parts from threads. Runs on cores and on a GPU.
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "bench/papers/ntru_on_gpu.h"
 #include "bench/papers/ntru_on_one_core.h"
 #include "bench/papers/p4_tables.h"
@@ -28,29 +31,43 @@ public:
 
     void run() {
         on_core_.compare();
-        print_parts();
-        print_components();
-        print_whole();
-        print_copies();
-        print_variants();
-        print_blocks();
-        print_clients();
+        const bool by_clients = wants({&clients_table, &client_times_table});
+        const bool whole = wants(
+            {&whole_table, &improvement_table, &kernels_table, &registers_table, &occupancy_table});
+        // Both take the times of a core from the parts.
+        if (wants({&parts_table}) || whole || by_clients) print_parts();
+        if (wants({&components_table, &threads_table})) print_components();
+        if (whole) print_whole();
+        if (wants({&copies_table})) print_copies();
+        if (wants({&variants_table})) print_variants();
+        if (wants({&block_table})) print_blocks();
+        if (by_clients) print_clients();
     }
 
 private:
+    bool wants(std::initializer_list<const Table*> tables) const {
+        return std::any_of(tables.begin(), tables.end(),
+                           [&](const Table* table) { return study_.wants(*table); });
+    }
+
     void print_parts() {
         for (const KemOperation operation :
              {KemOperation::encapsulate, KemOperation::decapsulate}) {
             const bool encapsulates = operation == KemOperation::encapsulate;
             double& plain = plain_[encapsulates];
             double& ours = ours_[encapsulates];
-            plain = on_core_.plain(operation);
-            ours = on_core_.ours(operation);
+            const Timed plain_time = on_core_.plain(operation), our_time = on_core_.ours(operation);
+            plain = 1000 * plain_time.seconds;
+            ours = 1000 * our_time.seconds;
             Row row{.table = &parts_table, .row = operation_name(operation), .unit = "ms"};
             row.published = encapsulates ? paper::on_cpu.encapsulate : paper::on_cpu.decapsulate;
             row.method = plain;
             row.method_what = "plain text, one core";
             row.ours = ours;
+            row.method_spread = plain_time.spread;
+            row.ours_spread = our_time.spread;
+            row.method_units = row.ours_units = study_.on_cores(1);
+            row.figure = fmt::format("P4 {} on a core", operation_name(operation));
             row.ours_what = fmt::format("warpseal_kem_{}, one core",
                                         encapsulates ? "encapsulate" : "decapsulate");
             study_.take(row);
@@ -61,7 +78,10 @@ private:
                          .row = fmt::format("{}: {}", operation_name(operation), part.name),
                          .unit = "ms"};
                 line.published = paper::parts[i].milliseconds;
-                line.method = on_core_.plain(part);
+                const Timed time = on_core_.plain(part);
+                line.method = 1000 * time.seconds;
+                line.method_spread = time.spread;
+                line.method_units = study_.on_cores(1);
                 line.method_what = "plain text, one core";
                 line.more = {{"published_share", *line.published / *row.published},
                              {"method_share", *line.method / plain}};
@@ -113,7 +133,8 @@ private:
         Row time{.table = &components_table,
                  .row = fmt::format("{}: time", published.name),
                  .unit = "ms",
-                 .published = published.milliseconds};
+                 .published = published.milliseconds,
+                 .published_units = 1};
         set_method(time, best);
         time.more = {{"measured_count", static_cast<double>(best.measured.count)}};
         study_.take(time);
@@ -145,7 +166,7 @@ private:
         const struct {
             const char* name;
             const TimedStep &method, &ours;
-            double published, improvement;
+            Printed published, improvement;
             bool encapsulates;
         } lines[] = {
             {"encapsulation, one kernel", encapsulate, our_encapsulate,
@@ -159,6 +180,7 @@ private:
                 .table = &whole_table, .row = line.name, .unit = "ms", .published = line.published};
             set_method(row, line.method);
             set_ours(row, line.ours);
+            row.figure = fmt::format("P4 {}capsulation on a GPU", line.encapsulates ? "en" : "de");
             study_.take(row);
         }
         for (const auto& line : lines) {
@@ -169,6 +191,9 @@ private:
                     .not_run = line.method.not_run};
             row.method_what = line.method.what + " over the plain text on a core";
             row.ours_what = line.ours.what + " over our one core";
+            row.scaled = line.ours.scaled;
+            row.figure =
+                fmt::format("P4 improvement of {}capsulation", line.encapsulates ? "en" : "de");
             if (line.method.milliseconds)
                 row.method = plain_[line.encapsulates] / *line.method.milliseconds;
             if (line.ours.milliseconds)
@@ -183,6 +208,8 @@ private:
                     .not_run = split.not_run};
         if (split.milliseconds && decapsulate.milliseconds)
             kernels.method = *decapsulate.milliseconds / *split.milliseconds;
+        kernels.published_bound = "about";
+        kernels.scaled = split.scaled;
         study_.take(kernels);
         print_registers(encapsulate, decapsulate, split);
         print_occupancy(encapsulate, paper::encapsulate_occupancy);
@@ -290,12 +317,20 @@ private:
         for (const KemOperation operation :
              {KemOperation::encapsulate, KemOperation::decapsulate, KemOperation::keypair})
             for (const uint64_t clients : client_counts) {
-                if (clients > on_gpu_.most()) continue;
-                const Row time = time_by_clients(operation, clients);
+                const bool excluded = clients > on_gpu_.most();
+                const Row time = excluded ? excluded_clients(operation, clients)
+                                          : time_by_clients(operation, clients);
                 times.push_back(time);
                 if (operation != KemOperation::keypair) take_improvement(operation, clients, time);
             }
         for (const Row& time : times) study_.take(time);
+    }
+
+    static Row excluded_clients(KemOperation operation, uint64_t clients) {
+        return {.table = &client_times_table,
+                .row = fmt::format("{}, N = {}", operation_name(operation), clients),
+                .unit = "ms",
+                .not_run = "more than --bytes"};
     }
 
     Row time_by_clients(KemOperation operation, uint64_t clients) {
@@ -329,8 +364,16 @@ private:
     double plain_[2] = {}, ours_[2] = {};
 };
 
+// All tables, in the order of their rows.
+constexpr const Table* all_tables[] = {
+    &parts_table,   &components_table, &threads_table,     &whole_table,  &improvement_table,
+    &kernels_table, &registers_table,  &occupancy_table,   &copies_table, &variants_table,
+    &block_table,   &clients_table,    &client_times_table};
+
 }  // namespace
 
-void reproduce_p4(Study& study) { Reproduction(study).run(); }
+constinit const Paper paper_p4{"P4",
+                               "NTRU for many clients on a GPU (Seong, Kim, Yeom and Kang, 2021)",
+                               all_tables, [](Study& study) { Reproduction(study).run(); }};
 
 }  // namespace warpseal::papers

@@ -30,15 +30,15 @@ public:
           few_(blocks_in_time(study, inside_one_state(key_, two_))) {}
 
     void run() {
-        compare_kinds();
-        count();
-        count_wrong_blocks();
-        print_times(study_);
-        print_tiles(study_);
-        time_forks();
-        print_speed_up(study_);
-        print_amdahl(study_);
-        profile();
+        if (study_.wants(kinds_table)) compare_kinds();
+        if (study_.wants(counts_table)) count();
+        if (study_.wants(printed_table)) count_wrong_blocks();
+        if (study_.wants(time_table) || study_.wants(variants_table)) print_times(study_);
+        if (study_.wants(tiles_table)) print_tiles(study_);
+        if (study_.wants(forks_table)) time_forks();
+        if (study_.wants(cores_table)) print_speed_up(study_);
+        if (study_.wants(amdahl_table)) print_amdahl(study_);
+        if (study_.wants(profile_table)) profile();
     }
 
 private:
@@ -140,7 +140,13 @@ private:
         take_fork_row("one block, serially", "ns", 1e9 * block_seconds(study_, serial_, true, few_),
                       few_);
         for (const int threads : {2, 4}) {
-            if (threads > std::max(cores_, 2)) continue;
+            if (threads > std::max(cores_, 2)) {
+                study_.take({.table = &forks_table,
+                             .row = fmt::format("{} threads", threads),
+                             .unit = "ns",
+                             .not_run = fmt::format("there are {} cores", cores_)});
+                continue;
+            }
             time_forks_by_openmp(threads);
             Team team(threads);
             take_fork_row(fmt::format("a fork and a join, {} threads of ours", threads), "ns",
@@ -284,8 +290,14 @@ private:
     const uint64_t few_;  // blocks for runs with threads inside one state
 };
 
+// All tables, in the order of their rows.
+constexpr const Table* all_tables[] = {&kinds_table,    &counts_table, &printed_table, &time_table,
+                                       &variants_table, &tiles_table,  &forks_table,   &cores_table,
+                                       &amdahl_table,   &profile_table};
+
 }  // namespace
 
-void reproduce_p5(Study& study) { Reproduction(study).run(); }
+constinit const Paper paper_p5{"P5", "AES on several cores with OpenMP (Park and Oh)", all_tables,
+                               [](Study& study) { Reproduction(study).run(); }};
 
 }  // namespace warpseal::papers

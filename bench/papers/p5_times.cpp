@@ -9,6 +9,7 @@
 #include "bench/papers/files.h"
 #include "bench/papers/openmp.h"
 #include "bench/papers/p5_tables.h"
+#include "bench/report/figures.h"
 
 namespace warpseal::papers::p5 {
 namespace {
@@ -20,7 +21,11 @@ public:
     explicit Times(Study& study)
         : study_(study),
           file_(study.options().directory, study.limited(paper::file_bytes)),
-          scale_(static_cast<double>(paper::file_bytes) / static_cast<double>(file_.bytes())) {}
+          scale_(static_cast<double>(paper::file_bytes) / static_cast<double>(file_.bytes())) {
+        if (file_.bytes() < paper::file_bytes)
+            scaled_ = fmt::format("{} of 100 MB ran (--bytes); times are scaled",
+                                  bench::size_text(file_.bytes()));
+    }
 
     void run() {
         for (const bool encrypts : {true, false}) {
@@ -37,27 +42,37 @@ private:
     void print_serial(bool encrypts) {
         Row row = file_row(encrypts ? "serial, encryption" : "serial, decryption", 1, encrypts);
         row.published = paper::serial_seconds;
-        row.method = serial_[encrypts].whole * scale_;
+        row.published_units = 1;
+        set_method(row, serial_[encrypts].whole, scale_, 1);
         row.method_what = "one thread, without OpenMP";
         study_.take(row);
-        if (!encrypts) return;
-        Row cipher{.table = &time_table,
-                   .row = "serial, encryption, of it in Encrypt",
-                   .unit = "s",
-                   .published = paper::of_it_encrypting_seconds};
-        cipher.method = serial_[encrypts].cipher * scale_;
-        cipher.method_what = "one thread, without OpenMP";
-        const Method product = by_product(study_key(), study_.engine(1));
-        cipher.ours = block_seconds(study_, product, true, file_.bytes() / 16) *
-                      static_cast<double>(paper::file_bytes) / 16;
-        cipher.ours_what = "aes-128-ecb in memory, one thread";
-        study_.take(cipher);
+        if (encrypts) print_cipher();
+    }
+
+    void print_cipher() {
+        Row row{.table = &time_table,
+                .row = "serial, encryption, of it in Encrypt",
+                .unit = "s",
+                .published = paper::of_it_encrypting_seconds,
+                .published_units = 1};
+        set_method(row, serial_[1].cipher, scale_, 1);
+        row.method_what = "one thread, without OpenMP";
+        const Timed product = block_seconds(study_, by_product(study_key(), study_.engine(1)), true,
+                                            file_.bytes() / 16);
+        row.ours = product * all_blocks;
+        row.ours_spread = product.spread;
+        row.ours_units = study_.on_cores(1);
+        row.ours_what = "aes-128-ecb in memory, one thread";
+        row.figure = "P5 100 MB encrypted in memory";
+        row.scaled = scaled_;
+        study_.take(row);
     }
 
     void print_two_threads(bool encrypts) {
         Row row = file_row(encrypts ? "two threads, encryption" : "two threads, decryption",
                            paper::parallel_threads, encrypts);
         row.published = paper::parallel_seconds;
+        row.published_units = paper::parallel_threads;
         set_openmp(row, Temporaries::own, paper::parallel_threads, encrypts);
         if (encrypts) two_threads_ = row.method, two_threads_ours_ = row.ours;
         study_.take(row);
@@ -65,12 +80,15 @@ private:
 
     void print_saved(const Table& table, const char* name, double published) {
         Row row{.table = &table, .row = name, .unit = "% of the time", .published = published};
+        row.published_bound = "about";
         row.not_run = no_openmp();
         if (two_threads_) row.method = 100 * (1 - *two_threads_ / (serial_[1].whole * scale_));
         if (two_threads_ours_ && one_thread_ours_)
             row.ours = 100 * (1 - *two_threads_ours_ / *one_thread_ours_);
         row.method_what = "the listings with OpenMP over one thread without";
         row.ours_what = "sealing on two threads over one";
+        row.figure = "P5 saved by two threads";
+        row.scaled = scaled_;
         study_.take(row);
     }
 
@@ -103,8 +121,9 @@ private:
     }
 
     std::optional<double> take_variant(const char* name, Temporaries temporaries, int threads,
-                                       std::optional<double> published) {
+                                       std::optional<Printed> published) {
         Row row{.table = &variants_table, .row = name, .unit = "s", .published = published};
+        row.published_units = threads;
         set_openmp(row, temporaries, threads, true);
         study_.take(row);
         return row.method;
@@ -119,18 +138,28 @@ private:
         options.what = {file_suite};
         const bench::BenchCase what = bench::chosen_cases(options).front().as(encrypts);
         try {
-            const double rate = bench::median(
+            const std::vector<double> rates =
                 bench::measure_file(options, what, "cpu", file_.bytes(), study_.session())
-                    .figures.ours);
-            row.ours = static_cast<double>(paper::file_bytes) / 1e9 / rate;
+                    .figures.ours;
+            row.ours = static_cast<double>(paper::file_bytes) / 1e9 / bench::median(rates);
+            row.ours_spread = spread_of(rates);
             if (encrypts && threads == 1) one_thread_ours_ = row.ours;
         } catch (const bench::BenchWrong& why) {
             study_.wrong(fmt::format("P5, {}: {}", row.row, why.what()));
         }
         row.ours_what = fmt::format("warpseal_file_{}, {}, {} thread{}", encrypts ? "seal" : "open",
                                     file_suite, threads, threads == 1 ? "" : "s");
+        row.ours_units = study_.on_cores(threads);
+        row.figure = "P5 100 MB, " + row.ours_what;
+        row.scaled = scaled_;
         row.more = {{"bytes", static_cast<double>(file_.bytes())}, {"scaled_by", scale_}};
         return row;
+    }
+
+    void set_method(Row& row, const Timed& time, double scale, unsigned threads) {
+        row.method = time * scale;
+        row.method_spread = time.spread;
+        row.method_units = study_.on_cores(threads);
     }
 
     // The method's part: the blocks that run in time, extrapolated, and the serial row's reading
@@ -139,20 +168,25 @@ private:
         row.not_run = no_openmp();
         if (!row.not_run.empty()) return;
         const Method method = by_openmp(study_key(), threads, temporaries);
-        const uint64_t blocks = blocks_in_time(study_, method), all = paper::file_bytes / 16;
-        const double cipher =
-            block_seconds(study_, method, encrypts, blocks) * static_cast<double>(all);
-        row.method = cipher + (serial_[encrypts].whole - serial_[encrypts].cipher) * scale_;
+        const uint64_t blocks = blocks_in_time(study_, method);
+        Timed time = block_seconds(study_, method, encrypts, blocks);
+        time.seconds *= all_blocks;
+        time.seconds += (serial_[encrypts].whole - serial_[encrypts].cipher) * scale_;
+        set_method(row, time, 1, static_cast<unsigned>(threads));
         row.method_what =
             fmt::format("the listings with OpenMP, {} thread{}", threads, threads == 1 ? "" : "s");
-        if (blocks < all)
-            row.method_what += fmt::format(", extrapolated from {} blocks of {}", blocks, all);
+        if (blocks < static_cast<uint64_t>(all_blocks))
+            row.method_what +=
+                fmt::format(", extrapolated from {} of {:.0f} blocks", blocks, all_blocks);
+        row.scaled = scaled_;
         row.more.emplace_back("blocks_that_ran", static_cast<double>(blocks));
     }
 
+    static constexpr double all_blocks = paper::file_bytes / 16.0;
     Study& study_;
     const TextFile file_;
     const double scale_;
+    std::string scaled_;
     FileTimes serial_[2];  // [encrypts]
     std::optional<double> two_threads_, one_thread_ours_, two_threads_ours_;
 };
@@ -165,8 +199,8 @@ double parallel_fraction(const Study& study) {
     return 1 - std::min(1.0, rest / whole);
 }
 
-void take_estimate(Study& study, std::string name, std::optional<double> published, double estimate,
-                   const char* what) {
+void take_estimate(Study& study, std::string name, std::optional<Printed> published,
+                   double estimate, const char* what) {
     Row row{.table = &amdahl_table, .row = std::move(name), .unit = "times"};
     row.published = published;
     row.method = estimate;
@@ -194,10 +228,11 @@ uint64_t blocks_in_time(const Study& study, const Method& method) {
     }
 }
 
-double block_seconds(const Study& study, const Method& method, bool encrypts, uint64_t blocks) {
+Timed block_seconds(const Study& study, const Method& method, bool encrypts, uint64_t blocks) {
     std::vector<uint8_t> in(16 * blocks), out(in.size());
-    return study.seconds_of([&] { method(encrypts, in.data(), out.data(), blocks); }) /
-           static_cast<double>(blocks);
+    Timed time = study.seconds_of([&] { method(encrypts, in.data(), out.data(), blocks); });
+    time.seconds /= static_cast<double>(blocks);
+    return time;
 }
 
 void print_times(Study& study) { Times(study).run(); }
@@ -212,6 +247,7 @@ void print_tiles(Study& study) {
     const auto take = [&](const char* name, const char* unit, double figure, const char* what) {
         Row row{.table = &tiles_table, .row = name, .unit = unit, .method = figure};
         row.method_what = what;
+        row.scaled = study.scaled_text(16 * blocks);
         row.more = {{"blocks", static_cast<double>(blocks)}};
         study.take(row);
     };
@@ -239,7 +275,7 @@ void print_speed_up(Study& study) {
                 .row = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"),
                 .unit = "times"};
         if (threads == paper::parallel_threads)
-            row.published = paper::serial_seconds / paper::parallel_seconds;
+            row.published = Printed::computed(paper::serial_seconds / paper::parallel_seconds);
         if (threads <= 4) row.not_run = no_openmp();
         if (threads <= 4 && row.not_run.empty()) {
             const Method openmp = by_openmp(study_key(), threads, Temporaries::own);
@@ -250,6 +286,7 @@ void print_speed_up(Study& study) {
             row.more = {{"method_gigabytes_per_second", gigabytes(method)},
                         {"serial_gigabytes_per_second", gigabytes(serial)}};
         }
+        row.scaled = study.scaled_text(16 * blocks);
         row.ours = ours_alone / ours;
         row.ours_what = "aes-128-ecb on so many threads";
         row.more.emplace_back("default_gigabytes_per_second", gigabytes(ours));
@@ -268,7 +305,7 @@ void print_amdahl(Study& study) {
                   amdahl(theirs, 0), "the formula");
     Row fraction{.table = &amdahl_table,
                  .row = "parallel fraction of AES, measured",
-                 .unit = "% of the time",
+                 .unit = "%",
                  .method = 100 * ours};
     fraction.method_what = "SubBytes, ShiftRows and MixColumns on one thread";
     study.take(fraction);

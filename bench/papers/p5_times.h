@@ -13,7 +13,7 @@ std::vector<uint8_t> study_key();
 // thousands of times slower than the product.
 uint64_t blocks_in_time(const Study& study, const Method& method);
 // Seconds of a block that `method` encrypts or decrypts, on `blocks` blocks in memory.
-double block_seconds(const Study& study, const Method& method, bool encrypts, uint64_t blocks);
+Timed block_seconds(const Study& study, const Method& method, bool encrypts, uint64_t blocks);
 
 // Amdahl's law: the speed-up of `cores` cores, if `fraction` of one core's time is parallel.
 // 0 cores: infinitely many.

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "bench/papers/printed.h"
+
 namespace warpseal::papers::published {
 
 // P1: Y. Yeom, Y. Cho, "High-Speed Implementations of Block Ciphers on Graphics Processing Units
@@ -17,10 +19,10 @@ inline constexpr const char* cpu = "Core 2 Quad 2.4 GHz, C";
 // Table 3 in Gbit/s. CPU figures are from the text of 4.1, which has none for DES.
 struct Throughput {
     const char* cipher;
-    double on_gts, on_gtx, on_cpu;
+    Printed on_gts, on_gtx, on_cpu;
 };
 inline constexpr Throughput throughput[] = {
-    {"AES", 3.1, 4.5, 1.1}, {"ARIA", 4.8, 7.0, 0.625}, {"DES", 1.6, 2.8, 0}};
+    {"AES", 3.1, 4.5, 1.1}, {"ARIA", 4.8, "7.0", 0.625}, {"DES", 1.6, 2.8, 0}};
 
 // Section 4.1: the number of multiprocessors, to which table 3 is "almost proportional".
 inline constexpr int gts_multiprocessors = 12, gtx_multiprocessors = 16;
@@ -39,7 +41,7 @@ inline constexpr Resources resources[] = {{"8-bit", "AES", 1016, 12, 20},
                                           {"32-bit", "ARIA", 4348, 19, 0},
                                           {"32-bit", "DES", 2080, 17, 128}};
 
-// Section 3.2: the 32-bit representation is more than this many times as fast as the CPU. The 8-bit
+// Section 3.2: the 32-bit representation is at least this many times as fast as the CPU. The 8-bit
 // representation is slower than the CPU.
 inline constexpr double word_form_over_cpu = 5;
 inline constexpr double byte_form_over_cpu = 1;
@@ -55,11 +57,11 @@ inline constexpr uint64_t blocks = uint64_t{1} << 35;  // section 4.1
 
 struct Layout {  // table 2, for keys of 128, 192 and 256 bits
     const char* name;
-    double seconds[3], gigabits_per_second[3];
+    Printed seconds[3], gigabits_per_second[3];
 };
 inline constexpr Layout layouts[] = {
     {"table in global memory", {9.72, 13.31, 13.24}, {452.16, 330.34, 331.96}},
-    {"one shared copy, with bank conflicts", {8.87, 12.07, 12.17}, {495.67, 364.33, 361.30}},
+    {"one shared copy, with bank conflicts", {8.87, 12.07, 12.17}, {495.67, 364.33, "361.30"}},
     {"32 shared copies, without conflicts", {7.27, 9.64, 9.67}, {604.48, 456.09, 454.54}}};
 inline constexpr int key_bits[] = {128, 192, 256};
 
@@ -81,7 +83,7 @@ namespace p3 {
 inline constexpr const char* gpu = "Tesla C2050, 2012";
 inline constexpr const char* both =
     "Tesla C2050 over Core i7 2.8 GHz with 8 threads of OpenCL, 2012";
-inline constexpr double gpu_over_cpu = 25;  // figure 9: "more than"
+inline constexpr double gpu_over_cpu = 25;  // figure 9: at least
 inline constexpr int cpu_threads = 8;
 
 // Shared bytes of a block of 256 threads: the states, two of 16 bytes per thread, and these plus
@@ -119,13 +121,13 @@ inline constexpr Part parts[] = {{"randombytes", true, 651},    {"sample-iid", t
 struct Component {  // table 6: one block of threads; speed-up over one thread
     const char* name;
     int registers;
-    double milliseconds, speed_up;
+    Printed milliseconds, speed_up;
 };
 inline constexpr Component components[] = {
-    {"randombytes", 18, 7.8, 173.2},    {"sample-iid", 16, 3.1, 183.6},
-    {"sample-fixed", 22, 11662.3, 1.0}, {"Rq-mul", 58, 604.3, 159.3},
-    {"mod(3, x^n-1)", 20, 3.1, 183.6},  {"Lift", 19, 3.5, 232.8},
-    {"+mod(q, x^n-1)", 19, 2.6, 209.4}, {"-mod(q, x^n-1)", 19, 2.7, 209.4}};
+    {"randombytes", 18, 7.8, 173.2},      {"sample-iid", 16, 3.1, 183.6},
+    {"sample-fixed", 22, 11662.3, "1.0"}, {"Rq-mul", 58, 604.3, 159.3},
+    {"mod(3, x^n-1)", 20, 3.1, 183.6},    {"Lift", 19, 3.5, 232.8},
+    {"+mod(q, x^n-1)", 19, 2.6, 209.4},   {"-mod(q, x^n-1)", 19, 2.7, 209.4}};
 inline constexpr int most_threads = 768;  // section 4.3; blocks that decapsulate have 640
 
 struct Times {  // Table 8, in ms, with the improvement over the CPU's rate.
@@ -178,5 +180,27 @@ inline constexpr double amdahl_fraction = 0.2, amdahl_four_cores = 1.176,
 inline constexpr int serial_threads = 1, parallel_threads = 2;  // figures 9 and 11
 
 }  // namespace p5
+
+// Multiprocessors or cores of the papers' machines, and their clock. The names are those above.
+// Clocks of GPUs are the highest that the maker states.
+struct Machine {
+    const char* name;
+    bool gpu;
+    int units;
+    double gigahertz;
+    const char* source;
+};
+inline constexpr Machine machines[] = {
+    {p1::gts, true, 12, 1.2, "multiprocessors: the paper; clock: NVIDIA's data sheet"},
+    {p1::gtx, true, 16, 1.35, "multiprocessors: the paper; clock: NVIDIA's data sheet"},
+    {p1::cpu, false, 1, 2.4, "the paper; that one core ran is our inference"},
+    {p2::gpu, true, 30, 1.703,
+     "NVIDIA's data sheet of the RTX 3060 Laptop GPU, 1.283 to 1.703 GHz by its power limit"},
+    {p3::gpu, true, 14, 1.15, "NVIDIA's board specification"},
+    {p4::gpu, true, 48, 1.71,
+     "multiprocessors: the paper's table 7 (NVIDIA's data sheet: 46); clock: NVIDIA's data sheet"},
+    {p4::cpu, false, 1, 4.4,
+     "Intel's data sheet, highest clock; that one core ran is our inference"},
+    {p5::cpu, false, 2, 1.66, "the paper"}};
 
 }  // namespace warpseal::papers::published

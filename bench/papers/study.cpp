@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bench/bulk/bulk_meter.h"
+#include "bench/report/clocks.h"
 #include "cli/support/ciphers.h"
 
 namespace warpseal::papers {
@@ -32,7 +33,7 @@ bench::BenchCase case_of(const std::string& what, bool encrypts) {
 Figure figure_of(const bench::BenchRow& row, const char* how) {
     return {bench::median(row.figures.ours),
             fmt::format("{} {}, {}, {}", row.what.name(), row.what.operation(), row.device, how),
-            ""};
+            "", spread_of(row.figures.ours)};
 }
 
 const ladder::Step* find_step(const std::string& name) {
@@ -41,21 +42,34 @@ const ladder::Step* find_step(const std::string& name) {
     return nullptr;
 }
 
-void set(std::optional<double>& value, std::string& what, std::string& not_run,
-         const Figure& figure, const Conversion& convert) {
-    what = figure.what;
-    if (figure.gigabytes_per_second) value = convert(*figure.gigabytes_per_second);
-    if (not_run.empty()) not_run = figure.not_run;
+// Sets what a row has once for both figures, and returns the converted figure.
+std::optional<double> converted(Row& row, const Figure& figure, const Conversion& convert) {
+    if (row.not_run.empty()) row.not_run = figure.not_run;
+    if (!figure.gigabytes_per_second) return std::nullopt;
+    if (row.scaled.empty()) row.scaled = figure.scaled;
+    return convert(*figure.gigabytes_per_second);
 }
 
 }  // namespace
 
+std::optional<double> spread_of(const std::vector<double>& values) {
+    if (values.size() < 2) return std::nullopt;
+    const auto [least, most] = std::minmax_element(values.begin(), values.end());
+    return *most / *least;
+}
+
 void set_method(Row& row, const Figure& figure, const Conversion& convert) {
-    set(row.method, row.method_what, row.not_run, figure, convert);
+    row.method = converted(row, figure, convert);
+    row.method_what = figure.what;
+    row.method_spread = figure.spread;
+    row.method_units = figure.units;
 }
 
 void set_ours(Row& row, const Figure& figure, const Conversion& convert) {
-    set(row.ours, row.ours_what, row.not_run, figure, convert);
+    row.ours = converted(row, figure, convert);
+    row.ours_what = figure.what;
+    row.ours_spread = figure.spread;
+    row.ours_units = figure.units;
 }
 
 void add_kernel(Row& row, const ladder::LaunchedKernel& kernel) {
@@ -91,6 +105,11 @@ Study::Study(const Options& options, cli::Session& session, std::function<void(c
         no_gpu_ = "no GPU that can be used";
     else
         gpu_ = asked ? options.device : "cuda";
+    if (gpu_.empty()) return;
+    const auto number = static_cast<size_t>(gpu_number());
+    if (warpseal_device_at(number, &info) == WARPSEAL_OK) whole_gpu_.count = info.multiprocessors;
+    if (const auto clocks = bench::gpu_clocks(number))
+        whole_gpu_.gigahertz = clocks->megahertz / 1000.0;
 }
 
 Study::~Study() = default;
@@ -100,10 +119,30 @@ uint64_t Study::limited(uint64_t bytes) const {
     return std::max<uint64_t>(bytes / 1024, 1) * 1024;
 }
 
+std::string Study::scaled_text(uint64_t bytes) const {
+    if (options_.bytes == 0 || bytes < limited(UINT64_MAX)) return "";
+    return fmt::format("measured on {} (--bytes)", bench::size_text(bytes));
+}
+
+bool Study::wants(const Table& table) const {
+    return options_.table.empty() || is_table(table, options_.table);
+}
+
+Units Study::on_cores(unsigned count) {
+    if (!core_gigahertz_) core_gigahertz_ = bench::core_gigahertz().value_or(0);
+    return {false, double(count), *core_gigahertz_};
+}
+
+Units Study::on_multiprocessors(int count) const {
+    Units units = whole_gpu_;
+    if (count > 0) units.count = count;
+    return units;
+}
+
 void Study::take(const Row& row) {
     if (const int signal = cli::interrupted_by())
         throw cli::Failure(static_cast<cli::ExitCode>(128 + signal), "interrupted.");
-    take_(row);
+    if (wants(*row.table)) take_(row);
 }
 
 void Study::wrong(const std::string& why) {
@@ -130,9 +169,11 @@ Study::StepFigure Study::step(const std::string& name, ladder::Options options) 
     options.seconds = options_.seconds;
     options.device = gpu_number();
     const warpseal_status status = ladder::run(*step, options, &figure.measured);
-    if (status == WARPSEAL_OK)
+    if (status == WARPSEAL_OK) {
         figure.gigabytes_per_second = figure.measured.gigabytes_per_second;
-    else
+        figure.units = on_multiprocessors(options.multiprocessors);
+        figure.scaled = scaled_text(options.bytes);
+    } else
         figure.not_run = status == WARPSEAL_INVALID_ARGUMENT
                              ? "the kernel cannot be launched so on this GPU"
                              : warpseal_status_text(status);
@@ -158,9 +199,12 @@ Figure Study::bulk(std::unique_ptr<bench::BulkMeter>& meter, const std::string& 
                    const std::string& what, bool encrypts, uint64_t bytes) {
     const bool on_gpu = &meter == &gpu_meter_;
     if (!meter) meter = std::make_unique<bench::BulkMeter>(*bulk_options_, device, session_);
-    return figure_of(
+    Figure figure = figure_of(
         meter->measure(case_of(what, encrypts), on_gpu ? "device" : "host", bytes, UINT64_MAX),
         on_gpu ? "within device memory" : "all cores, host memory to host memory");
+    figure.units = on_gpu ? on_multiprocessors() : on_cores(cores_);
+    figure.scaled = scaled_text(bytes);
+    return figure;
 }
 
 const Figure& Study::on_gpu(const std::string& what, bool encrypts, uint64_t bytes) {
@@ -183,9 +227,11 @@ const Figure& Study::on_one_core(const std::string& what, bool encrypts) {
         fmt::format("{} {} on one core", what, encrypts ? "encrypt" : "decrypt"), [&] {
             bench::BenchOptions options;
             options.seconds = options_.seconds;
-            return figure_of(bench::measure_cores(options, case_of(what, encrypts), "cpu",
-                                                  bench::bench_core_bytes, session_),
-                             "one core, 64 KiB");
+            Figure figure = figure_of(bench::measure_cores(options, case_of(what, encrypts), "cpu",
+                                                           bench::bench_core_bytes, session_),
+                                      "one core, 64 KiB");
+            figure.units = on_cores(1);
+            return figure;
         });
 }
 
@@ -195,7 +241,7 @@ warpseal_engine* Study::engine(unsigned threads) {
     return at->second.get();
 }
 
-double Study::seconds_of(const std::function<void()>& call) const {
+Timed Study::seconds_of(const std::function<void()>& call) const {
     const auto elapsed = [begin = std::chrono::steady_clock::now()] {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     };
@@ -205,7 +251,7 @@ double Study::seconds_of(const std::function<void()>& call) const {
         call();
         seconds.push_back(elapsed() - before);
     } while (seconds.size() < bench::bench_repetitions && elapsed() < options_.seconds);
-    return bench::median(seconds);
+    return {bench::median(seconds), spread_of(seconds)};
 }
 
 }  // namespace warpseal::papers

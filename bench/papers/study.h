@@ -6,11 +6,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "bench/ladder/ladder.h"
 #include "bench/papers/row.h"
+#include "bench/papers/tables.h"
 #include "cli/support/command.h"
 
 namespace warpseal::bench {
@@ -22,12 +24,12 @@ namespace warpseal::papers {
 
 struct Options {
     std::vector<std::string> papers;  // e.g. "P1"; empty: all
+    std::string table;                // tables to measure, as is_table() reads it; empty: all
     std::string device = "auto";
     std::string files;                   // folder of P5's files; empty: generated files
     std::string directory = "/dev/shm";  // directory of P5's text file
     uint64_t bytes = 0;                  // maximum of one measurement; 0: the papers' sizes
     double seconds = 1;                  // No repetition starts after this time, except the first.
-    std::string json;
 };
 
 // GB/s, or the reason why it is missing.
@@ -35,7 +37,20 @@ struct Figure {
     std::optional<double> gigabytes_per_second;
     std::string what;
     std::string not_run;
+    std::optional<double> spread = {};  // the slowest repetition over the fastest
+    Units units = {};
+    std::string scaled = {};  // what --bytes made of the measurement
 };
+
+// Median time of repeated calls.
+struct Timed {
+    double seconds = 0;
+    std::optional<double> spread = {};  // the slowest call over the fastest; empty: one call
+    operator double() const { return seconds; }
+};
+
+// Returns the largest value over the smallest; nothing for less than two.
+std::optional<double> spread_of(const std::vector<double>& values);
 
 class Study {
 public:
@@ -46,6 +61,11 @@ public:
     const Options& options() const { return options_; }
     // Returns `bytes`, limited by --bytes, in whole KiB.
     uint64_t limited(uint64_t bytes) const;
+    // Returns a text for Row::scaled if --bytes may have made a measurement this small.
+    std::string scaled_text(uint64_t bytes) const;
+    // Returns false for a table that --table excludes. Its rows may be left out, and take() drops
+    // them.
+    bool wants(const Table& table) const;
     unsigned cores() const { return cores_; }
     cli::Session& session() const { return session_; }
     const std::string& gpu() const { return gpu_; }  // e.g. "cuda:0"; empty: not measured
@@ -53,6 +73,11 @@ public:
     int gpu_number() const {
         return gpu_ == "cuda" ? 0 : std::stoi(gpu_.substr(gpu_.find(':') + 1));
     }
+
+    // Units of a figure made by `count` cores, or by `count` multiprocessors of the GPU (below 1:
+    // by all of them).
+    Units on_cores(unsigned count);
+    Units on_multiprocessors(int count = 0) const;
 
     void take(const Row& row);
     // Reports a failed figure; the run then ends as failed.
@@ -79,7 +104,7 @@ public:
     warpseal_engine* engine(unsigned threads);  // CPU engine; lives as long as this object.
 
     // Returns the median of seven calls, or of as many as start within options().seconds.
-    double seconds_of(const std::function<void()>& call) const;
+    Timed seconds_of(const std::function<void()>& call) const;
 
 private:
     const Figure& remembered(const std::string& name, const std::function<Figure()>& measure);
@@ -91,6 +116,8 @@ private:
     const std::function<void(const Row&)> take_;
     const unsigned cores_;
     std::string gpu_, no_gpu_;
+    Units whole_gpu_{true};
+    std::optional<double> core_gigahertz_;
     bool wrong_ = false;
     std::map<std::string, Figure> figures_;
     std::map<unsigned, cli::EngineHandle> engines_;
@@ -108,11 +135,15 @@ void add_kernel(Row& row, const ladder::LaunchedKernel& kernel);
 constexpr double as_gigabytes(double gigabytes) { return gigabytes; }
 constexpr double as_gigabits(double gigabytes) { return 8 * gigabytes; }
 
-// Each produces its tables through study.take.
-void reproduce_p1(Study& study);
-void reproduce_p2(Study& study);
-void reproduce_p3(Study& study);
-void reproduce_p4(Study& study);
-void reproduce_p5(Study& study);
+// A paper and its reproduction.
+struct Paper {
+    const char* name;   // e.g. "P1"
+    const char* title;  // subject, authors, year
+    std::span<const Table* const> tables;
+    void (*reproduce)(Study& study);  // produces the rows of the tables through study.take
+};
+extern const Paper paper_p1, paper_p2, paper_p3, paper_p4, paper_p5;
+inline constexpr const Paper* all_papers[] = {&paper_p1, &paper_p2, &paper_p3, &paper_p4,
+                                              &paper_p5};
 
 }  // namespace warpseal::papers

@@ -55,9 +55,9 @@ std::function<void()> encryption(const std::string& cipher, Study& study) {
 
 }  // namespace
 
-double table_code_rate(const std::string& cipher, Study& study) {
-    const double seconds = study.seconds_of(encryption(cipher, study));
-    return static_cast<double>(buffers * buffer_bytes) / seconds / 1e9;
+TableCodeRate table_code_rate(const std::string& cipher, Study& study) {
+    const Timed time = study.seconds_of(encryption(cipher, study));
+    return {static_cast<double>(buffers * buffer_bytes) / time.seconds / 1e9, time.spread};
 }
 
 Load table_code_load(const std::string& cipher, Study& study) {

@@ -8,10 +8,15 @@
 
 namespace warpseal::papers {
 
-// Returns GB/s of in-place encryption of 64 KiB on one core, for "AES" or "ARIA" with a 128-bit
-// key. The first block is checked against the known answer.
-double table_code_rate(const std::string& cipher, Study& study);
-// The same with its CPU time.
+struct TableCodeRate {
+    double gigabytes_per_second = 0;
+    std::optional<double> spread = {};  // the slowest repetition over the fastest
+};
+
+// Measures in-place encryption of 64 KiB on one core, for "AES" or "ARIA" with a 128-bit key. The
+// first block is checked against the known answer.
+TableCodeRate table_code_rate(const std::string& cipher, Study& study);
+// Measures the same with its CPU time.
 Load table_code_load(const std::string& cipher, Study& study);
 
 }  // namespace warpseal::papers

@@ -1,4 +1,4 @@
-// Clock rates of a GPU, used by the bounds of its figures.
+// Clock rates of a GPU and of a core, used by the bounds of figures and by their comparison.
 #pragma once
 
 #include <cstddef>
@@ -14,5 +14,9 @@ struct GpuClocks {
 
 // Returns the clocks of GPU `index` as the driver reports them, or nothing if there is no driver.
 std::optional<GpuClocks> gpu_clocks(size_t index);
+
+// Returns the highest clock that the calling core reaches within some milliseconds, in GHz, or
+// nothing if the processor's latency of a multiplication is not known here.
+std::optional<double> core_gigahertz();
 
 }  // namespace warpseal::bench

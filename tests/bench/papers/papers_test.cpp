@@ -1,5 +1,5 @@
 // Foundations of the studies in bench/papers: methods that compute AES, a comparison that detects a
-// planted byte, counts, and a fair judgement.
+// planted byte, and counts.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,7 +12,6 @@
 #include "bench/papers/p5_tables.h"
 #include "bench/papers/p5_times.h"
 #include "bench/papers/published.h"
-#include "bench/papers/row.h"
 #include "core/known_answer.h"
 #include "warpseal/warpseal.h"
 
@@ -157,56 +156,6 @@ TEST(Counts, EqualThePaperExceptItsSerialMixColumns) {
         EXPECT_EQ(counted.mix_columns,
                   at == 0 ? 85u : static_cast<uint64_t>(mix_columns.count[at]));
     }
-}
-
-constexpr Table table{"P0", "table 0", "", "", ""};
-
-TEST(Rows, AreJudgedAsSpeeds) {
-    Row seconds{.table = &table, .unit = "s", .published = 10, .method = 5, .ours = 1};
-    EXPECT_EQ(seconds.method_over_published(), 2);
-    EXPECT_EQ(seconds.ours_over_method(), 5);
-    EXPECT_EQ(seconds.beats(), true);
-    Row rate{.table = &table, .unit = "GB/s", .published = 10, .method = 5, .ours = 20};
-    EXPECT_EQ(rate.method_over_published(), 0.5);
-    EXPECT_EQ(rate.ours_over_method(), 4);
-    EXPECT_EQ(rate.beats(), true);
-    rate.ours = 7;  // faster than the method here, slower than published
-    EXPECT_EQ(rate.beats(), false);
-    rate.method = 30, rate.ours = 20;
-    EXPECT_EQ(rate.beats(), false);
-    rate.ours = std::nullopt;
-    EXPECT_EQ(rate.beats(), std::nullopt);
-    for (const char* unit : {"ms", "Gbit/s"}) {
-        const bool time = unit[0] == 'm';
-        const Row row{
-            .table = &table, .unit = unit, .published = 10, .method = 5, .ours = time ? 1 : 20};
-        EXPECT_EQ(row.method_over_published(), time ? 2 : 0.5) << unit;
-        EXPECT_EQ(row.ours_over_method(), time ? 5 : 4) << unit;
-    }
-    Row registers{.table = &table, .unit = "registers", .published = 10, .method = 5};
-    EXPECT_EQ(registers.method_over_published(), std::nullopt);
-}
-
-TEST(Rows, AreCounted) {
-    Tally tally;
-    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 5, .ours = 20});
-    tally.take({.table = &table, .unit = "s", .published = 10, .method = 20, .ours = 15});
-    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 15, .ours = 12});
-    tally.take({.table = &table, .unit = "GB/s", .published = 10, .method = 15});
-    tally.take({.table = &table, .unit = "registers", .published = 10, .method = 5});
-    EXPECT_EQ(tally.judged, 3u);
-    EXPECT_EQ(tally.beaten, 1u);
-    EXPECT_EQ(tally.methods_below, 2u);
-    EXPECT_EQ(
-        tally.text(),
-        "\n1 of 3 rows are beaten by our default; 2 methods are below their published figure\n");
-}
-
-TEST(Rows, ListWhatDidNotRun) {
-    Row row{.table = &table, .row = "AES", .unit = "s", .published = 10, .not_run = "no GPU"};
-    EXPECT_NE(row_text(row).find("not run  no GPU"), std::string::npos) << row_text(row);
-    row.method = 5;
-    EXPECT_NE(row_text(row).find("(not run: no GPU)"), std::string::npos) << row_text(row);
 }
 
 bool has(const std::vector<uint8_t>& file, size_t at, std::string_view bytes) {
