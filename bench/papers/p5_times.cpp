@@ -201,7 +201,7 @@ double parallel_fraction(const Study& study) {
 
 void take_estimate(Study& study, std::string name, std::optional<Printed> published,
                    double estimate, const char* what) {
-    Row row{.table = &amdahl_table, .row = std::move(name), .unit = "times"};
+    Row row{.table = &amdahl_table, .row = std::move(name), .unit = "times, estimated"};
     row.published = published;
     row.method = estimate;
     row.method_what = what;

@@ -73,8 +73,10 @@ void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
         seconds[static_cast<size_t>(std::lround(0.99 * static_cast<double>(seconds.size() - 1)))];
 }
 
+}  // namespace
+
 // Thread that keeps its requests pending: each completed request is submitted again.
-class Submitter {
+class KemClients::Submitter {
 public:
     Submitter(warpseal_kem_batcher* batcher, std::vector<warpseal_kem_request> requests)
         : batcher_(batcher), slots_(requests.size()) {
@@ -91,6 +93,7 @@ public:
 
     // 0 seconds: submits each request once.
     void run(double seconds) {
+        latencies.clear();
         const Clock::time_point start = Clock::now();
         for (Slot& slot : slots_) submit(slot);
         for (size_t waiting = slots_.size(); waiting > 0;) {
@@ -147,8 +150,6 @@ private:
     alignas(128) std::atomic<Slot*> last_completed_{nullptr};
 };
 
-}  // namespace
-
 KemClients::KemClients(warpseal_engine* clients_engine, const warpseal_kem_info& set,
                        uint64_t count)
     : engine_(clients_engine),
@@ -183,13 +184,14 @@ warpseal_kem_batch KemClients::items(uint64_t first, uint64_t count) {
     return batch;
 }
 
-warpseal_kem_request KemClients::request(uint64_t item) {
+warpseal_kem_request KemClients::request(uint64_t item, bool decapsulates) {
     const warpseal_kem_batch one = items(item, 1);
     warpseal_kem_request request{};
     request.struct_bytes = sizeof request;
-    request.operation = WARPSEAL_KEM_ENCAPSULATE;
+    request.operation = decapsulates ? WARPSEAL_KEM_DECAPSULATE : WARPSEAL_KEM_ENCAPSULATE;
     request.set = set_.name;
     request.public_key = one.public_keys;
+    request.secret_key = one.secret_keys;
     request.ciphertext = one.ciphertexts;
     request.shared_secret = one.shared_secrets;
     return request;
@@ -205,6 +207,10 @@ uint64_t KemClients::count_wrong() {
     warpseal_kem_batch all = items(0, count_);
     all.shared_secrets = expected_.data();
     check(warpseal_kem_decapsulate(engine_, set_.name, &all));
+    return count_differing();
+}
+
+uint64_t KemClients::count_differing() const {
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < count_; ++i)
         wrong +=
@@ -235,14 +241,26 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
                                   double seconds) {
     zeroize_results();
     // Must outlive the batcher, whose threads complete them.
-    std::vector<std::unique_ptr<Submitter>> submitters;
+    Submitters submitters;
     const Batcher batcher = make_batcher(engine, options);
+    fill(submitters, batcher.get(), threads, false);
+    KemFigure figure = run_at_once(submitters, seconds);
+    figure.mean_batch = mean_batch(batcher.get());
+    figure.wrong = count_wrong();
+    return figure;
+}
+
+void KemClients::fill(Submitters& submitters, warpseal_kem_batcher* batcher, unsigned threads,
+                      bool decapsulates) {
     for (unsigned i = 0; i < threads; ++i) {
         std::vector<warpseal_kem_request> requests;
         for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item)
-            requests.push_back(request(item));
-        submitters.push_back(std::make_unique<Submitter>(batcher.get(), std::move(requests)));
+            requests.push_back(request(item, decapsulates));
+        submitters.push_back(std::make_unique<Submitter>(batcher, std::move(requests)));
     }
+}
+
+KemFigure KemClients::run_at_once(const Submitters& submitters, double seconds) {
     KemFigure figure;
     const Watch watch;
     {
@@ -260,9 +278,38 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
     }
     figure.exchanges = latencies.size();
     set_percentiles(figure, std::move(latencies));
-    figure.mean_batch = mean_batch(batcher.get());
-    figure.wrong = count_wrong();
     return figure;
+}
+
+KemClients::Bursts KemClients::bursts(warpseal_engine* engine,
+                                      const warpseal_kem_batcher_options& options, unsigned threads,
+                                      bool decapsulates, unsigned rounds) {
+    if (decapsulates) {
+        const warpseal_kem_batch all = items(0, count_);
+        check(warpseal_kem_encapsulate(engine_, set_.name, &all));
+        expected_ = secrets_;
+    }
+    Submitters submitters;
+    const Batcher batcher = make_batcher(engine, options);
+    fill(submitters, batcher.get(), threads, decapsulates);
+    const auto burst = [&] {
+        std::fill(secrets_.begin(), secrets_.end(), uint8_t{0});
+        KemFigure figure = run_at_once(submitters, 0);
+        figure.wrong = decapsulates ? count_differing() : count_wrong();
+        return figure;
+    };
+    Bursts figures{.cold = burst(), .warm = {}};
+    std::vector<KemFigure> warm;
+    uint64_t wrong = 0;
+    for (unsigned i = 0; i < rounds; ++i) {
+        warm.push_back(burst());
+        wrong += warm.back().wrong;
+    }
+    std::sort(warm.begin(), warm.end(),
+              [](const KemFigure& a, const KemFigure& b) { return a.seconds < b.seconds; });
+    figures.warm = warm[warm.size() / 2];
+    figures.warm.wrong = wrong;
+    return figures;
 }
 
 KemFigure KemClients::encapsulate_lone(warpseal_engine* engine,

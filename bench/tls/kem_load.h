@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "warpseal/batcher.h"
@@ -36,6 +37,14 @@ public:
     // at any time.
     KemFigure encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
                           unsigned threads, double seconds);
+    // One request of each client, all at once, to a batcher that was just created, then `rounds`
+    // times to the same batcher. The second figure is the median of these by its seconds.
+    struct Bursts {
+        KemFigure cold, warm;
+    };
+    // `decapsulates`: the server decapsulates ciphertexts, else it encapsulates to clients' keys.
+    Bursts bursts(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
+                  unsigned threads, bool decapsulates, unsigned rounds);
     // Repeats a single request to an idle batcher, to measure p50 and p99.
     KemFigure encapsulate_lone(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
                                double seconds);
@@ -48,7 +57,14 @@ public:
 
 private:
     warpseal_kem_batch items(uint64_t first, uint64_t count);
-    warpseal_kem_request request(uint64_t item);
+    warpseal_kem_request request(uint64_t item, bool decapsulates = false);
+    class Submitter;
+    using Submitters = std::vector<std::unique_ptr<Submitter>>;
+    void fill(Submitters& submitters, warpseal_kem_batcher* batcher, unsigned threads,
+              bool decapsulates);
+    static KemFigure run_at_once(const Submitters& submitters, double seconds);
+    // Number of clients whose secret differs from the server's.
+    uint64_t count_differing() const;
     uint64_t count_wrong();
     void zeroize_results();
 

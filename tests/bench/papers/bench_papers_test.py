@@ -34,6 +34,10 @@ PUBLISHED = {
     ("P3", "section 3, blocks on a multiprocessor"): [6, 5, None, None, 1],
     ("P3", "figure 9"): [25, None],
     ("P4", "table 5"): [4704.2, 651, 8, 382, 3534, 52, 11153.3, 10714, 103, 192, 3, 1],
+    ("P4", "table 5, shares"): [13.8, 0.1, 8.1, 75.1, 1.1, None, 95.5, 0.9, 2.0, 0.0, 0.0, None],
+    ("P4", "sections 4.1 and 4.3, estimates"): [3.9, 17.7, 11, 38],
+    ("P4", "section 5.4"): [None] * 4 + [80, 80, None, None] + [None] * 8 + [80, 80] + [None] * 10 + [80, 80] + [None] * 6,
+    ("P4", "tables 2 and 3, sizes"): [1590, 1230, 1230, 3168, 1568, 1568, 3040, 1312, 1472] + [None] * 21,
     ("P4", "table 6"): [7.8, 173.2, 18, 3.1, 183.6, 16, 11662.3, 1.0, 22, 604.3, 159.3, 58, 3.1, 183.6, 20, 3.5, 232.8, 19, 2.6, 209.4, 19,
                         2.7, 209.4, 19, None],
     ("P4", "table 8"): [94.4, 87.6, 72.2],
@@ -48,12 +52,12 @@ PUBLISHED = {
     ("P5", "section 2.2, Amdahl's law"): [1.176, 1.25, None, None, None, None],
     ("P5", "section 4.3, tiles of states"): [None] * 5,
 }
-CORES = {("P1", "section 4.1"), ("P2", "section 3.2, bank conflicts"), ("P4", "table 5"), ("P5", "table 4"), ("P5", "tables 5 to 9"), ("P5", "figures 6 and 7"), ("P5", "section 4.3, fork and join"),
+CORES = {("P1", "section 4.1"), ("P4", "table 5, shares"), ("P4", "tables 2 and 3, sizes"), ("P2", "section 3.2, bank conflicts"), ("P4", "table 5"), ("P5", "table 4"), ("P5", "tables 5 to 9"), ("P5", "figures 6 and 7"), ("P5", "section 4.3, fork and join"),
          ("P5", "speed-up"), ("P5", "figures 8 to 11"), ("P5", "tables 1 to 3, as printed"), ("P5", "figures 6 and 7, variants"),
          ("P5", "section 4.3, tiles of states"), ("P5", "section 2.2, Amdahl's law")}
 
 # Rows of the GPU beside rows of the cores.
-CORES_AND_GPU = {("P1", "conclusion, CPU load"), ("P3", "figure 8")}
+CORES_AND_GPU = {("P1", "conclusion, CPU load"), ("P4", "sections 4.1 and 4.3, estimates"), ("P4", "section 5.4"), ("P3", "figure 8")}
 
 
 def papers(p, *arguments):
@@ -360,6 +364,29 @@ def ntrus_figures_are_in_their_cells(p):
         for key, core in zip(("method", "default"), cores[row["row"].split(",")[0]]):
             wanted = core * row["count"] / 10000 / time[key]
             check(abs(row[key] - wanted) < 0.002 * wanted, f"{key} over one core's {core}: {row}")
+
+
+@case
+def ntrus_shares_and_sizes(p):
+    p.ok("bench", "papers", *QUICK[:2], "--bytes", "4MiB", "--seconds", "0.002", "--json", "papers.json", "P4")
+    tables = by_table(json.loads(p.read("papers.json"))["rows"])
+    shares = tables["P4", "table 5, shares"]
+    for operation in ("encapsulation", "decapsulation"):
+        of_whole = [row["method"] for row in shares if row["row"].startswith(operation)]
+        check(abs(sum(of_whole) - 100) < 0.1, f"shares of {operation}: {of_whole}")
+    product, estimate = shares[3]["method"] / 100, tables["P4", "sections 4.1 and 4.3, estimates"][0]["method"]
+    close([estimate], [1 / (1 - product + product / 150)], "Amdahl's law")
+    sizes = tables["P4", "tables 2 and 3, sizes"]
+    for row in sizes:
+        check_equal(row["default"] is not None, row["row"].startswith("ntru"), row)
+        check(row["default"] in (None, row["method"]) and row["published"] in (None, row["method"]), row)
+    bursts = tables["P4", "section 5.4"]
+    ran = [row for row in bursts if row["default"] is not None]
+    check_equal([row["row"] for row in ran], [f"server {scenario}, N = 1000, {device}, {age} batcher" for device in ("cores", "auto")
+                                              for scenario in ("decapsulates", "encapsulates") for age in ("new", "warm")], "bursts that ran")
+    for row in ran:
+        check(0 < row["p50_milliseconds"] <= row["p99_milliseconds"] <= 1.001 * row["default"], row)
+    check_equal({row["not_run"] for row in bursts if row["default"] is None}, {"--device cpu", "more than --bytes"}, "reasons")
 
 
 @case

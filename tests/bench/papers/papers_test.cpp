@@ -1,5 +1,6 @@
 // Foundations of the studies in bench/papers: methods that compute AES, a comparison that detects a
 // planted byte, and counts.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,6 +10,8 @@
 #include "bench/papers/kinds.h"
 #include "bench/papers/methods.h"
 #include "bench/papers/openmp.h"
+#include "bench/papers/p4_estimates.h"
+#include "bench/papers/p4_tables.h"
 #include "bench/papers/p5_tables.h"
 #include "bench/papers/p5_times.h"
 #include "bench/papers/published.h"
@@ -111,6 +114,43 @@ TEST(Amdahl, EqualsThePapersEstimates) {
     EXPECT_NEAR(p5::amdahl(amdahl_fraction, 0), amdahl_infinite_cores, 1e-12);
     EXPECT_EQ(p5::amdahl(0, 100), 1);
     EXPECT_EQ(p5::amdahl(1, 100), 100);
+}
+
+TEST(Estimates, SharesSumToAHundred) {
+    const CoreProfile profile{200, {{0, 50}, {1, 120}}};
+    EXPECT_EQ(profile.share(0), 25);
+    EXPECT_EQ(profile.share(0) + profile.share(1) + profile.rest(), 100);
+    for (const bool encapsulates : {true, false}) {
+        const CoreProfile published = published_profile(encapsulates);
+        double sum = published.rest();
+        for (const auto& [part, milliseconds] : published.parts) sum += published.share(part);
+        EXPECT_NEAR(sum, 100, 1e-9);
+        EXPECT_NEAR(published.rest(), encapsulates ? 1.64 : 1.26, 0.01) << "not in table 5";
+    }
+}
+
+TEST(Estimates, FollowAmdahlsLaw) {
+    const CoreProfile profile{100, {{0, 50}, {1, 40}}};
+    EXPECT_EQ(estimate(profile, {}), 1);
+    EXPECT_EQ(estimate(profile, {{0, 2}}), 100 / 75.0);
+    EXPECT_EQ(estimate(profile, {{0, 2}, {1, 4}}), 100 / 45.0);
+}
+
+// The paper's own tables give other estimates than its text; the table's note says so.
+TEST(Estimates, OfThePapersTablesAreInTheNote) {
+    std::map<std::string, double> components;
+    for (const auto& component : published::p4::components)
+        components[component.name] = component.speed_up;
+    const std::string note = p4::estimates_table.differs;
+    for (const bool encapsulates : {true, false}) {
+        const CoreProfile profile = published_profile(encapsulates);
+        const double product = estimate(profile, product_alone(encapsulates)),
+                     parts = estimate(profile, by_components(encapsulates, components));
+        EXPECT_NEAR(product, encapsulates ? 3.9 : 21.8, 0.05);
+        EXPECT_NEAR(parts, encapsulates ? 8.8 : 27.6, 0.05);
+        for (const double figure : {product, parts})
+            EXPECT_NE(note.find(fmt::format("{:.1f}", figure)), std::string::npos) << figure;
+    }
 }
 
 TEST(Methods, EveryThreadOfATeamRunsEveryStepOnce) {
