@@ -3,8 +3,8 @@
 
 #include <fmt/core.h>
 
+#include "bench/clients/kem_load.h"
 #include "bench/papers/p4_tables.h"
-#include "bench/tls/kem_load.h"
 #include "cli/support/kem_sets.h"
 
 namespace warpseal::papers {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "bench/clients/kem_load.h"
 #include "bench/report/figures.h"
 #include "bench/report/report.h"
-#include "bench/tls/kem_load.h"
 #include "bench/tls/options.h"
 #include "cli/support/kem_sets.h"
 

@@ -1,5 +1,5 @@
 // Key exchanges of many clients without TLS.
-#include "bench/tls/kem_load.h"
+#include "bench/clients/kem_load.h"
 
 #include <time.h>
 
