@@ -175,7 +175,7 @@ private:
                         head["machine"].get<std::string>());
         for (const PaperRows& paper : measured_)
             text += markdown_text(*paper.paper, paper.rows, shown_);
-        return text + tally_.text();
+        return text + tally_.text("- ");
     }
 
     std::string csv() const {

@@ -85,7 +85,7 @@ class Figure:
         attributes = (json.dumps(self.about.get(key)) for key in ATTRIBUTES)
         # NTRU is compared with more than one yardstick; a cipher's yardstick depends on OpenSSL.
         against = self.yardstick_name if self.kind == "submission" else ""
-        return (self.kind, self.name, against, *attributes, *self.run.settings())
+        return (self.kind, self.name, self.unit, against, *attributes, *self.run.settings())
 
     def spread(self) -> float:
         """Returns the range over the median, or 0 if there is none."""

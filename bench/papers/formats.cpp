@@ -77,9 +77,8 @@ std::string escaped_markdown(std::string text) {
 }
 
 std::string markdown_row(const Row& row) {
-    const std::string note = !row.not_run.empty() ? "not run: " + row.not_run
-                             : row.noisy()        ? "noisy"
-                                                  : "";
+    std::string note = row.noisy() ? "noisy" : "";
+    if (!row.not_run.empty()) note += (note.empty() ? "not run: " : "; not run: ") + row.not_run;
     return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
                        escaped_markdown(row.row), published_text(row), row.unit,
                        figure_text(row.method), times_text(row.method_over_published()),

@@ -172,8 +172,11 @@ private:
         for (const uint64_t size : sizes) {
             const uint64_t bytes = size * mebibyte;
             if (study_.limited(bytes) != bytes) {
-                for (const char* where : {"GPU", "GPU, fastest step of the article", "all cores"})
-                    take_excluded_size(size, where);
+                const std::string limit = "more than --bytes";
+                const std::string& on_gpu = study_.gpu().empty() ? study_.no_gpu() : limit;
+                take_excluded_size(size, "GPU", on_gpu);
+                take_excluded_size(size, "GPU, fastest step of the article", on_gpu);
+                take_excluded_size(size, "all cores", limit);
                 continue;
             }
             take_time(size, "GPU", study_.step(last_.what, bytes),
@@ -185,11 +188,11 @@ private:
         }
     }
 
-    void take_excluded_size(uint64_t size, const char* where) {
+    void take_excluded_size(uint64_t size, const char* where, const std::string& reason) {
         study_.take({.table = &sizes_table,
                      .row = fmt::format("{} MiB, {}", size, where),
                      .unit = "ms",
-                     .not_run = "more than --bytes"});
+                     .not_run = reason});
     }
 
     void take_time(uint64_t size, const char* where, const Figure& method, const Figure& ours) {

@@ -328,7 +328,7 @@ private:
         for (const KemOperation operation :
              {KemOperation::encapsulate, KemOperation::decapsulate, KemOperation::keypair})
             for (const uint64_t clients : client_counts) {
-                const bool excluded = clients > on_gpu_.most();
+                const bool excluded = !study_.gpu().empty() && clients > on_gpu_.most();
                 const Row time = excluded ? excluded_clients(operation, clients)
                                           : time_by_clients(operation, clients);
                 times.push_back(time);

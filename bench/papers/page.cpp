@@ -37,18 +37,15 @@ bool run(std::vector<std::string> arguments, bool silent) {
 
 std::string find_page() {
     std::error_code error;
-    auto folder = std::filesystem::read_symlink("/proc/self/exe", error);
-    std::filesystem::path found;
-    while (found.empty() && folder.has_relative_path()) {
-        folder = folder.parent_path();
-        if (std::filesystem::is_regular_file(folder / "bench/page", error))
-            found = folder / "bench/page";
-    }
-    if (found.empty())
+    // A build folder is SOURCE/build/PRESET.
+    const auto build = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+    const auto found = build.parent_path().parent_path() / "bench/page";
+    if (!std::filesystem::is_regular_file(found, error))
         throw cli::Failure(
             cli::ExitCode::unsupported,
-            std::string("--format html needs bench/page of the source tree, which is in no folder "
-                        "above this program: ") +
+            std::string(
+                "--format html needs bench/page of the source tree, and this program is not in "
+                "a build folder of it: ") +
                 by_hand + ".");
     if (!run({found, "--help"}, true))
         throw cli::Failure(cli::ExitCode::unsupported,

@@ -15,8 +15,9 @@ bool is_quotient(std::string_view unit) { return unit == "times" || unit.starts_
 
 std::optional<double> ratio(std::optional<bool> higher_is_better, std::optional<double> one,
                             std::optional<double> other) {
-    if (!higher_is_better || !one || !other || *one <= 0 || *other <= 0) return std::nullopt;
-    return *higher_is_better ? *one / *other : *other / *one;
+    if (!higher_is_better || !one || !other || *other <= 0) return std::nullopt;
+    if (*higher_is_better) return *one / *other;  // below 0 for a quotient below 0
+    return *one > 0 ? std::optional(*other / *one) : std::nullopt;
 }
 
 const published::Machine* machine_of(std::string_view name) {

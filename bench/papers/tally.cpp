@@ -31,9 +31,9 @@ std::string miss_of_method(const Row& row) {
                        times_text(row.method_over_published()));
 }
 
-std::string list(const char* title, const std::vector<std::string>& lines) {
+std::string list(const char* title, const std::vector<std::string>& lines, const char* bullet) {
     std::string text = lines.empty() ? "" : fmt::format("\n{}:\n", title);
-    for (const std::string& line : lines) text += "  " + line + "\n";
+    for (const std::string& line : lines) text += bullet + line + "\n";
     return text;
 }
 
@@ -60,9 +60,10 @@ void Tally::take(const Row& row) {
                      *over < 1 ? miss_of_method(row) : "");
 }
 
-std::string Tally::text() const {
-    return list("Not beaten by our default", not_beaten_texts()) +
-           list("Methods that are below their published figure here", methods_below_texts()) +
+std::string Tally::text(const char* bullet) const {
+    return list("Not beaten by our default", not_beaten_texts(), bullet) +
+           list("Methods that are below their published figure here", methods_below_texts(),
+                bullet) +
            fmt::format(
                "\n{} of {} distinct figures that the papers publish are beaten by our default; {} "
                "of {} methods are below theirs here\n",

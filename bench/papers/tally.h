@@ -24,8 +24,9 @@ public:
     std::vector<std::string> not_beaten_texts() const { return missed(defaults_); }
     std::vector<std::string> methods_below_texts() const { return missed(methods_); }
 
-    // The closing lines, with what is not beaten first.
-    std::string text() const;
+    // Returns the closing lines, with what is not beaten first. `bullet` begins each line of a
+    // list.
+    std::string text(const char* bullet = "  ") const;
 
 private:
     // By figure: an empty text if no row misses, else the first that does.

@@ -31,9 +31,7 @@ std::string figure_text(std::optional<double> figure) {
     const double size = std::abs(*figure);
     if (size >= 100 || (size >= 1 && size == std::floor(size)))
         return fmt::format("{:.0f}", *figure);
-    return size >= 10     ? fmt::format("{:.1f}", *figure)
-           : size >= 0.01 ? fmt::format("{:.3g}", *figure)
-                          : fmt::format("{:.2g}", *figure);
+    return size >= 10 ? fmt::format("{:.1f}", *figure) : fmt::format("{:.3g}", *figure);
 }
 
 std::string times_text(std::optional<double> ratio) {

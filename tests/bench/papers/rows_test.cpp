@@ -72,6 +72,9 @@ TEST(Rows, QuotientsAreJudgedByThePublishedOneAlone) {
         EXPECT_EQ(row.beats(), true) << unit;
         row.ours = 5.7;
         EXPECT_EQ(row.beats(), false) << unit;
+        row.ours = -50;
+        EXPECT_EQ(row.ours_over_published(), -2) << unit;
+        EXPECT_EQ(row.beats(), false) << "more time instead of less is judged too";
     }
 }
 
@@ -209,6 +212,7 @@ TEST(Tally, CountsDistinctFiguresAndNamesWhatIsMissed) {
               0u)
         << text;
     EXPECT_NE(text.find("1 of 3 distinct figures"), std::string::npos) << text;
+    EXPECT_NE(tally.text("- ").find("\n- P0 table 0, on another"), std::string::npos);
     EXPECT_NE(text.find("1 of 4 methods are below"), std::string::npos) << text;
     EXPECT_NE(text.find("  P0 table 0, on one card: the method has 5 of 10 GB/s"),
               std::string::npos)
@@ -282,6 +286,15 @@ TEST(Formats, AScreenHasWhatFits) {
         EXPECT_EQ(count(without, "P0: needs an NVIDIA GPU (no GPU) for 1 of its"), 1u) << without;
         EXPECT_EQ(count(without, "absent"), 0u) << without;
     }
+}
+
+TEST(Formats, MarkNoisyRows) {
+    const std::vector<Row> rows{
+        {.table = &table, .row = "a | b", .method = 1, .not_run = "no GPU", .ours_spread = 1.2}};
+    EXPECT_EQ(count(paper_text(paper, rows, {}), "(noisy)"), 1u);
+    const std::string markdown = markdown_text(paper, rows, {});
+    EXPECT_EQ(count(markdown, "| noisy; not run: no GPU |"), 1u) << markdown;
+    EXPECT_EQ(count(markdown, "| a \\| b |"), 1u) << markdown;
 }
 
 TEST(Formats, ATitleSaysWhatIsScaledInAnyOfItsRows) {
