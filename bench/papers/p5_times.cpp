@@ -218,7 +218,7 @@ std::vector<uint8_t> study_key() {
 
 uint64_t blocks_in_time(const Study& study, const Method& method) {
     const uint64_t most = study.limited(paper::file_bytes) / 16;
-    for (uint64_t blocks = 64;; blocks *= 2) {
+    for (uint64_t blocks = 4;; blocks *= 2) {
         const uint64_t now = std::min(blocks, most);
         std::vector<uint8_t> in(16 * now), out(in.size());
         const auto begin = std::chrono::steady_clock::now();
