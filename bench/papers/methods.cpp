@@ -2,6 +2,7 @@
 #include "bench/papers/methods.h"
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -52,6 +53,13 @@ Method serially(const std::vector<uint8_t>& key) {
     };
 }
 
+Method round_keys_alone(const std::vector<uint8_t>& key) {
+    return [aes = PlainAes(key)](bool, const uint8_t* in, uint8_t* out, uint64_t blocks) {
+        for (uint64_t block = 0; block < blocks; ++block)
+            aes.add_round_keys(in + 16 * block, out + 16 * block);
+    };
+}
+
 Method inside_one_state(const std::vector<uint8_t>& key, Team& team) {
     return [aes = PlainAes(key), &team](bool encrypts, const uint8_t* in, uint8_t* out,
                                         uint64_t blocks) {
@@ -94,6 +102,12 @@ uint64_t differing_bytes(const std::vector<uint8_t>& a, const std::vector<uint8_
     const size_t common = std::min(a.size(), b.size());
     uint64_t differing = std::max(a.size(), b.size()) - common;
     for (size_t i = 0; i < common; ++i) differing += a[i] != b[i];
+    return differing;
+}
+
+uint64_t differing_blocks(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b) {
+    uint64_t differing = 0;
+    for (size_t at = 0; at < a.size(); at += 16) differing += std::memcmp(&a[at], &b[at], 16) != 0;
     return differing;
 }
 

@@ -19,6 +19,9 @@ using Method = std::function<void(bool encrypts, const uint8_t* in, uint8_t* out
 constexpr int tile_states = 16384;
 
 Method serially(const std::vector<uint8_t>& key);
+// The same without SubBytes, ShiftRows and MixColumns, which the paper runs in parallel: the part
+// of AES that stays serial. Its output is no ciphertext.
+Method round_keys_alone(const std::vector<uint8_t>& key);
 // The paper's method: threads share each step of each state. At most four threads have work.
 Method inside_one_state(const std::vector<uint8_t>& key, Team& team);
 // The same steps, divided by the same rows and columns, for tile_states states at once.
@@ -30,6 +33,9 @@ Method by_product(const std::vector<uint8_t>& key, warpseal_engine* engine);
 
 // Returns the number of bytes that differ, including the excess of the longer vector.
 uint64_t differing_bytes(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b);
+
+// Returns the number of blocks of 16 bytes that differ. Both have the same length.
+uint64_t differing_blocks(const std::vector<uint8_t>& a, const std::vector<uint8_t>& b);
 
 // Operations of one state for SubBytes, ShiftRows and MixColumns, counted on the busiest thread.
 struct StepCounts {

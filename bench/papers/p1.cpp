@@ -2,6 +2,7 @@
 // multiprocessors, kernel resources, occupancy and the best block size.
 #include <fmt/core.h>
 
+#include "bench/papers/p1_cpu_load.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
 #include "bench/papers/table_code.h"
@@ -96,6 +97,7 @@ public:
         for (const paper::Resources& published : paper::resources) print_resources(published);
         for (const paper::Resources& published : paper::resources) print_occupancy(published);
         if (study_.wants(threads)) print_threads();
+        if (study_.wants(load_table)) print_cpu_load(study_);
     }
 
 private:
@@ -278,8 +280,8 @@ private:
 };
 
 // All tables, in the order of their rows.
-constexpr const Table* all_tables[] = {&throughput, &multiprocessors_table, &on_cpu, &forms,
-                                       &resources,  &occupancy_table,       &threads};
+constexpr const Table* all_tables[] = {&throughput, &multiprocessors_table, &on_cpu,  &forms,
+                                       &resources,  &occupancy_table,       &threads, &load_table};
 
 }  // namespace
 

@@ -7,6 +7,8 @@
 
 #include "bench/papers/ntru_on_gpu.h"
 #include "bench/papers/ntru_on_one_core.h"
+#include "bench/papers/p4_clients.h"
+#include "bench/papers/p4_estimates.h"
 #include "bench/papers/p4_tables.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
@@ -35,13 +37,18 @@ public:
         const bool whole = wants(
             {&whole_table, &improvement_table, &kernels_table, &registers_table, &occupancy_table});
         // Both take the times of a core from the parts.
-        if (wants({&parts_table}) || whole || by_clients) print_parts();
-        if (wants({&components_table, &threads_table})) print_components();
+        const bool estimates = wants({&shares_table, &estimates_table});
+        if (wants({&parts_table}) || estimates || whole || by_clients) print_parts();
+        if (estimates) print_shares(study_, profiles_);
+        if (wants({&components_table, &threads_table, &estimates_table})) print_components();
+        if (estimates) print_estimates(study_, profiles_, speed_up_);
         if (whole) print_whole();
         if (wants({&copies_table})) print_copies();
         if (wants({&variants_table})) print_variants();
         if (wants({&block_table})) print_blocks();
         if (by_clients) print_clients();
+        if (wants({&clients_at_once_table})) print_clients_at_once(study_);
+        if (wants({&sizes_table})) print_sizes(study_);
     }
 
 private:
@@ -59,6 +66,7 @@ private:
             const Timed plain_time = on_core_.plain(operation), our_time = on_core_.ours(operation);
             plain = 1000 * plain_time.seconds;
             ours = 1000 * our_time.seconds;
+            profiles_[encapsulates].whole = plain;
             Row row{.table = &parts_table, .row = operation_name(operation), .unit = "ms"};
             row.published = encapsulates ? paper::on_cpu.encapsulate : paper::on_cpu.decapsulate;
             row.method = plain;
@@ -80,6 +88,7 @@ private:
                 line.published = paper::parts[i].milliseconds;
                 const Timed time = on_core_.plain(part);
                 line.method = 1000 * time.seconds;
+                profiles_[encapsulates].parts[i] = *line.method;
                 line.method_spread = time.spread;
                 line.method_units = study_.on_cores(1);
                 line.method_what = "plain text, one core";
@@ -142,8 +151,10 @@ private:
         speed_up.row = fmt::format("{}: speed-up", published.name);
         speed_up.unit = "times";
         speed_up.published = published.speed_up;
-        if (best.milliseconds && one.milliseconds)
+        if (best.milliseconds && one.milliseconds) {
             speed_up.method = *one.milliseconds / *best.milliseconds;
+            speed_up_[published.name] = *speed_up.method;
+        }
         study_.take(speed_up);
         Row registers = time;
         registers.row = fmt::format("{}: registers", published.name);
@@ -362,13 +373,17 @@ private:
     NtruOnGpu on_gpu_;
     // [encapsulates], milliseconds for the paper's number of operations on one core
     double plain_[2] = {}, ours_[2] = {};
+    std::array<CoreProfile, 2> profiles_ = {};  // of the plain code, [encapsulates]
+    std::map<std::string, double> speed_up_;    // of components on the GPU, by name
 };
 
 // All tables, in the order of their rows.
-constexpr const Table* all_tables[] = {
-    &parts_table,   &components_table, &threads_table,     &whole_table,  &improvement_table,
-    &kernels_table, &registers_table,  &occupancy_table,   &copies_table, &variants_table,
-    &block_table,   &clients_table,    &client_times_table};
+constexpr const Table* all_tables[] = {&parts_table,           &shares_table,  &components_table,
+                                       &estimates_table,       &threads_table, &whole_table,
+                                       &improvement_table,     &kernels_table, &registers_table,
+                                       &occupancy_table,       &copies_table,  &variants_table,
+                                       &block_table,           &clients_table, &client_times_table,
+                                       &clients_at_once_table, &sizes_table};
 
 }  // namespace
 

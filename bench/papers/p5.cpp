@@ -7,53 +7,16 @@
 #include "bench/papers/files.h"
 #include "bench/papers/kinds.h"
 #include "bench/papers/methods.h"
-#include "bench/papers/published.h"
+#include "bench/papers/openmp.h"
+#include "bench/papers/p5_tables.h"
+#include "bench/papers/p5_times.h"
 #include "bench/papers/study.h"
 #include "bench/papers/thread_use.h"
-#include "bench/report/figures.h"
 
 namespace warpseal::papers {
 namespace {
 
-namespace paper = published::p5;
-
-constexpr Table kinds_table{"P5", "table 4", "bytes that differ from serial AES, by kind of file",
-                            paper::cpu,
-                            "AES-128-ECB with PKCS#7, of which the paper says nothing; the method "
-                            "is threads inside one state (part of the file, "
-                            "for its slowness) and inside tiles of states, the default the "
-                            "product's public call on all cores"};
-constexpr Table counts_table{
-    "P5", "tables 5 to 9", "operations of the busiest core for one state, T(4)", "by its formulas",
-    "counted as the listings run; a column of MixColumns counts 20 here and in the paper's "
-    "parallel form, 22 in its serial one"};
-constexpr Table time_table{
-    "P5", "figures 6 and 7", "a text file of 100 MB, from file to file", paper::cpu,
-    "files in memory (--directory); the method of two threads shares rows and columns of tiles of "
-    "states, AddRoundKey "
-    "too, as the authors would today; the default is the product's public call on all cores"};
-constexpr Table forks_table{"P5", "section 4.3, fork and join", "what dividing one state costs",
-                            paper::cpu,
-                            "the paper names the cost and gives no figure; threads wait by "
-                            "looking, and 100 MB is extrapolated from the blocks that ran"};
-constexpr Table cores_table{
-    "P5", "speed-up",
-    "by threads: the method against the serial way, the default against one thread of its own",
-    paper::cpu,
-    "in memory; the paper's own two threads against its serial way, from its figures 6 and 7; four "
-    "is all that a state's rows and "
-    "columns divide into"};
-constexpr Table profile_table{"P5", "figures 8 to 11", "how busy threads are", paper::cpu,
-                              "the figures are drawings, of which only the number of threads is a "
-                              "number; at work: within its share of a step by "
-                              "the clock, whose reading counts; on a core: by the kernel's "
-                              "account, waiting by looking included"};
-
-std::vector<uint8_t> key_of_the_study() {
-    std::vector<uint8_t> key(16);
-    for (size_t i = 0; i < key.size(); ++i) key[i] = static_cast<uint8_t>(17 * i);
-    return key;
-}
+using namespace p5;
 
 class Reproduction {
 public:
@@ -64,14 +27,17 @@ public:
           everywhere_(cores_),
           serial_(serially(key_)),
           product_(by_product(key_, study.engine(study.cores()))),
-          few_(blocks_in_time(inside_one_state(key_, two_))) {}
+          few_(blocks_in_time(study, inside_one_state(key_, two_))) {}
 
     void run() {
         if (study_.wants(kinds_table)) compare_kinds();
         if (study_.wants(counts_table)) count();
-        if (study_.wants(time_table)) time_text_file();
+        if (study_.wants(printed_table)) count_wrong_blocks();
+        if (study_.wants(time_table) || study_.wants(variants_table)) print_times(study_);
+        if (study_.wants(tiles_table)) print_tiles(study_);
         if (study_.wants(forks_table)) time_forks();
-        if (study_.wants(cores_table)) speed_up();
+        if (study_.wants(cores_table)) print_speed_up(study_);
+        if (study_.wants(amdahl_table)) print_amdahl(study_);
         if (study_.wants(profile_table)) profile();
     }
 
@@ -84,11 +50,15 @@ private:
             own ? files_in(study_.options().files) : made_files(study_.limited(1 << 20));
         const Method tile = inside_a_tile(key_, two_), state = inside_one_state(key_, two_),
                      blocks = over_blocks(key_, everywhere_);
+        const bool has_openmp = no_openmp().empty();
+        const Method openmp =
+            has_openmp ? by_openmp(key_, paper::parallel_threads, Temporaries::own) : state;
+        const uint64_t openmp_blocks = std::min(few_, blocks_in_time(study_, openmp));
         for (const KindOfFile& file : files) {
             const auto plaintext = padded(file.bytes), ciphertext = run(serial_, true, plaintext);
             if (differing_bytes(run(serial_, false, ciphertext), plaintext) != 0)
                 study_.wrong(file.kind + ": serial AES does not come back");
-            const auto head = std::min<size_t>(plaintext.size(), 16 * few_);
+            const auto head = std::min<size_t>(plaintext.size(), 16 * openmp_blocks);
             for (const bool encrypts : {true, false}) {
                 const auto &in = encrypts ? plaintext : ciphertext,
                            &expected = encrypts ? ciphertext : plaintext;
@@ -99,10 +69,12 @@ private:
                 if (!own) row.published = 0;
                 row.method = static_cast<double>(
                     differing_bytes(run(state, encrypts, first(in, head)), first(expected, head)) +
+                    differing_bytes(run(openmp, encrypts, first(in, head)), first(expected, head)) +
                     differing_bytes(run(tile, encrypts, in), expected) +
                     differing_bytes(run(blocks, encrypts, in), expected));
-                row.method_what =
-                    "threads inside one state, inside tiles of states, and over blocks";
+                row.method_what = fmt::format(
+                    "{}threads inside one state, inside tiles of states, and over blocks",
+                    has_openmp ? "OpenMP, " : "");
                 row.ours =
                     static_cast<double>(differing_bytes(run(product_, encrypts, in), expected));
                 row.ours_what = "aes-128-ecb, all cores";
@@ -135,83 +107,38 @@ private:
         }
     }
 
-    void time_text_file() {
-        const TextFile file(study_.options().directory, study_.limited(paper::file_bytes));
-        const double scale =
-            static_cast<double>(paper::file_bytes) / static_cast<double>(file.bytes());
-        const std::string scaled = file.bytes() < paper::file_bytes
-                                       ? fmt::format("{} of 100 MB ran (--bytes); times are scaled",
-                                                     bench::size_text(file.bytes()))
-                                       : "";
-        const Method tile = inside_a_tile(key_, two_);
-        FileTimes serial[2], parallel[2], ours[2];
-        for (const bool encrypts : {true, false}) {
-            serial[encrypts] = file.time(serial_, encrypts, study_);
-            parallel[encrypts] = file.time(tile, encrypts, study_);
-            ours[encrypts] = file.time(product_, encrypts, study_);
+    // Counts blocks that differ from serial AES, by the listings on two threads.
+    void count_wrong_blocks() {
+        count_wrong_blocks("temporaries of each thread", Temporaries::own);
+        count_wrong_blocks("shared temporaries", Temporaries::shared);
+        count_wrong_blocks("shared temporaries, compiled without optimization",
+                           Temporaries::shared_unoptimized);
+    }
+
+    void count_wrong_blocks(const char* name, Temporaries temporaries) {
+        Row row{.table = &printed_table,
+                .row = name,
+                .unit = "blocks",
+                .published = 0,
+                .not_run = no_openmp()};
+        if (row.not_run.empty()) {
+            const Method method = by_openmp(key_, paper::parallel_threads, temporaries);
+            const uint64_t blocks = 4 * blocks_in_time(study_, method);
+            const auto in = made_text(16 * blocks);
+            const uint64_t wrong = differing_blocks(run(method, true, in), run(serial_, true, in));
+            row.method = static_cast<double>(wrong);
+            row.method_what = fmt::format("the listings with OpenMP, of {} blocks", blocks);
+            row.more = {{"blocks", static_cast<double>(blocks)},
+                        {"wrong_percent", 100 * *row.method / static_cast<double>(blocks)}};
+            if (temporaries == Temporaries::own && wrong != 0)
+                study_.wrong("P5: the listings with OpenMP are wrong");
         }
-        const auto take = [&](std::string name, Printed published, const Timed& method,
-                              const Timed& product, const char* method_what, unsigned threads,
-                              const char* figure) {
-            Row row{
-                .table = &time_table, .row = std::move(name), .unit = "s", .published = published};
-            row.published_units = threads;
-            row.method = method * scale;
-            row.method_what = method_what;
-            row.method_spread = method.spread;
-            row.method_units = study_.on_cores(threads);
-            row.ours = product * scale;
-            row.ours_what = "aes-128-ecb, all cores";
-            row.ours_spread = product.spread;
-            row.ours_units = study_.on_cores(study_.cores());
-            row.figure = figure;
-            row.scaled = scaled;
-            row.more = {{"bytes", static_cast<double>(file.bytes())}, {"scaled_by", scale}};
-            study_.take(row);
-        };
-        constexpr const char *encryption = "P5 100 MB encrypted",
-                             *decryption = "P5 100 MB decrypted";
-        constexpr const char *alone = "one thread", *both = "two threads inside tiles of states";
-        take("serial, encryption", paper::serial_seconds, serial[1].whole, ours[1].whole, alone, 1,
-             encryption);
-        take("serial, encryption, of it in Encrypt", paper::of_it_encrypting_seconds,
-             serial[1].cipher, ours[1].cipher, alone, 1, "P5 100 MB encrypted in memory");
-        take("two threads, encryption", paper::parallel_seconds, parallel[1].whole, ours[1].whole,
-             both, 2, encryption);
-        take("serial, decryption", paper::serial_seconds, serial[0].whole, ours[0].whole, alone, 1,
-             decryption);
-        take("two threads, decryption", paper::parallel_seconds, parallel[0].whole, ours[0].whole,
-             both, 2, decryption);
-        Row saved{.table = &time_table,
-                  .row = "saved by two threads, encryption",
-                  .unit = "% of the time",
-                  .published = paper::saved_percent};
-        saved.method = 100 * (1 - parallel[1].whole / serial[1].whole);
-        saved.ours = 100 * (1 - ours[1].whole / serial[1].whole);
-        saved.method_what = both;
-        saved.ours_what = "aes-128-ecb, all cores";
-        saved.published_bound = "about";
-        saved.scaled = scaled;
-        saved.figure = encryption;
-        study_.take(saved);
+        study_.take(row);
     }
 
     void time_forks() {
-        std::vector<uint8_t> in(16 * few_), out(in.size());
-        // ten rounds of three steps, the last without MixColumns
-        constexpr int forks_of_a_block = 3 * 10 - 1;
-        const auto take = [&](const std::string& name, const char* unit, double method,
-                              uint64_t blocks) {
-            Row row{.table = &forks_table, .row = name, .unit = unit, .method = method};
-            row.more.emplace_back("blocks", static_cast<double>(blocks));
-            study_.take(row);
-        };
-        const auto block_seconds = [&](const Method& method, uint64_t blocks) {
-            in.resize(16 * blocks), out.resize(16 * blocks);
-            return study_.seconds_of([&] { method(true, in.data(), out.data(), blocks); }) /
-                   static_cast<double>(blocks);
-        };
-        take("one block, serially", "ns", 1e9 * block_seconds(serial_, few_), few_);
+        take_fork_row("one block, serially", "ns", 1e9 * block_seconds(study_, serial_, true, few_),
+                      few_);
         for (const int threads : {2, 4}) {
             if (threads > std::max(cores_, 2)) {
                 study_.take({.table = &forks_table,
@@ -220,66 +147,48 @@ private:
                              .not_run = fmt::format("there are {} cores", cores_)});
                 continue;
             }
+            time_forks_by_openmp(threads);
             Team team(threads);
-            const double fork = seconds_of_a_fork(team);
-            const Method state = inside_one_state(key_, team);
-            const uint64_t blocks = threads == 2 ? few_ : blocks_in_time(state);
-            const double block = block_seconds(state, blocks);
-            take(fmt::format("a fork and a join, {} threads", threads), "ns", fork * 1e9, 0);
-            take(fmt::format("one block, {} threads inside its state, {} forks", threads,
-                             forks_of_a_block),
-                 "ns", block * 1e9, blocks);
-            take(fmt::format("100 MB so, {} threads, extrapolated", threads), "s",
-                 block * (paper::file_bytes / 16.0), blocks);
+            take_fork_row(fmt::format("a fork and a join, {} threads of ours", threads), "ns",
+                          1e9 * seconds_of_a_fork([&] { team.run([](Share) {}); }), 0);
+            take_block_rows(fmt::format("{} threads of ours", threads),
+                            inside_one_state(key_, team));
         }
     }
 
-    double seconds_of_a_fork(Team& team) const {
+    void time_forks_by_openmp(int threads) {
+        const std::string how = fmt::format("{} threads of OpenMP", threads);
+        const std::string fork = "a fork and a join, " + how;
+        if (!no_openmp().empty()) {
+            study_.take({.table = &forks_table, .row = fork, .unit = "ns", .not_run = no_openmp()});
+            return;
+        }
+        take_fork_row(fork, "ns", 1e9 * seconds_of_a_fork([&] { fork_by_openmp(threads, 1); }), 0);
+        take_block_rows(how, by_openmp(key_, threads, Temporaries::own));
+    }
+
+    void take_block_rows(const std::string& how, const Method& method) {
+        // ten rounds of three steps, the last without MixColumns
+        constexpr int forks_of_a_block = 3 * 10 - 1;
+        const uint64_t blocks = blocks_in_time(study_, method);
+        const double block = block_seconds(study_, method, true, blocks);
+        take_fork_row(fmt::format("one block, {}, {} forks", how, forks_of_a_block), "ns",
+                      1e9 * block, blocks);
+        take_fork_row(fmt::format("100 MB so, {}, extrapolated", how), "s",
+                      block * (paper::file_bytes / 16.0), blocks);
+    }
+
+    void take_fork_row(std::string name, const char* unit, double method, uint64_t blocks) {
+        Row row{.table = &forks_table, .row = std::move(name), .unit = unit, .method = method};
+        row.more.emplace_back("blocks", static_cast<double>(blocks));
+        study_.take(row);
+    }
+
+    double seconds_of_a_fork(const std::function<void()>& fork) const {
         constexpr int forks = 100;
         return study_.seconds_of([&] {
-            for (int i = 0; i < forks; ++i) team.run([](Share) {});
+            for (int i = 0; i < forks; ++i) fork();
         }) / forks;
-    }
-
-    void speed_up() {
-        const uint64_t blocks = study_.limited(32 << 20) / 16;
-        std::vector<uint8_t> in(16 * blocks), out(in.size());
-        const auto seconds = [&](const Method& method) {
-            return study_.seconds_of([&] { method(true, in.data(), out.data(), blocks); });
-        };
-        const double serial = seconds(serial_);
-        double plain_alone = 0, ours_alone = 0;
-        for (int threads = 1;; threads = std::min(2 * threads, cores_)) {
-            Team team(threads);
-            const double plain = seconds(over_blocks(key_, team));
-            const double ours =
-                seconds(by_product(key_, study_.engine(static_cast<unsigned>(threads))));
-            if (threads == 1) plain_alone = plain, ours_alone = ours;
-            Row row{.table = &cores_table,
-                    .row = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"),
-                    .unit = "times"};
-            if (threads == paper::parallel_threads)
-                row.published = Printed::computed(paper::serial_seconds / paper::parallel_seconds);
-            if (threads <= 4) {
-                const double tile = seconds(inside_a_tile(key_, team));
-                row.method = serial / tile;
-                row.method_what = "threads inside tiles of states";
-                row.more.emplace_back("method_gigabytes_per_second",
-                                      gigabytes_per_second(in.size(), tile));
-                row.more.emplace_back("serial_gigabytes_per_second",
-                                      gigabytes_per_second(in.size(), serial));
-            }
-            row.scaled = study_.scaled_text(in.size());
-            row.ours = ours_alone / ours;
-            row.ours_what = "aes-128-ecb on so many threads";
-            row.more.emplace_back("default_gigabytes_per_second",
-                                  gigabytes_per_second(in.size(), ours));
-            row.more.emplace_back("plain_over_blocks_times", plain_alone / plain);
-            row.more.emplace_back("plain_over_blocks_gigabytes_per_second",
-                                  gigabytes_per_second(in.size(), plain));
-            study_.take(row);
-            if (threads == cores_) return;
-        }
     }
 
     void profile() {
@@ -287,10 +196,11 @@ private:
         std::vector<uint8_t> in(16 * blocks), out(in.size());
         take_threads("serial", paper::serial_threads,
                      shares_on_core([&] { serial_(true, in.data(), out.data(), blocks); }));
+        profile_openmp(in, out);
         {
             Team team(paper::parallel_threads);
             const Method tile = inside_a_tile(key_, team), state = inside_one_state(key_, team);
-            take_threads("two threads", paper::parallel_threads,
+            take_threads("two threads, tiles of states", {},
                          shares_on_core([&] { tile(true, in.data(), out.data(), blocks); }));
             take_at_work("inside tiles of states", team, tile, in, out, blocks);
             take_at_work("inside one state", team, state, in, out, std::min(few_, blocks));
@@ -307,6 +217,22 @@ private:
         }
     }
 
+    void profile_openmp(const std::vector<uint8_t>& in, std::vector<uint8_t>& out) {
+        constexpr const char* name = "two threads, OpenMP";
+        if (!no_openmp().empty()) {
+            study_.take({.table = &profile_table,
+                         .row = fmt::format("threads that ran, {}", name),
+                         .unit = "threads",
+                         .published = paper::parallel_threads,
+                         .not_run = no_openmp()});
+            return;
+        }
+        const Method method = by_openmp(key_, paper::parallel_threads, Temporaries::own);
+        const uint64_t blocks = std::min<uint64_t>(blocks_in_time(study_, method), in.size() / 16);
+        take_threads(name, paper::parallel_threads,
+                     shares_on_core([&] { method(true, in.data(), out.data(), blocks); }));
+    }
+
     // Returns the fractions of CPU time of busy threads, over repetitions long enough for the
     // kernel's accounting.
     std::vector<double> shares_on_core(const std::function<void()>& work) const {
@@ -315,7 +241,8 @@ private:
         return use.shares();
     }
 
-    void take_threads(const char* name, int published, const std::vector<double>& shares) {
+    void take_threads(const char* name, std::optional<double> published,
+                      const std::vector<double>& shares) {
         Row row{.table = &profile_table,
                 .row = fmt::format("threads that ran, {}", name),
                 .unit = "threads"};
@@ -345,23 +272,6 @@ private:
         }
     }
 
-    // Returns the number of blocks that take a quarter of a measurement's time. Methods may be
-    // thousands of times slower than the product.
-    uint64_t blocks_in_time(const Method& method) const {
-        const uint64_t most = study_.limited(paper::file_bytes) / 16;
-        for (uint64_t blocks = 64;; blocks *= 2) {
-            const uint64_t now = std::min(blocks, most);
-            std::vector<uint8_t> in(16 * now), out(in.size());
-            const auto begin = std::chrono::steady_clock::now();
-            method(true, in.data(), out.data(), now);
-            const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
-            if (now == most || took.count() > study_.options().seconds / 4) return now;
-        }
-    }
-
-    static double gigabytes_per_second(size_t bytes, double seconds) {
-        return static_cast<double>(bytes) / seconds / 1e9;
-    }
     static std::vector<uint8_t> first(const std::vector<uint8_t>& data, size_t bytes) {
         return {data.begin(), data.begin() + static_cast<ptrdiff_t>(bytes)};
     }
@@ -373,7 +283,7 @@ private:
     }
 
     Study& study_;
-    const std::vector<uint8_t> key_ = key_of_the_study();
+    const std::vector<uint8_t> key_ = study_key();
     const int cores_;
     Team two_, everywhere_;
     const Method serial_, product_;
@@ -381,8 +291,9 @@ private:
 };
 
 // All tables, in the order of their rows.
-constexpr const Table* all_tables[] = {&kinds_table, &counts_table, &time_table,
-                                       &forks_table, &cores_table,  &profile_table};
+constexpr const Table* all_tables[] = {&kinds_table,    &counts_table, &printed_table, &time_table,
+                                       &variants_table, &tiles_table,  &forks_table,   &cores_table,
+                                       &amdahl_table,   &profile_table};
 
 }  // namespace
 

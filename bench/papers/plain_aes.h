@@ -29,6 +29,20 @@ public:
             expand<ciphers::aes::Aes<256>>(key);
     }
 
+    int rounds() const { return rounds_; }
+    const uint8_t* round_key(int round) const { return round_keys_ + 16 * round; }
+
+    // Runs encryption of one block without SubBytes, ShiftRows and MixColumns.
+    void add_round_keys(const uint8_t* in, uint8_t* out) const {
+        State<1> state;
+        load(state, in, 1, Share{});
+        for (int round = 0; round <= rounds_; ++round) {
+            add_round_key(state, round, Share{});
+            asm volatile("" : : "r"(&state) : "memory");  // The XORs stay apart.
+        }
+        store(out, state, 1, Share{});
+    }
+
     // Encrypts `states` blocks of 16 bytes, at most `count`. fork.run(step) calls step(share) on
     // each of its threads and joins them.
     template <int count, class Fork>

@@ -67,6 +67,7 @@ public:
     // them.
     bool wants(const Table& table) const;
     unsigned cores() const { return cores_; }
+    cli::Session& session() const { return session_; }
     const std::string& gpu() const { return gpu_; }  // e.g. "cuda:0"; empty: not measured
     const std::string& no_gpu() const { return no_gpu_; }
     int gpu_number() const {

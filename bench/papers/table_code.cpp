@@ -31,27 +31,37 @@ private:
     uint32_t schedule_[Cipher::schedule_words];
 };
 
+constexpr uint64_t buffer_bytes = 64 << 10, buffers = 64;
+
+// Checks the first block and returns a call that encrypts a buffer `buffers` times.
 template <class Cipher>
-TableCodeRate rate(Study& study) {
-    constexpr uint64_t bytes = 64 << 10, rounds = 64;
+std::function<void()> encryption(Study& study) {
+    std::vector<uint8_t> data(buffer_bytes);
     const TableCode<Cipher> code;
-    std::vector<uint8_t> data(bytes);
     const auto known = Cipher::known();
     std::memcpy(data.data(), known.plaintext, Cipher::block_bytes);
-    code.encrypt(data.data(), bytes);
+    code.encrypt(data.data(), buffer_bytes);
     if (std::memcmp(data.data(), known.ciphertext, Cipher::block_bytes) != 0)
         study.wrong(std::string(Cipher::name) + " in 32-bit code is wrong");
-    const Timed time = study.seconds_of([&] {
-        for (uint64_t i = 0; i < rounds; ++i) code.encrypt(data.data(), bytes);
-    });
-    return {static_cast<double>(rounds * bytes) / time.seconds / 1e9, time.spread};
+    return [code, data]() mutable {
+        for (uint64_t i = 0; i < buffers; ++i) code.encrypt(data.data(), buffer_bytes);
+    };
+}
+
+std::function<void()> encryption(const std::string& cipher, Study& study) {
+    return cipher == "AES" ? encryption<ladder::AesByFiveTables>(study)
+                           : encryption<ciphers::aria::Aria<128>>(study);
 }
 
 }  // namespace
 
 TableCodeRate table_code_rate(const std::string& cipher, Study& study) {
-    return cipher == "AES" ? rate<ladder::AesByFiveTables>(study)
-                           : rate<ciphers::aria::Aria<128>>(study);
+    const Timed time = study.seconds_of(encryption(cipher, study));
+    return {static_cast<double>(buffers * buffer_bytes) / time.seconds / 1e9, time.spread};
+}
+
+Load table_code_load(const std::string& cipher, Study& study) {
+    return measure_load(study, buffers * buffer_bytes, encryption(cipher, study));
 }
 
 }  // namespace warpseal::papers

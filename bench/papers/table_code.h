@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "bench/papers/cpu_time.h"
 #include "bench/papers/study.h"
 
 namespace warpseal::papers {
@@ -15,5 +16,7 @@ struct TableCodeRate {
 // Measures in-place encryption of 64 KiB on one core, for "AES" or "ARIA" with a 128-bit key. The
 // first block is checked against the known answer.
 TableCodeRate table_code_rate(const std::string& cipher, Study& study);
+// Measures the same with its CPU time.
+Load table_code_load(const std::string& cipher, Study& study);
 
 }  // namespace warpseal::papers

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
+#include "bench/clients/kem_load.h"
 #include "bench/report/figures.h"
 #include "bench/report/report.h"
-#include "bench/tls/kem_load.h"
 #include "bench/tls/options.h"
 #include "cli/support/kem_sets.h"
 
@@ -135,13 +135,11 @@ private:
         for (const uint64_t count : counts_) {
             KemClients clients(cores_.get(), set, count);
             for (const auto& [device, engine] : burst_engines_) {
-                const KemClients::Bursts bursts = clients.bursts(
-                    engine.get(), batching_, options_.threads, later_bursts, options_.seconds);
+                const KemClients::Bursts bursts =
+                    clients.bursts(engine.get(), batching_, options_.threads,
+                                   {false, later_bursts, options_.seconds});
                 add_row(set, at_once, "batcher just created, " + device, bursts.first, count);
-                KemFigure median = bursts.warm[bursts.warm.size() / 2];
-                for (const KemFigure& one : bursts.warm)
-                    median.wrong = std::max(median.wrong, one.wrong);
-                add_row(set, at_once, "batcher once warm, " + device, median, count);
+                add_row(set, at_once, "batcher once warm, " + device, bursts.warm, count);
             }
         }
     }

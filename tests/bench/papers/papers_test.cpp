@@ -1,5 +1,6 @@
 // Foundations of the studies in bench/papers: methods that compute AES, a comparison that detects a
 // planted byte, and counts.
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +9,11 @@
 
 #include "bench/papers/kinds.h"
 #include "bench/papers/methods.h"
+#include "bench/papers/openmp.h"
+#include "bench/papers/p4_estimates.h"
+#include "bench/papers/p4_tables.h"
+#include "bench/papers/p5_tables.h"
+#include "bench/papers/p5_times.h"
 #include "bench/papers/published.h"
 #include "core/known_answer.h"
 #include "warpseal/warpseal.h"
@@ -71,6 +77,82 @@ TEST(Methods, AgreeWithTheSerialOneAndTheProduct) {
     warpseal_engine_destroy(engine);
 }
 
+TEST(OpenMp, ListingsEqualSerialAes) {
+    if (!no_openmp().empty()) GTEST_SKIP() << no_openmp();
+    const std::vector<uint8_t> text = made_text(16 * 8);
+    for (const size_t key_bytes : {16, 32}) {
+        const std::vector<uint8_t> ciphertext = run(serially(key_of(key_bytes)), true, text);
+        for (const int threads : {1, 2, 3, 4, 7}) {
+            const Method listings = by_openmp(key_of(key_bytes), threads, Temporaries::own);
+            EXPECT_EQ(run(listings, true, text), ciphertext) << threads << " threads";
+            EXPECT_EQ(run(listings, false, ciphertext), text) << threads << " threads";
+        }
+    }
+}
+
+// One thread has no race. On several the printed listings are wrong at random.
+TEST(OpenMp, PrintedListingsEqualSerialAesOnOneThread) {
+    if (!no_openmp().empty()) GTEST_SKIP() << no_openmp();
+    const std::vector<uint8_t> text = made_text(16 * 8),
+                               ciphertext = run(serially(key_of(16)), true, text);
+    for (const Temporaries printed : {Temporaries::shared, Temporaries::shared_unoptimized})
+        EXPECT_EQ(run(by_openmp(key_of(16), 1, printed), true, text), ciphertext);
+}
+
+TEST(OpenMp, TablesNameTheRaceAndTheContradiction) {
+    const std::string printed = p5::printed_table.differs, time = p5::time_table.differs;
+    for (const char* fact : {"data race", "no compiler accepts", "chance"})
+        EXPECT_NE(printed.find(fact), std::string::npos) << fact;
+    for (const char* fact : {"33 % in section 4.3", "30 % in its abstract",
+                             "21 % in its conclusion", "extrapolated", "AES-128-GCM"})
+        EXPECT_NE(time.find(fact), std::string::npos) << fact;
+}
+
+TEST(Amdahl, EqualsThePapersEstimates) {
+    using namespace published::p5;
+    EXPECT_NEAR(p5::amdahl(amdahl_fraction, 4), amdahl_four_cores, 0.0005);
+    EXPECT_NEAR(p5::amdahl(amdahl_fraction, 0), amdahl_infinite_cores, 1e-12);
+    EXPECT_EQ(p5::amdahl(0, 100), 1);
+    EXPECT_EQ(p5::amdahl(1, 100), 100);
+}
+
+TEST(Estimates, SharesSumToAHundred) {
+    const CoreProfile profile{200, {{0, 50}, {1, 120}}};
+    EXPECT_EQ(profile.share(0), 25);
+    EXPECT_EQ(profile.share(0) + profile.share(1) + profile.rest(), 100);
+    for (const bool encapsulates : {true, false}) {
+        const CoreProfile published = published_profile(encapsulates);
+        double sum = published.rest();
+        for (const auto& [part, milliseconds] : published.parts) sum += published.share(part);
+        EXPECT_NEAR(sum, 100, 1e-9);
+        EXPECT_NEAR(published.rest(), encapsulates ? 1.64 : 1.26, 0.01) << "not in table 5";
+    }
+}
+
+TEST(Estimates, FollowAmdahlsLaw) {
+    const CoreProfile profile{100, {{0, 50}, {1, 40}}};
+    EXPECT_EQ(estimate(profile, {}), 1);
+    EXPECT_EQ(estimate(profile, {{0, 2}}), 100 / 75.0);
+    EXPECT_EQ(estimate(profile, {{0, 2}, {1, 4}}), 100 / 45.0);
+}
+
+// The paper's own tables give other estimates than its text; the table's note says so.
+TEST(Estimates, OfThePapersTablesAreInTheNote) {
+    std::map<std::string, double> components;
+    for (const auto& component : published::p4::components)
+        components[component.name] = component.speed_up;
+    const std::string note = p4::estimates_table.differs;
+    for (const bool encapsulates : {true, false}) {
+        const CoreProfile profile = published_profile(encapsulates);
+        const double product = estimate(profile, product_alone(encapsulates)),
+                     parts = estimate(profile, by_components(encapsulates, components));
+        EXPECT_NEAR(product, encapsulates ? 3.9 : 21.8, 0.05);
+        EXPECT_NEAR(parts, encapsulates ? 8.8 : 27.6, 0.05);
+        for (const double figure : {product, parts})
+            EXPECT_NE(note.find(fmt::format("{:.1f}", figure)), std::string::npos) << figure;
+    }
+}
+
 TEST(Methods, EveryThreadOfATeamRunsEveryStepOnce) {
     Team team(3);
     team.take_times();
@@ -93,6 +175,14 @@ TEST(Compare, APlantedByteIsDetectedAnywhere) {
     const std::vector<uint8_t> shorter(right.begin(), right.end() - 3);
     EXPECT_EQ(differing_bytes(right, shorter), 3u);
     EXPECT_EQ(differing_bytes(shorter, right), 3u);
+}
+
+TEST(Compare, WrongBlocksAreCountedOnce) {
+    const std::vector<uint8_t> right = made_text(16 * 5);
+    std::vector<uint8_t> wrong = right;
+    EXPECT_EQ(differing_blocks(right, wrong), 0u);
+    wrong[15] ^= 1, wrong[16] ^= 1, wrong[17] ^= 1, wrong[79] ^= 1;
+    EXPECT_EQ(differing_blocks(right, wrong), 3u);
 }
 
 TEST(Counts, EqualThePaperExceptItsSerialMixColumns) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "warpseal/batcher.h"
@@ -37,13 +38,17 @@ public:
     KemFigure encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
                           unsigned threads, double seconds);
     // Lets all clients ask at once, and waits for the last answer: on a batcher created at the same
-    // moment, and on it once it is warm, `later` times. The threads exist before.
+    // moment, and on it once it is warm. The threads exist before.
+    struct BurstPlan {
+        bool decapsulates;       // the server decapsulates, else it encapsulates to clients' keys
+        unsigned later;          // measured bursts on the warm batcher, at least 1
+        double warm_up_seconds;  // of bursts before these
+    };
     struct Bursts {
-        KemFigure first;
-        std::vector<KemFigure> warm;  // by seconds
+        KemFigure first, warm;  // warm: the median by its seconds; `wrong` is of all
     };
     Bursts bursts(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
-                  unsigned threads, unsigned later, double warm_up_seconds);
+                  unsigned threads, const BurstPlan& plan);
     // Repeats a single request to an idle batcher, to measure p50 and p99.
     KemFigure encapsulate_lone(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
                                double seconds);
@@ -56,9 +61,14 @@ public:
 
 private:
     warpseal_kem_batch items(uint64_t first, uint64_t count);
-    warpseal_kem_request request(uint64_t item);
+    warpseal_kem_request request(uint64_t item, bool decapsulates = false);
+    class Submitter;
+    class Burst;
+    using Submitters = std::vector<std::unique_ptr<Submitter>>;
     // Returns the requests of all clients, divided among the threads.
-    std::vector<std::vector<warpseal_kem_request>> requests_of(unsigned threads);
+    std::vector<std::vector<warpseal_kem_request>> requests_of(unsigned threads, bool decapsulates);
+    // Number of clients whose secret differs from the server's.
+    uint64_t count_differing() const;
     uint64_t count_wrong();
     void zeroize_results();
 

@@ -1,5 +1,5 @@
 // Key exchanges of many clients without TLS.
-#include "bench/tls/kem_load.h"
+#include "bench/clients/kem_load.h"
 
 #include <time.h>
 
@@ -75,8 +75,10 @@ void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
         seconds[static_cast<size_t>(std::lround(0.99 * static_cast<double>(seconds.size() - 1)))];
 }
 
+}  // namespace
+
 // Thread that keeps its requests pending: each completed request is submitted again.
-class Submitter {
+class KemClients::Submitter {
 public:
     explicit Submitter(std::vector<warpseal_kem_request> requests) : slots_(requests.size()) {
         for (size_t i = 0; i < slots_.size(); ++i) {
@@ -93,6 +95,7 @@ public:
     // 0 seconds: submits each request once.
     void run(warpseal_kem_batcher* batcher, double seconds) {
         batcher_ = batcher;
+        latencies.clear();
         const Clock::time_point start = Clock::now();
         for (Slot& slot : slots_) submit(slot);
         for (size_t waiting = slots_.size(); waiting > 0;) {
@@ -149,8 +152,6 @@ private:
     alignas(128) std::atomic<Slot*> last_completed_{nullptr};
 };
 
-}  // namespace
-
 KemClients::KemClients(warpseal_engine* clients_engine, const warpseal_kem_info& set,
                        uint64_t count)
     : engine_(clients_engine),
@@ -185,13 +186,14 @@ warpseal_kem_batch KemClients::items(uint64_t first, uint64_t count) {
     return batch;
 }
 
-warpseal_kem_request KemClients::request(uint64_t item) {
+warpseal_kem_request KemClients::request(uint64_t item, bool decapsulates) {
     const warpseal_kem_batch one = items(item, 1);
     warpseal_kem_request request{};
     request.struct_bytes = sizeof request;
-    request.operation = WARPSEAL_KEM_ENCAPSULATE;
+    request.operation = decapsulates ? WARPSEAL_KEM_DECAPSULATE : WARPSEAL_KEM_ENCAPSULATE;
     request.set = set_.name;
     request.public_key = one.public_keys;
+    request.secret_key = one.secret_keys;
     request.ciphertext = one.ciphertexts;
     request.shared_secret = one.shared_secrets;
     return request;
@@ -207,6 +209,10 @@ uint64_t KemClients::count_wrong() {
     warpseal_kem_batch all = items(0, count_);
     all.shared_secrets = expected_.data();
     check(warpseal_kem_decapsulate(engine_, set_.name, &all));
+    return count_differing();
+}
+
+uint64_t KemClients::count_differing() const {
     uint64_t wrong = 0;
     for (uint64_t i = 0; i < count_; ++i)
         wrong +=
@@ -237,9 +243,9 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
                                   double seconds) {
     zeroize_results();
     // Must outlive the batcher, whose threads complete them.
-    std::vector<std::unique_ptr<Submitter>> submitters;
+    Submitters submitters;
     const Batcher batcher = make_batcher(engine, options);
-    for (std::vector<warpseal_kem_request>& some : requests_of(threads))
+    for (std::vector<warpseal_kem_request>& some : requests_of(threads, false))
         submitters.push_back(std::make_unique<Submitter>(std::move(some)));
     KemFigure figure;
     const Watch watch;
@@ -263,65 +269,105 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
     return figure;
 }
 
-std::vector<std::vector<warpseal_kem_request>> KemClients::requests_of(unsigned threads) {
+std::vector<std::vector<warpseal_kem_request>> KemClients::requests_of(unsigned threads,
+                                                                       bool decapsulates) {
     std::vector<std::vector<warpseal_kem_request>> all(threads);
     for (unsigned i = 0; i < threads; ++i)
         for (uint64_t item = count_ * i / threads; item < count_ * (i + 1) / threads; ++item)
-            all[i].push_back(request(item));
+            all[i].push_back(request(item, decapsulates));
     return all;
 }
 
+// Threads that exist before a burst, and submit their requests at the same moment.
+class KemClients::Burst {
+public:
+    Burst(Submitters& submitters, const Batcher& batcher)
+        : begin_(static_cast<std::ptrdiff_t>(submitters.size() + 1)),
+          end_(static_cast<std::ptrdiff_t>(submitters.size() + 1)) {
+        size_t missing = submitters.size();
+        try {
+            running_.reserve(missing);
+            for (const auto& submitter : submitters) {
+                running_.emplace_back([&, one = submitter.get()] { serve(*one, batcher); });
+                --missing;
+            }
+        } catch (...) {
+            for (; missing != 0; --missing) (void)begin_.arrive_and_drop();
+            end();
+            throw;
+        }
+    }
+    ~Burst() { end(); }
+    Burst(const Burst&) = delete;
+    Burst& operator=(const Burst&) = delete;
+
+    void run() {
+        begin_.arrive_and_wait();
+        end_.arrive_and_wait();
+    }
+
+private:
+    void serve(Submitter& submitter, const Batcher& batcher) {
+        while (begin_.arrive_and_wait(), !ended_) {
+            submitter.run(batcher.get(), 0);
+            end_.arrive_and_wait();
+        }
+    }
+    void end() {
+        ended_ = true;
+        begin_.arrive_and_wait();
+    }
+
+    bool ended_ = false;  // read and written between the barriers
+    std::barrier<> begin_, end_;
+    std::vector<std::jthread> running_;
+};
+
 KemClients::Bursts KemClients::bursts(warpseal_engine* engine,
                                       const warpseal_kem_batcher_options& options, unsigned threads,
-                                      unsigned later, double warm_up_seconds) {
-    std::vector<std::unique_ptr<Submitter>> submitters;
-    for (std::vector<warpseal_kem_request>& some : requests_of(threads))
+                                      const BurstPlan& plan) {
+    if (plan.decapsulates) {
+        const warpseal_kem_batch all = items(0, count_);
+        check(warpseal_kem_encapsulate(engine_, set_.name, &all));
+        expected_ = secrets_;
+    }
+    Submitters submitters;
+    for (std::vector<warpseal_kem_request>& some : requests_of(threads, plan.decapsulates))
         submitters.push_back(std::make_unique<Submitter>(std::move(some)));
     Batcher batcher;
-    bool ended = false;  // read and written between the barriers
-    std::barrier begin(threads + 1), end(threads + 1);
-    const auto burst = [&](bool create) {
-        zeroize_results();
+    Burst burst(submitters, batcher);
+    const auto measure = [&](bool create) {
+        std::fill(secrets_.begin(), secrets_.end(), uint8_t{0});
         KemFigure figure;
         const Watch watch;
         if (create) batcher = make_batcher(engine, options);
-        begin.arrive_and_wait();
-        end.arrive_and_wait();
+        burst.run();
         figure.seconds = watch.seconds();
         figure.core_seconds = watch.core_seconds();
         figure.exchanges = count_;
-        figure.wrong = count_wrong();
+        std::vector<double> latencies;
+        for (const auto& submitter : submitters)
+            latencies.insert(latencies.end(), submitter->latencies.begin(),
+                             submitter->latencies.end());
+        set_percentiles(figure, std::move(latencies));
+        figure.wrong = plan.decapsulates ? count_differing() : count_wrong();
         return figure;
     };
-    Bursts out;
-    std::exception_ptr failure;
-    {
-        std::vector<std::jthread> running;
-        for (const auto& submitter : submitters)
-            running.emplace_back([&] {
-                while (begin.arrive_and_wait(), !ended) {
-                    submitter->run(batcher.get(), 0);
-                    end.arrive_and_wait();
-                    submitter->latencies.clear();
-                }
-            });
-        try {
-            out.first = burst(true);
-            const Watch warm_up;
-            do out.warm = {burst(false)};
-            while (warm_up.seconds() < warm_up_seconds);
-            out.warm.clear();
-            for (unsigned i = 0; i < later; ++i) out.warm.push_back(burst(false));
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        ended = true;
-        begin.arrive_and_wait();
+    Bursts out{.first = measure(true), .warm = {}};
+    uint64_t wrong = 0;
+    const Watch warm_up;
+    do wrong += measure(false).wrong;
+    while (warm_up.seconds() < plan.warm_up_seconds);
+    std::vector<KemFigure> warm;
+    for (unsigned i = 0; i < plan.later; ++i) {
+        warm.push_back(measure(false));
+        wrong += warm.back().wrong;
     }
-    if (failure) std::rethrow_exception(failure);
     for (const auto& submitter : submitters) check(submitter->status);
-    std::sort(out.warm.begin(), out.warm.end(),
+    std::sort(warm.begin(), warm.end(),
               [](const KemFigure& a, const KemFigure& b) { return a.seconds < b.seconds; });
+    out.warm = warm[warm.size() / 2];
+    out.warm.wrong = wrong;
     return out;
 }
 

@@ -1,0 +1,6 @@
+// The printed listings, compiled with optimization.
+#ifdef _OPENMP
+#include "bench/papers/openmp_as_printed.h"
+
+template struct warpseal::papers::AsPrinted<warpseal::papers::Optimized>;
+#endif
