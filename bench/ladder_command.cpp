@@ -207,7 +207,7 @@ void add_ladder(CLI::App& program, cli::Session& session) {
     ladder
         ->add_option("--bytes", options->run.bytes,
                      "of data (default: 1 GiB; of keystream alone as much as takes --seconds)")
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(cli::size_value())
         ->type_name("SIZE");
     ladder->add_option("--count", options->count, "of NTRU's operations")
         ->check(CLI::Range(1, 1 << 24).description(""))

@@ -229,7 +229,7 @@ void add_measurement_options(CLI::App& papers, PapersOptions& options) {
         .add_option("--bytes", options.bytes,
                     "of one measurement at most; times are scaled to the papers' sizes, and rows "
                     "and titles say so")
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(cli::size_value())
         ->type_name("SIZE");
     papers
         .add_option("--seconds", options.seconds,

@@ -135,7 +135,7 @@ void add_random(CLI::App& program, Session& session) {
     command
         ->add_option("bytes", choice->bytes,
                      "how many: 32, 64KiB, 10GiB; without, until the reader closes the pipe")
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(size_value())
         ->type_name("BYTES");
     command->add_flag("--hex", choice->hex, "hexadecimal digits, 64 on a line");
     add_engine_options(*command, choice->engine);

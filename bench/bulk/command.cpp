@@ -278,12 +278,12 @@ void add_bulk(CLI::App& bench, cli::Session& session) {
     bench.add_option("--size", options->sizes, "bytes of a call: 16KiB,1MiB,1GiB")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(cli::size_value())
         ->type_name("SIZE[,SIZE]");
     bench
         .add_option("--message-bytes,--message-size", options->message_bytes,
                     "cut the bytes of a call into messages of this size, in one batch")
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(cli::size_value())
         ->type_name("SIZE");
     bench
         .add_option("--messages", options->messages,
@@ -293,7 +293,7 @@ void add_bulk(CLI::App& bench, cli::Session& session) {
     bench.add_flag("--key-per-message", options->key_per_message,
                    "each message of a batch has its own key, expanded within the call");
     bench.add_option("--data-unit-bytes", options->unit_bytes, "data units of xts")
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(cli::size_value())
         ->type_name("SIZE")
         ->capture_default_str();
     bench
@@ -315,7 +315,7 @@ void add_bulk(CLI::App& bench, cli::Session& session) {
         ->type_name("FILE")
         ->check(cli::Output::refused_path);
     bench.add_option("--max-size", options->max_size, "the survey's sizes end there")
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(cli::size_value())
         ->type_name("SIZE")
         ->capture_default_str();
     bench.callback([options, &bench, &session] {

@@ -189,7 +189,7 @@ void add_random(CLI::App& program, cli::Session& session) {
     command->add_option("--size", options->sizes, "bytes of a call: 64KiB,16MiB,1GiB")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->transform(CLI::AsSizeValue(true).description(""))
+        ->transform(cli::size_value())
         ->check(CLI::Range(uint64_t{1}, uint64_t{64} << 30).description(""))
         ->type_name("SIZE[,SIZE]");
     command->add_option("--device", options->device, "auto, cpu, cuda:N or one target")

@@ -150,6 +150,15 @@ std::string check_seconds(const std::string& text) {
     return good ? "" : fmt::format("'{}' is no number from 0.001 to 3600", text);
 }
 
+CLI::Validator size_value() {
+    return CLI::Validator(
+        [size = CLI::AsSizeValue(true)](std::string& text) {
+            if (text.find('-') == std::string::npos) return size(text);
+            return fmt::format("'{}' is no number of bytes", text);
+        },
+        "");
+}
+
 std::string human_bytes(uint64_t bytes) {
     static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     if (bytes < 1024) return fmt::format("{} B", bytes);

@@ -14,6 +14,7 @@
 
 namespace CLI {
 class App;  // CLI11 is large: only files that declare options include it.
+class Validator;
 }
 
 namespace warpseal::cli {
@@ -74,6 +75,10 @@ int interrupted_by();
 // Validator for options in seconds: returns "" for a number from 0.001 to 3600, otherwise the
 // error. It rejects NaN, which CLI::Range accepts.
 std::string check_seconds(const std::string& text);
+
+// Transforms a number of bytes: 4096, 64KiB (1024 each), 10GB (1000 each). Refuses negative ones,
+// which CLI::AsSizeValue takes for huge ones.
+CLI::Validator size_value();
 
 // Returns a size for people, such as "1.5 GiB".
 std::string human_bytes(uint64_t bytes);

@@ -25,17 +25,24 @@ constexpr size_t most_pinned_items = 16384;
 constexpr size_t few_items = 64, many_items = 4096;
 // The first call of a size also pays for memory that later ones reuse.
 constexpr int timed_calls = 2;
+// Pinning holds the lock of the process's memory map, which the page faults of other threads need.
+constexpr std::chrono::milliseconds between_polls{1};
+constexpr unsigned idle_polls = 3;  // in a row
+// Polls of all steps that were asked for together, under a load without pauses.
+constexpr unsigned most_polls = 100;
 
 }  // namespace
 
 KemPreparation::KemPreparation(Engine& engine, const KemBatcherOptions& options,
-                               Engine::RandomSource random, unsigned blocks, Settled settled)
+                               Engine::RandomSource random, unsigned blocks, Settled settled,
+                               Busy busy)
     : engine_(engine),
       options_(options),
       random_(random),
       most_blocks_(blocks),
       block_bytes_(std::min(options.rule.most, most_pinned_items) * block_item_bytes),
       settled_(std::move(settled)),
+      busy_(std::move(busy)),
       blocks_(engine) {}
 
 KemPreparation::~KemPreparation() {
@@ -87,6 +94,18 @@ std::optional<KemKind> KemPreparation::next() {
                    static_cast<KemOperation>(number % kem_operation_count)};
 }
 
+bool KemPreparation::idle_or_late(unsigned& patience) {
+    std::unique_lock lock(mutex_);
+    for (unsigned idle = 0; busy_ && !stopping_ && idle < idle_polls && patience != 0; --patience) {
+        lock.unlock();
+        const bool busy = busy_();
+        lock.lock();
+        idle = busy ? 0 : idle + 1;
+        if (idle < idle_polls && !stopping_) asked_.wait_for(lock, between_polls);
+    }
+    return !stopping_;
+}
+
 // Exceptions, for lack of memory or other resources, must not end the thread.
 void KemPreparation::serve() {
     try {
@@ -106,15 +125,19 @@ void KemPreparation::serve() {
 // All memory is pinned before the first batch: pinning stalls a GPU that works.
 void KemPreparation::open() {
     Engine::Impl& impl = engine_.impl();
-    if (impl.gpus.open() != WARPSEAL_OK || stopping()) return;
+    unsigned patience = most_polls;
+    if (!idle_or_late(patience) || impl.gpus.open() != WARPSEAL_OK || !idle_or_late(patience))
+        return;
     const Gpu& gpu = impl.gpus[0];
     if (gpu.backend().kem_prepare != nullptr) (void)gpu.backend().kem_prepare(gpu.device());
-    for (unsigned i = 0; i < most_blocks_ && !stopping(); ++i)
+    for (unsigned i = 0; i < most_blocks_ && idle_or_late(patience); ++i)
         if (!blocks_.add(block_bytes_)) return;
 }
 
 KemPreparation::Outcome KemPreparation::prepare(KemKind kind) {
     Engine::Impl& impl = engine_.impl();
+    unsigned patience = most_polls;
+    if (!idle_or_late(patience)) return {};
     KemGpus gpus;
     const bool draws = kind.operation != KemOperation::decapsulate;
     if (kem_gpus(impl, kind.set, kind.operation, 1, draws, gpus) != WARPSEAL_OK) return {};

@@ -22,10 +22,13 @@ public:
     using Outcome = std::optional<KemTimeModel>;
     // Called on the preparation's thread, once for each kind that is asked for.
     using Settled = std::function<void(KemKind, const Outcome&)>;
+    // Returns true while requests of the batcher are in flight. Called on the same thread.
+    using Busy = std::function<bool()>;
 
     // blocks: number of pinned blocks, each for a batch of the largest size.
+    // busy: may be empty; then no step waits until the batcher is idle.
     KemPreparation(Engine& engine, const KemBatcherOptions& options, Engine::RandomSource random,
-                   unsigned blocks, Settled settled);
+                   unsigned blocks, Settled settled, Busy busy);
     ~KemPreparation();  // waits for the step in progress, and skips the others
     KemPreparation(const KemPreparation&) = delete;
     KemPreparation& operator=(const KemPreparation&) = delete;
@@ -44,6 +47,10 @@ public:
 private:
     void serve();
     bool stopping();
+    // Waits until the batcher has been idle for a few polls, which `patience` counts down and
+    // limits. Pinning and tests would slow the cores that serve. Returns false if the preparation
+    // is to stop.
+    bool idle_or_late(unsigned& patience);
     std::optional<KemKind> next();
     void open();
     Outcome prepare(KemKind kind);
@@ -56,6 +63,7 @@ private:
     const unsigned most_blocks_;
     const size_t block_bytes_;
     const Settled settled_;
+    const Busy busy_;
     KemPinnedBlocks blocks_;
 
     std::mutex mutex_;               // fork: a child has its own scheduler, which prepares nothing

@@ -62,7 +62,8 @@ KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
     if (parents != nullptr || !engine.impl().cuda_allowed || !engine.impl().gpus.possible()) return;
     preparation_ = std::make_unique<KemPreparation>(
         engine, options_, random, most_of_a_kind_,
-        [this](KemKind kind, const KemPreparation::Outcome& outcome) { settle(kind, outcome); });
+        [this](KemKind kind, const KemPreparation::Outcome& outcome) { settle(kind, outcome); },
+        gpu_only_ ? KemPreparation::Busy() : [this] { return in_flight(); });
     if (!preparation_->start()) preparation_.reset();
 }
 
@@ -87,6 +88,14 @@ void KemScheduler::settle(KemKind kind, const KemPreparation::Outcome& outcome) 
         gpu_is_open_ = true;
     }
     wake_.notify_one();
+}
+
+bool KemScheduler::in_flight() {
+    if (waiting() != 0 || inline_now_.load(std::memory_order_relaxed) != 0) return true;
+    const std::lock_guard lock(mutex_);
+    return std::any_of(queues_.begin(), queues_.end(), [](const KemRequestQueue& queue) {
+        return queue.size() != 0 || queue.running() != 0;
+    });
 }
 
 // Exact only while no thread submits.

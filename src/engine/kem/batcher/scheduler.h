@@ -110,6 +110,7 @@ private:
     void for_ranges(const KemStagingBuffer& staging, const Work& work);
 
     // Called by the preparation.
+    bool in_flight();
     void settle(KemKind kind, const KemPreparation::Outcome& outcome);
 
     // True if this thread completes requests; then it must not wait for another that does.

@@ -1,6 +1,7 @@
 // The batcher with a GPU: prepared in the background, while the cores serve, and then used where it
 // finishes first.
 #include "engine/engine_impl.h"
+#include "engine/kem/batcher/preparation.h"
 #include "engine/kem/scripted_sides.h"
 
 namespace {
@@ -90,6 +91,47 @@ TEST_F(KemBatcherOnGpu, TheCoresServeUntilItIsPrepared) {
         expect_secrets_match();
         sides_.blocks = 0;
     }
+}
+
+// Opens the GPU after three idle polls in a row, or after 100.
+TEST_F(KemBatcherOnGpu, ThePreparationWaitsUntilTheBatcherIsIdle) {
+    for (const int busy_polls : {20, 1000}) {
+        const auto engine = scripted_engine("auto", scripted_gpu());
+        sides_.opening.set_open(false);
+        std::atomic<int> polls{0};
+        const KemBatcherOptions options = full_batches(large);
+        KemPreparation preparation(
+            *engine, options, system_random, 1, [](KemKind, const auto&) {},
+            [&] { return ++polls <= busy_polls; });
+        ASSERT_TRUE(preparation.start());
+        ASSERT_TRUE(soon([&] { return sides_.opening.waiting() == 1; }));
+        EXPECT_EQ(polls, busy_polls == 20 ? 23 : 100);
+        preparation.stop();
+        sides_.opening.set_open(true);
+    }
+}
+
+// A request on the cores is in flight: at least 90 polls of a millisecond are left.
+TEST_F(KemBatcherOnGpu, ARequestInFlightDelaysThePreparation) {
+    const auto engine =
+        engine_encapsulating_by<encapsulate_past_the_gate>(1, "auto", scripted_gpu());
+    sides_.opening.set_open(false);
+    sides_.preparing.set_open(false);
+    gate.set_open(false);
+    {
+        KemBatcher batcher(*engine, full_batches(1), system_random);
+        ASSERT_TRUE(soon([&] { return sides_.opening.waiting() == 1; }));
+        one_.reset();
+        ASSERT_EQ(one_.submit(batcher, encapsulate, 0), WARPSEAL_OK);
+        ASSERT_TRUE(soon([] { return gate.waiting() == 1; }));
+        const auto begin = std::chrono::steady_clock::now();
+        sides_.opening.set_open(true);
+        ASSERT_TRUE(soon([&] { return sides_.preparing.waiting() == 1; }));
+        EXPECT_GE(std::chrono::steady_clock::now() - begin, 90ms);
+        gate.set_open(true);
+        sides_.preparing.set_open(true);
+    }
+    EXPECT_EQ(one_.good(), 1u);
 }
 
 TEST_F(KemBatcherOnGpu, LargeBatchesGoThereAndSmallOnesToTheCores) {
