@@ -29,7 +29,7 @@ constexpr int timed_calls = 2;
 constexpr std::chrono::milliseconds between_polls{1};
 constexpr unsigned idle_polls = 3;  // in a row
 // Polls of all steps that were asked for together, under a load without pauses.
-constexpr unsigned most_polls = 100;
+constexpr unsigned most_polls = 30;
 
 }  // namespace
 
