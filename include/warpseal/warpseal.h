@@ -46,7 +46,8 @@ typedef enum warpseal_status {
     WARPSEAL_NO_RANDOM = 11,       /* the operating system's random source failed */
     WARPSEAL_CANCELLED = 12,       /* the progress callback asked to stop */
     WARPSEAL_WEAK_KEY = 13,        /* weak DES key, equal TDEA parts or XTS halves: no encryption */
-    WARPSEAL_BAD_PADDING = 14      /* not PKCS#7 padding; the output is wiped */
+    WARPSEAL_BAD_PADDING = 14,     /* not PKCS#7 padding; the output is wiped */
+    WARPSEAL_INCOMPLETE = 15       /* a rescued file lacks text: it has holes or no end */
 } warpseal_status;
 
 /* Returns one English sentence for a status: static storage, never null. */
@@ -452,6 +453,43 @@ WARPSEAL_API warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_
 WARPSEAL_API warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd,
                                                 const warpseal_file_options* options,
                                                 warpseal_file_result* result);
+
+typedef enum warpseal_hole_reason {
+    WARPSEAL_HOLE_NOT_AUTHENTIC = 1, /* whole chunks that do not verify */
+    WARPSEAL_HOLE_CUT_OR_CHANGED = 2 /* what the file ends with: too short for a whole chunk */
+} warpseal_hole_reason;
+
+/* A range of the plaintext that could not be authenticated and is filled with zeros. */
+typedef struct warpseal_file_hole {
+    uint64_t offset; /* in the plaintext and in the output */
+    uint64_t bytes;  /* not 0 */
+    warpseal_hole_reason reason;
+} warpseal_file_hole;
+
+typedef struct warpseal_rescue {
+    uint32_t struct_bytes;
+    /* May be null. Called for each hole in the order of the offsets, from one thread at a time.
+     * Adjacent holes of one reason are one. Non-zero cancels the call. */
+    int (*hole)(void* user, const warpseal_file_hole* hole);
+    void* hole_user;
+    /* Set by the call. The hole fields count the calls of `hole` and their bytes. */
+    uint64_t hole_count;
+    uint64_t hole_bytes;
+    int32_t end_found;        /* 1: the last chunk verified, so nothing is missing after it */
+    uint64_t bytes_after_end; /* that follow the last chunk in the file; 0 if there is no end */
+} warpseal_rescue;
+
+/* Opens a damaged file. Writes each chunk that verifies at its offset, and zeros in place of the
+ * others. No unauthenticated byte is written. out_fd is written in order; -1: lists holes only.
+ * in_fd: a regular file. Its start must be intact but for one header copy (docs/file-format.md).
+ * WARPSEAL_OK: the text is whole. WARPSEAL_INCOMPLETE: the text has holes or no end; the output is
+ * finished. Any other status: the output must be dropped.
+ * WARPSEAL_NOT_AUTHENTIC, WARPSEAL_TRUNCATED: nothing can be rescued.
+ * result->plaintext_bytes: the bytes that were authenticated, without holes. */
+WARPSEAL_API warpseal_status warpseal_file_rescue(warpseal_engine* engine, int in_fd, int out_fd,
+                                                  const warpseal_file_options* options,
+                                                  warpseal_rescue* rescue,
+                                                  warpseal_file_result* result);
 
 #define WARPSEAL_MAX_SLOTS 32
 
