@@ -154,8 +154,8 @@ void commit(Output& list, Output& output) {
 
 std::string summary(const RescueChoice& choice, const warpseal_file_result& result) {
     return fmt::format(
-        "'{}' is not the whole file: {}. Zeros are in place of what is missing; '{}' lists the "
-        "holes. Take the file from its source or a backup if there is one.",
+        "'{}' is not the whole file: {}. Holes are filled with zeros; '{}' lists them. Take the "
+        "file from its source or a backup if there is one.",
         choice.output, result.message, choice.holes_path());
 }
 
@@ -176,8 +176,8 @@ ExitCode run(const RescueChoice& choice, Session& session) {
     refuse_names(choice);
     const Descriptor input = open_input(choice.file.input);
     require_file(input, choice.file);
-    Output output(choice.output, false, mode_decrypted);
-    Output list(choice.holes_path(), false, mode_decrypted);
+    Output output(choice.output, mode_decrypted);
+    Output list(choice.holes_path(), mode_decrypted);
     for (Output* one : {&output, &list}) {
         refuse_stream(*one);
         refuse_inputs(*one, input.get(), choice.file.secrets);

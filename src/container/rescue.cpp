@@ -159,8 +159,12 @@ warpseal_status Rescue::say_missing(const PipelineJob& job, Fault& fault) const 
     if (verified_chunks_ == 0)
         return fault.say(WARPSEAL_NOT_AUTHENTIC,
                          "none of its %llu chunks verifies: nothing can be rescued", ull{chunks_});
-    return fault.say(WARPSEAL_INCOMPLETE, "%llu of %llu bytes are in %llu holes%s",
+    if (report_.hole_count == 0)
+        return fault.say(WARPSEAL_INCOMPLETE, "the end of the file is missing");
+    return fault.say(WARPSEAL_INCOMPLETE,
+                     "%llu of %llu bytes could not be rescued, in %llu hole%s%s",
                      ull{report_.hole_bytes}, ull{written_bytes_}, ull{report_.hole_count},
+                     report_.hole_count == 1 ? "" : "s",
                      report_.end_found != 0 ? "" : ", and the end of the file is missing");
 }
 
