@@ -199,14 +199,12 @@ ExitCode run(const RescueChoice& choice, Session& session) {
     const warpseal_status status = warpseal_file_rescue(
         engine.get(), input.get(), output.descriptor(), &options, &rescue, &result);
     holes.throw_failure();
-    const bool finished = status == WARPSEAL_OK || status == WARPSEAL_INCOMPLETE;
-    if (!finished || interrupted_by() != 0)
+    if (rescue.finished == 0 || interrupted_by() != 0)
         throw_failure(FileTask::rescue, choice.file, status, result, &output);
     holes.finish(rescue, result);
     commit(list, output);
     say_what_else(choice, rescue, result);
-    if (status == WARPSEAL_INCOMPLETE)
-        throw Failure(ExitCode::rescued_in_part, summary(choice, result));
+    if (status != WARPSEAL_OK) throw Failure(ExitCode::rescued_in_part, summary(choice, result));
     const double seconds = progress.seconds();
     progress.done(result);
     if (!progress.is_json()) say_done(FileTask::rescue, choice.file, result, seconds, session);

@@ -80,7 +80,6 @@ ExitCode exit_code_of(warpseal_status status) {
         case WARPSEAL_INVALID_ARGUMENT: return ExitCode::usage;
         case WARPSEAL_WEAK_KEY: return ExitCode::weak_key;
         case WARPSEAL_BAD_PADDING: return ExitCode::bad_padding;
-        case WARPSEAL_INCOMPLETE: return ExitCode::rescued_in_part;
         case WARPSEAL_OUT_OF_MEMORY:
         case WARPSEAL_NO_RANDOM: break;
     }

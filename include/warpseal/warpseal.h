@@ -46,8 +46,7 @@ typedef enum warpseal_status {
     WARPSEAL_NO_RANDOM = 11,       /* the operating system's random source failed */
     WARPSEAL_CANCELLED = 12,       /* the progress callback asked to stop */
     WARPSEAL_WEAK_KEY = 13,        /* weak DES key, equal TDEA parts or XTS halves: no encryption */
-    WARPSEAL_BAD_PADDING = 14,     /* not PKCS#7 padding; the output is wiped */
-    WARPSEAL_INCOMPLETE = 15       /* a rescued file lacks text: it has holes or no end */
+    WARPSEAL_BAD_PADDING = 14      /* not PKCS#7 padding; the output is wiped */
 } warpseal_status;
 
 /* Returns one English sentence for a status: static storage, never null. */
@@ -473,6 +472,7 @@ typedef struct warpseal_rescue {
     int (*hole)(void* user, const warpseal_file_hole* hole);
     void* hole_user;
     /* Set by the call. The hole fields count the calls of `hole` and their bytes. */
+    int32_t finished; /* 1: the output is finished. It has holes or no end unless WARPSEAL_OK. */
     uint64_t hole_count;
     uint64_t hole_bytes;
     int32_t end_found;        /* 1: the last chunk verified, so nothing is missing after it */
@@ -482,9 +482,10 @@ typedef struct warpseal_rescue {
 /* Opens a damaged file. Writes each chunk that verifies at its offset, and zeros in place of the
  * others. No unauthenticated byte is written. out_fd is written in order; -1: lists holes only.
  * in_fd: a regular file. Its start must be intact but for one header copy (docs/file-format.md).
- * WARPSEAL_OK: the text is whole. WARPSEAL_INCOMPLETE: the text has holes or no end; the output is
- * finished. Any other status: the output must be dropped.
- * WARPSEAL_NOT_AUTHENTIC, WARPSEAL_TRUNCATED: nothing can be rescued.
+ * WARPSEAL_OK: the text is whole.
+ * WARPSEAL_NOT_AUTHENTIC: the text has holes. WARPSEAL_TRUNCATED: it has none, but no end either.
+ * With these two the output may be kept if rescue->finished is 1. Otherwise nothing was rescued.
+ * Any other status: the output must be dropped.
  * result->plaintext_bytes: the bytes that were authenticated, without holes. */
 WARPSEAL_API warpseal_status warpseal_file_rescue(warpseal_engine* engine, int in_fd, int out_fd,
                                                   const warpseal_file_options* options,

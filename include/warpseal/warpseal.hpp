@@ -482,7 +482,7 @@ Rescued rescue_file(const Engine& engine, int in_fd, int out_fd,
     const warpseal_status status =
         warpseal_file_rescue(engine.get(), in_fd, out_fd, &options, &rescue, &result);
     if (listener.thrown) std::rethrow_exception(listener.thrown);
-    if (status != WARPSEAL_OK && status != WARPSEAL_INCOMPLETE) throw FileError(status, result);
+    if (rescue.finished == 0) throw FileError(status, result);
     return {result, status == WARPSEAL_OK, rescue.hole_bytes, rescue.end_found != 0,
             rescue.bytes_after_end};
 }

@@ -78,8 +78,6 @@ const char* warpseal_status_text(warpseal_status status) {
         case WARPSEAL_BAD_PADDING:
             return "The padding is not PKCS#7: the key is another, or the data was changed or "
                    "never padded.";
-        case WARPSEAL_INCOMPLETE:
-            return "The file is damaged: what was rescued has holes, or its end is missing.";
     }
     return "A status that this library does not know.";
 }

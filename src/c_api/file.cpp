@@ -19,7 +19,7 @@ void clear(Struct& given) {
 // Zeroes what a rescue sets.
 void clear_results(warpseal_rescue& rescue) {
     rescue.hole_count = rescue.hole_bytes = rescue.bytes_after_end = 0;
-    rescue.end_found = 0;
+    rescue.finished = rescue.end_found = 0;
 }
 
 // Returns a description of what is wrong with the arguments, or "".

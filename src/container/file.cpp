@@ -299,12 +299,15 @@ warpseal_status rescue_call(Call& call) {
     Rescue rescue(call.sink, call.progress, *call.rescue);
     const PipelineJob job = {call.engine,     payload,   *suite, Direction::decrypt, call.source,
                              call.head_bytes, call.sink, 0,      call.progress,      &rescue};
-    warpseal_status status = run_pipeline(job, call.done, call.fault);
-    if (status == WARPSEAL_OK) status = rescue.finish(job, call.fault);
+    if (run_pipeline(job, call.done, call.fault) == WARPSEAL_OK) rescue.finish(job, call.fault);
     call.done.text_bytes = rescue.authentic_bytes();
-    if (status != WARPSEAL_OK && status != WARPSEAL_INCOMPLETE) return status;
+    if (!rescue.finished()) return call.fault.status;
     Fault late;
-    if (call.sink.finish(rescue.written_bytes(), late) != WARPSEAL_OK) call.fault = late;
+    if (call.sink.finish(rescue.written_bytes(), late) != WARPSEAL_OK) {
+        call.fault = late;
+        return late.status;
+    }
+    call.rescue->finished = 1;
     return call.fault.status;
 }
 
@@ -323,9 +326,12 @@ warpseal_status run(warpseal_status (*work)(Call&), Engine& engine, int in_fd, i
         if (call.source.is_same_file(out_fd)) {
             call.fault.say(WARPSEAL_INVALID_ARGUMENT, "input and output are the same file");
         } else {
-            const warpseal_status status = work(call);
-            const bool finished = status == WARPSEAL_OK || status == WARPSEAL_INCOMPLETE;
-            if (finished && call.progress.report()) call.fault.say(WARPSEAL_CANCELLED, "cancelled");
+            const bool whole = work(call) == WARPSEAL_OK;
+            const bool finished = whole || (rescue != nullptr && rescue->finished != 0);
+            if (finished && call.progress.report()) {
+                call.fault.say(WARPSEAL_CANCELLED, "cancelled");
+                if (rescue != nullptr) rescue->finished = 0;
+            }
         }
     } catch (const std::bad_alloc&) {
         call.fault.say(WARPSEAL_OUT_OF_MEMORY, "out of memory");

@@ -146,6 +146,7 @@ warpseal_status Rescue::finish(const PipelineJob& job, Fault& fault) {
     const bool hole = hole_chunks_ != 0 || hole_has_short_chunk_;
     if (hole && find_end(job, fault) != WARPSEAL_OK) return fault.status;
     if (verified_chunks_ != 0 && write_hole(fault) != WARPSEAL_OK) return fault.status;
+    finished_ = verified_chunks_ != 0;
     if (report_.hole_count == 0 && report_.end_found != 0) return WARPSEAL_OK;
     return say_missing(job, fault);
 }
@@ -160,8 +161,8 @@ warpseal_status Rescue::say_missing(const PipelineJob& job, Fault& fault) const 
         return fault.say(WARPSEAL_NOT_AUTHENTIC,
                          "none of its %llu chunks verifies: nothing can be rescued", ull{chunks_});
     if (report_.hole_count == 0)
-        return fault.say(WARPSEAL_INCOMPLETE, "the end of the file is missing");
-    return fault.say(WARPSEAL_INCOMPLETE,
+        return fault.say(WARPSEAL_TRUNCATED, "the end of the file is missing");
+    return fault.say(WARPSEAL_NOT_AUTHENTIC,
                      "%llu of %llu bytes could not be rescued, in %llu hole%s%s",
                      ull{report_.hole_bytes}, ull{written_bytes_}, ull{report_.hole_count},
                      report_.hole_count == 1 ? "" : "s",

@@ -15,9 +15,11 @@ public:
     // Writes the chunks of an opened segment that verified.
     warpseal_status add(Segment& segment, Fault& fault);
     // Call after the last segment. Writes the last hole, unless the payload ends where it begins.
-    // Returns WARPSEAL_INCOMPLETE if text is missing, or another error if nothing verified.
+    // Returns WARPSEAL_NOT_AUTHENTIC for holes and WARPSEAL_TRUNCATED if only the end is missing.
+    // Returns the same, and finished() stays false, if nothing verified.
     warpseal_status finish(const PipelineJob& job, Fault& fault);
 
+    bool finished() const { return finished_; }
     uint64_t authentic_bytes() const { return authentic_bytes_; }
     uint64_t written_bytes() const { return written_bytes_; }
 
@@ -32,6 +34,7 @@ private:
     Sink& sink_;
     Progress& progress_;
     warpseal_rescue& report_;
+    bool finished_ = false;
     uint64_t chunks_ = 0;  // received so far
     uint64_t verified_chunks_ = 0;
     uint64_t authentic_bytes_ = 0;

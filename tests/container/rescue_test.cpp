@@ -43,7 +43,8 @@ Rescued rescue(const Data& file, const warpseal_file_options& options, unsigned 
     const MemoryFile in(file), out;
     rescue(rescued, in.get(), out.get(), options, threads);
     rescued.out = out.data();
-    if (rescued.status == WARPSEAL_OK || rescued.status == WARPSEAL_INCOMPLETE) {
+    EXPECT_TRUE(rescued.report.finished != 0 || rescued.status != WARPSEAL_OK);
+    if (rescued.report.finished != 0) {
         EXPECT_EQ(lseek(out.get(), 0, SEEK_CUR), static_cast<off_t>(rescued.out.size()));
     }
     return rescued;
@@ -94,7 +95,10 @@ Rescued expected(const Data& damaged, const Data& whole, const Data& text, size_
     wanted.report.hole_count = wanted.holes.size();
     wanted.report.end_found = end ? 1 : 0;
     wanted.report.bytes_after_end = end ? damaged.size() - whole.size() : 0;
-    wanted.status = end && wanted.holes.empty() ? WARPSEAL_OK : WARPSEAL_INCOMPLETE;
+    wanted.status = !wanted.holes.empty() ? WARPSEAL_NOT_AUTHENTIC
+                    : end                 ? WARPSEAL_OK
+                                          : WARPSEAL_TRUNCATED;
+    wanted.report.finished = 1;
     if (verified != 0) return wanted;
     Rescued nothing;
     nothing.status = chunks == 0 && rest < 16 ? WARPSEAL_TRUNCATED : WARPSEAL_NOT_AUTHENTIC;
@@ -111,6 +115,7 @@ void expect_same(const Rescued& got, const Rescued& wanted, const Data& damaged)
         EXPECT_EQ(got.holes[i].reason, wanted.holes[i].reason) << i;
     }
     EXPECT_TRUE(got.out == wanted.out);
+    EXPECT_EQ(got.report.finished, wanted.report.finished);
     EXPECT_EQ(got.report.hole_count, wanted.report.hole_count);
     EXPECT_EQ(got.report.hole_bytes, wanted.report.hole_bytes);
     EXPECT_EQ(got.report.end_found, wanted.report.end_found);
@@ -164,7 +169,8 @@ TEST_F(Rescue, EachChunk) {
         damage(changed, k);
         check(changed);
         const Rescued got = rescue(changed, options);
-        EXPECT_EQ(got.status, WARPSEAL_INCOMPLETE);
+        EXPECT_EQ(got.status, WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(got.report.finished, 1);
         EXPECT_EQ(got.ranges(WARPSEAL_HOLE_NOT_AUTHENTIC),
                   k == last ? std::vector<Hole>{} : std::vector<Hole>({{k * chunk, chunk}}));
         EXPECT_EQ(got.ranges(WARPSEAL_HOLE_CUT_OR_CHANGED),
@@ -220,7 +226,7 @@ TEST_F(Rescue, CutFiles) {
     // At a chunk's end nothing is in a hole, and still the text is not whole.
     const Data cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(at_chunk(16)));
     const Rescued got = rescue(cut, options);
-    EXPECT_EQ(got.status, WARPSEAL_INCOMPLETE);
+    EXPECT_EQ(got.status, WARPSEAL_TRUNCATED);
     EXPECT_EQ(got.report.hole_count, 0u);
     EXPECT_EQ(got.out.size(), 16 * chunk);
     EXPECT_STREQ(got.result.message, "the end of the file is missing");
@@ -232,6 +238,7 @@ TEST_F(Rescue, NothingToRescue) {
         const Data cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(chunks_at + more));
         const Rescued got = rescue(cut, options);
         EXPECT_EQ(got.status, more < 16 ? WARPSEAL_TRUNCATED : WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(got.report.finished, 0);
         EXPECT_TRUE(got.holes.empty());
         EXPECT_EQ(got.result.output_bytes, 0u);
         check(cut);
@@ -326,7 +333,8 @@ TEST_F(Rescue, Headers) {
         EXPECT_TRUE(got.out == text);
         damage(changed, 3);
         got = rescue(changed, options);
-        EXPECT_EQ(got.status, WARPSEAL_INCOMPLETE);
+        EXPECT_EQ(got.status, WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(got.report.finished, 1);
         EXPECT_EQ(got.result.header_copies_differ, 1);
     }
     const struct {
@@ -394,12 +402,14 @@ TEST_F(Rescue, KindsOfDescriptors) {
         got = {};
         rescue(got, in.get(), out.get(), options, 4);
         EXPECT_TRUE(out.finish() == wanted.out);
-        EXPECT_EQ(got.status, WARPSEAL_INCOMPLETE);
+        EXPECT_EQ(got.status, WARPSEAL_NOT_AUTHENTIC);
+        EXPECT_EQ(got.report.finished, 1);
     }
     in.rewind();
     got = {};
     rescue(got, in.get(), -1, options, 4);
-    EXPECT_EQ(got.status, WARPSEAL_INCOMPLETE);
+    EXPECT_EQ(got.status, WARPSEAL_NOT_AUTHENTIC);
+    EXPECT_EQ(got.report.finished, 1);
     EXPECT_EQ(got.ranges(WARPSEAL_HOLE_NOT_AUTHENTIC), wanted.ranges(WARPSEAL_HOLE_NOT_AUTHENTIC));
     EXPECT_EQ(got.result.output_bytes, 0u);
     in.rewind();
@@ -424,6 +434,7 @@ TEST_F(Rescue, Cancelled) {
     got.report.hole = [](void*, const warpseal_file_hole*) { return 1; };
     rescue(got, in.get(), out.get(), options);
     EXPECT_EQ(got.status, WARPSEAL_CANCELLED);
+    EXPECT_EQ(got.report.finished, 0);
     EXPECT_EQ(out.size(), chunk);  // what precedes the hole
     options.progress = [](void*, uint64_t done, uint64_t total) {
         EXPECT_EQ(total, 40 * chunk + 9);
@@ -434,6 +445,13 @@ TEST_F(Rescue, Cancelled) {
     got = {};
     rescue(got, in.get(), -1, options);
     EXPECT_EQ(got.status, WARPSEAL_CANCELLED);
+    EXPECT_EQ(got.report.finished, 0);
+    options.progress = [](void*, uint64_t done, uint64_t total) { return done == total ? 1 : 0; };
+    in.rewind();
+    got = {};
+    rescue(got, in.get(), -1, options);
+    EXPECT_EQ(got.status, WARPSEAL_CANCELLED);
+    EXPECT_EQ(got.report.finished, 0);
     static uint64_t seen;
     options.progress = [](void*, uint64_t done, uint64_t) {
         seen = done;
@@ -442,7 +460,8 @@ TEST_F(Rescue, Cancelled) {
     in.rewind();
     got = {};
     rescue(got, in.get(), -1, options);
-    EXPECT_EQ(got.status, WARPSEAL_INCOMPLETE);
+    EXPECT_EQ(got.status, WARPSEAL_NOT_AUTHENTIC);
+    EXPECT_EQ(got.report.finished, 1);
     EXPECT_EQ(seen, text.size());
     options.progress = nullptr;
 }
@@ -463,6 +482,7 @@ TEST_F(Rescue, EachSystemCallFailsOnce) {
                 break;
             }
             ASSERT_EQ(got.status, WARPSEAL_IO) << n;
+            ASSERT_EQ(got.report.finished, 0) << n;
             ASSERT_EQ(got.result.system_error, error);
         }
     }
