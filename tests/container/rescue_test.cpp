@@ -50,7 +50,8 @@ Rescued rescue(const Data& file, const warpseal_file_options& options, unsigned 
     return rescued;
 }
 
-// What a rescue of `damaged` must bring, if its header opens. `begin` is the first chunk's offset.
+// Returns the result that a rescue of `damaged` must have, if its header opens. `begin` is the
+// first chunk's offset.
 Rescued expected(const Data& damaged, const Data& whole, const Data& text, size_t begin) {
     Rescued wanted;
     const size_t full = text.size() / chunk, last_at = begin + full * sealed_chunk;
