@@ -8,8 +8,9 @@ namespace {
 
 using ull = unsigned long long;
 
-// Opens the chunk under its number, as if it had each length that fits into `bytes`. `found` tells
-// if one verifies; `text` then holds text_bytes bytes.
+// Opens the chunk under its number at each length that is followed by further of the `bytes` bytes.
+// Without any, it was opened before. `found` is true if one verifies; `text` then holds text_bytes
+// bytes. They are fewer than those of a full chunk, as in the last chunk of every payload.
 warpseal_status open_at_any_length(const PipelineJob& job, uint64_t number, uint8_t* sealed,
                                    size_t bytes, uint8_t* text, uint64_t& text_bytes, bool& found) {
     uint8_t nonce[nonce_bytes];
@@ -24,9 +25,7 @@ warpseal_status open_at_any_length(const PipelineJob& job, uint64_t number, uint
     batch.in = sealed;
     batch.out = text;
     batch.statuses = &result;
-    // The last chunk is the one with less text than the others.
-    const size_t lengths = std::min(bytes - tag_bytes + 1, chunk_text_bytes);
-    for (text_bytes = 0; text_bytes < lengths; ++text_bytes) {
+    for (text_bytes = 0; text_bytes < bytes - tag_bytes; ++text_bytes) {
         batch.message_bytes = batch.in_stride = batch.out_stride = text_bytes;
         batch.tags = sealed + text_bytes;
         const warpseal_status status =
@@ -124,7 +123,9 @@ warpseal_status Rescue::find_end(const PipelineJob& job, Fault& fault) {
     size_t have = 0;
     if (job.source.read(at, sealed.data(), sealed.size(), have, fault) != WARPSEAL_OK)
         return fault.status;
-    if (have < tag_bytes) return WARPSEAL_OK;
+    if (have < tag_bytes)
+        return fault.say(WARPSEAL_IO, "the input shrank while it was read: it ends at byte %llu",
+                         ull{at + have});
     uint64_t text_bytes = 0;
     bool found = false;
     const warpseal_status status = open_at_any_length(
