@@ -11,6 +11,7 @@ int run_warpseal(int argument_count, char** arguments);
 void add_encrypt(CLI::App& program, Session& session);
 void add_decrypt(CLI::App& program, Session& session);
 void add_verify(CLI::App& program, Session& session);
+void add_rescue(CLI::App& program, Session& session);
 void add_raw(CLI::App& program, Session& session);
 void add_info(CLI::App& program, Session& session);
 void add_keygen(CLI::App& program, Session& session);

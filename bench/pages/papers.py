@@ -1,4 +1,4 @@
-"""The papers' section: an index, and for each paper its verdict, charts and tables."""
+"""The papers' section: an index, and for each paper its outcome, charts and tables."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def by_machine(figures: Iterable[Figure]) -> list[list[OnMachine]]:
     return found
 
 
-# ---- verdicts and the index
+# ---- outcomes and the index
 
 
-def verdict(found: list[Claim]) -> str:
+def outcome(found: list[Claim]) -> str:
     """Returns how many distinct figures are beaten; those that are not come first."""
     if not found:
         return "<p>No published figure can be compared with our default in these results.</p>\n"
@@ -58,8 +58,8 @@ def verdict(found: list[Claim]) -> str:
     text = ""
     if below:
         lines = "; ".join(f"{escaped(c.text())}, {times_text(c.published)}" for c in below)
-        text += f'<p class="verdict"><b class="noisy">Not beaten:</b> {lines}.</p>\n'
-    text += f'<p class="verdict"><b>{len(above)} of {len(found)}</b> distinct figures are beaten'
+        text += f'<p class="outcome"><b class="noisy">Not beaten:</b> {lines}.</p>\n'
+    text += f'<p class="outcome"><b>{len(above)} of {len(found)}</b> distinct figures are beaten'
     lines = "; ".join(f"{escaped(c.name)} {times_text(c.published)}" for c in above)
     return text + (f": {lines}.</p>\n" if lines else ".</p>\n")
 
@@ -209,7 +209,7 @@ def paper_section(found: OnMachine, sources: Sources, several: bool) -> str:
     heading = f"{paper.name}. {paper.title}" + (f" – {found.machine}" if several else "")
     text = f'<section class="paper" id="{found.anchor}"><h3>{escaped(heading)}</h3>\n'
     text += f"<p>{escaped(paper.authors)}, {escaped(paper.year)}</p>\n" + sources.note(found.rows)
-    text += verdict(found.claims)
+    text += outcome(found.claims)
     if found.charts:
         charts = "".join(drawing(chart, found.machine) for chart in found.charts)
         text += f'<div class="cards">\n{charts}</div>\n'

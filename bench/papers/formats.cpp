@@ -18,7 +18,7 @@ constexpr size_t index_width = 110;
 // Rows that a reader sees, and the number of those that are left out.
 struct Choice {
     std::vector<const Row*> shown;
-    size_t without_published = 0;  // measured here, without a published figure
+    size_t left_out = 0;  // measured here, without a published figure or of no speed
     struct {
         size_t rows = 0, published = 0;
         std::string reason;  // of the first of them
@@ -30,25 +30,25 @@ Choice chosen(const std::vector<Row>& rows, bool all) {
         std::count_if(rows.begin(), rows.end(), [](const Row& row) { return !row.bare(); }));
     Choice choice;
     for (const Row& row : rows) {
-        const bool fits = measured <= screen_rows || row.published;
+        const bool fits = measured <= screen_rows || (row.published && row.higher_is_better());
         if (all || (fits && !row.bare()))
             choice.shown.push_back(&row);
         else if (row.bare()) {
             if (choice.bare.rows++ == 0) choice.bare.reason = row.not_run;
             choice.bare.published += row.published ? 1 : 0;
         } else
-            ++choice.without_published;
+            ++choice.left_out;
     }
     return choice;
 }
 
 std::string left_out_text(const char* paper, const Choice& choice, const std::string& no_gpu) {
     std::string text;
-    if (choice.without_published > 0)
+    if (choice.left_out > 0)
         text += fmt::format(
-            "{}: {} more rows have no published figure; --all or --table shows "
+            "{}: {} more rows have no published figure or compare no speed; --all or --table shows "
             "them\n",
-            paper, choice.without_published);
+            paper, choice.left_out);
     if (choice.bare.rows == 0) return text;
     if (choice.bare.reason == no_gpu)
         return text + fmt::format(

@@ -39,15 +39,15 @@ std::string list(const char* title, const std::vector<std::string>& lines, const
 
 }  // namespace
 
-void Tally::Verdicts::add(const std::string& figure, const std::string& miss) {
+void Tally::Outcomes::add(const std::string& figure, const std::string& miss) {
     const auto [at, fresh] = index.try_emplace(figure, misses.size());
     if (fresh) misses.emplace_back();
     if (misses[at->second].empty()) misses[at->second] = miss;
 }
 
-std::vector<std::string> Tally::missed(const Verdicts& verdicts) {
+std::vector<std::string> Tally::missed(const Outcomes& outcomes) {
     std::vector<std::string> texts;
-    for (const std::string& miss : verdicts.misses)
+    for (const std::string& miss : outcomes.misses)
         if (!miss.empty()) texts.push_back(miss);
     return texts;
 }

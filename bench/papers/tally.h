@@ -30,15 +30,15 @@ public:
 
 private:
     // By figure: an empty text if no row misses, else the first that does.
-    struct Verdicts {
+    struct Outcomes {
         std::map<std::string, size_t> index;
         std::vector<std::string> misses;
         size_t size() const { return misses.size(); }
         void add(const std::string& figure, const std::string& miss);
     };
-    static std::vector<std::string> missed(const Verdicts& verdicts);
+    static std::vector<std::string> missed(const Outcomes& outcomes);
 
-    Verdicts defaults_, methods_;
+    Outcomes defaults_, methods_;
 };
 
 }  // namespace warpseal::papers

@@ -13,19 +13,30 @@
 #include <optional>
 
 namespace warpseal::cli {
-namespace {
-
-const char* verb(FileTask task) {
-    return task == FileTask::encrypt ? "encrypt" : task == FileTask::decrypt ? "decrypt" : "verify";
-}
-const char* past(FileTask task) {
-    return task == FileTask::encrypt   ? "encrypted"
-           : task == FileTask::decrypt ? "decrypted"
-                                       : "verified";
-}
 
 std::string shown(const FileChoice& choice) {
     return choice.input == "-" ? "standard input" : "'" + choice.input + "'";
+}
+
+namespace {
+
+const char* verb(FileTask task) {
+    switch (task) {
+        case FileTask::encrypt: return "encrypt";
+        case FileTask::decrypt: return "decrypt";
+        case FileTask::verify: return "verify";
+        case FileTask::rescue: break;
+    }
+    return "rescue";
+}
+const char* past(FileTask task) {
+    switch (task) {
+        case FileTask::encrypt: return "encrypted";
+        case FileTask::decrypt: return "decrypted";
+        case FileTask::verify: return "verified";
+        case FileTask::rescue: break;
+    }
+    return "rescued";
 }
 
 warpseal_format format_named(const std::string& name) {
@@ -115,7 +126,36 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
                        : " What went to " + output->shown() + " is not the whole file.");
 }
 
-// `secrets` are zeroized as soon as the call no longer needs them.
+// A file opens with either copy of its header. Without this remark, damage to one copy would stay
+// unnoticed until the other is damaged too.
+void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result) {
+    if (result.header_copies_differ == 0) return;
+    complain(
+        fmt::format("{} is whole, but the two copies of its header differ: one is damaged, or a "
+                    "change of its keys was not finished. It "
+                    "opens with the other: make a new copy of the file while it does.",
+                    shown(choice)));
+}
+
+}  // namespace
+
+void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
+              double seconds, const Session& session) {
+    const double rate =
+        seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
+    remark(session,
+           fmt::format("{} {} on {}{} in {:.2f} s ({:.2f} GB/s)", past(task),
+                       human_bytes(result.plaintext_bytes),
+                       result.target && result.target[0] ? result.target : "no target",
+                       choice.engine.device == "auto" ? " (picked by auto)" : "", seconds, rate));
+}
+
+Secrets read_secrets(int input, FileTask task, const FileChoice& choice) {
+    SecretChoice wanted = choice.secrets;
+    ask_if_nothing_named(input, task, choice, wanted);
+    return Secrets(wanted, choice.format, task == FileTask::encrypt);
+}
+
 warpseal_file_options file_options(const FileChoice& choice, const SealChoice& seal,
                                    Secrets& secrets, const std::vector<uint8_t>& context,
                                    Progress& progress) {
@@ -136,29 +176,17 @@ warpseal_file_options file_options(const FileChoice& choice, const SealChoice& s
     return options;
 }
 
-// A file opens with either copy of its header. Without this remark, damage to one copy would stay
-// unnoticed until the other is damaged too.
-void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result) {
-    if (result.header_copies_differ == 0) return;
-    complain(
-        fmt::format("{} is whole, but the two copies of its header differ: one is damaged, or a "
-                    "change of its keys was not finished. It "
-                    "opens with the other: make a new copy of the file while it does.",
-                    shown(choice)));
+void throw_failure(FileTask task, const FileChoice& choice, warpseal_status status,
+                   const warpseal_file_result& result, const Output* output) {
+    throw Failure(exit_code_for(task, status), failure_text(task, choice, status, result, output));
 }
 
-void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
-              double seconds, const Session& session) {
-    const double rate =
-        seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
-    remark(session,
-           fmt::format("{} {} on {}{} in {:.2f} s ({:.2f} GB/s)", past(task),
-                       human_bytes(result.plaintext_bytes),
-                       result.target && result.target[0] ? result.target : "no target",
-                       choice.engine.device == "auto" ? " (picked by auto)" : "", seconds, rate));
+void refuse_inputs(Output& output, int input, const SecretChoice& secrets) {
+    output.refuse_same_file(input);
+    for (const std::string& path : secrets.key_files) output.refuse_same_file(path);
+    for (const std::string& path : secrets.passphrase_files) output.refuse_same_file(path);
+    output.refuse_same_file(secrets.passphrase_descriptor);
 }
-
-}  // namespace
 
 void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
     static const std::map<std::string, Progress::Style> styles{{"auto", Progress::Style::automatic},
@@ -228,15 +256,9 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     if (output_choice) {
         output.emplace(output_choice->path, output_choice->force,
                        task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
-        output->refuse_same_file(input.get());
-        for (const std::string& path : choice.secrets.key_files) output->refuse_same_file(path);
-        for (const std::string& path : choice.secrets.passphrase_files)
-            output->refuse_same_file(path);
-        output->refuse_same_file(choice.secrets.passphrase_descriptor);
+        refuse_inputs(*output, input.get(), choice.secrets);
     }
-    SecretChoice wanted = choice.secrets;
-    ask_if_nothing_named(input.get(), task, choice, wanted);
-    Secrets secrets(wanted, choice.format, task == FileTask::encrypt);
+    Secrets secrets = read_secrets(input.get(), task, choice);
     if (task == FileTask::encrypt && secrets.has_short_passphrase())
         remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
                                     "who has the file: take a longer one.",
@@ -259,8 +281,7 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
             ? warpseal_file_seal(engine.get(), input.get(), out, &options, &result)
             : warpseal_file_open(engine.get(), input.get(), out, &options, &result);
     if (status != WARPSEAL_OK || interrupted_by() != 0)
-        throw Failure(exit_code_for(task, status),
-                      failure_text(task, choice, status, result, output ? &*output : nullptr));
+        throw_failure(task, choice, status, result, output ? &*output : nullptr);
     if (output) output->commit();
     say_if_header_copies_differ(choice, result);
     const double seconds = progress.seconds();

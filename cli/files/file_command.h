@@ -1,5 +1,5 @@
-// Code shared by encrypt, decrypt and verify: input, secrets, format, device, progress and error
-// texts.
+// Code shared by encrypt, decrypt, verify and rescue: input, secrets, format, device, progress and
+// error texts.
 #pragma once
 
 #include <sys/types.h>
@@ -35,7 +35,7 @@ void add_output_options(CLI::App& command, OutputChoice& choice);
 // not open.
 void check_file_choice(const FileChoice& choice);
 
-enum class FileTask { encrypt, decrypt, verify };
+enum class FileTask { encrypt, decrypt, verify, rescue };
 
 // Sealing options of a call in addition to FileChoice.
 struct SealChoice {
@@ -43,6 +43,25 @@ struct SealChoice {
     uint32_t argon2_memory_mib = 0;
     uint32_t argon2_passes = 0;
 };
+
+// Returns the input's name for messages.
+std::string shown(const FileChoice& choice);
+// Reads key files and passphrases. Asks at the terminal if none is named. Throws Failure.
+Secrets read_secrets(int input, FileTask task, const FileChoice& choice);
+// `secrets` are zeroized as soon as the call no longer needs them. `options` refers to all but
+// `choice`.
+warpseal_file_options file_options(const FileChoice& choice, const SealChoice& seal,
+                                   Secrets& secrets, const std::vector<uint8_t>& context,
+                                   Progress& progress);
+// Refuses an output that is the input or a file of secrets. Throws Failure.
+void refuse_inputs(Output& output, int input, const SecretChoice& secrets);
+// Throws the Failure of a call that returned `status`, or that a signal stopped. `output` may be
+// null.
+[[noreturn]] void throw_failure(FileTask task, const FileChoice& choice, warpseal_status status,
+                                const warpseal_file_result& result, const Output* output);
+// Prints the summary of a success.
+void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
+              double seconds, const Session& session);
 
 // Does the work, commits the output (null for verify) and prints a summary. Throws Failure.
 ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal,

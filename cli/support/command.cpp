@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <set>
@@ -153,7 +154,9 @@ std::string check_seconds(const std::string& text) {
 CLI::Validator size_value() {
     return CLI::Validator(
         [size = CLI::AsSizeValue(true)](std::string& text) {
-            if (text.find('-') == std::string::npos) return size(text);
+            uint64_t number = 0;
+            const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+            if (read.ec == std::errc()) return size(text);
             return fmt::format("'{}' is no number of bytes", text);
         },
         "");

@@ -15,7 +15,7 @@
 namespace CLI {
 class App;  // CLI11 is large: only files that declare options include it.
 class Validator;
-}
+}  // namespace CLI
 
 namespace warpseal::cli {
 
@@ -76,8 +76,8 @@ int interrupted_by();
 // error. It rejects NaN, which CLI::Range accepts.
 std::string check_seconds(const std::string& text);
 
-// Transforms a number of bytes: 4096, 64KiB (1024 each), 10GB (1000 each). Refuses negative ones,
-// which CLI::AsSizeValue takes for huge ones.
+// Transforms a number of bytes: 4096, 64KiB (1024 each), 10GB (1000 each). Refuses negative ones
+// and those of 2^64 and more, which CLI::AsSizeValue takes for 2^64 - 1.
 CLI::Validator size_value();
 
 // Returns a size for people, such as "1.5 GiB".

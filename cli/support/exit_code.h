@@ -23,6 +23,7 @@ enum class ExitCode : int {
     device_not_usable = 20,
     weak_key = 21,
     damage_found = 26,
+    rescued_in_part = 27,
     interrupted = 130,  // 128 + SIGINT; another signal n gives 128 + n
 };
 
@@ -48,6 +49,7 @@ inline constexpr ExitCodeText exit_code_texts[] = {
     {ExitCode::device_not_usable, "the device asked for cannot be used"},
     {ExitCode::weak_key, "the key is too weak to encrypt with"},
     {ExitCode::damage_found, "verify found damage"},
+    {ExitCode::rescued_in_part, "rescue wrote a file with holes or without its end"},
     {ExitCode::interrupted, "interrupted (128 + the signal's number)"},
 };
 

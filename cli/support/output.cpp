@@ -53,9 +53,16 @@ std::string Output::refused_path(const std::string& path) {
 }
 
 Output::Output(const std::string& path, bool force, mode_t mode)
+    : Output(path, force, mode, "name another one, or replace it with --force") {}
+
+Output::Output(const std::string& path, mode_t mode)
+    : Output(path, false, mode, "name another one, or remove it") {}
+
+Output::Output(const std::string& path, bool force, mode_t mode, const char* exists_hint)
     : shown_(path.empty() || path == "-" ? "standard output" : "'" + path + "'"),
       mode_(mode),
-      force_(force) {
+      force_(force),
+      exists_hint_(exists_hint) {
     if (path.empty() || path == "-") {
         open_standard_output(path.empty());
         return;
@@ -353,11 +360,8 @@ void Output::fail(const char* what, int error, const std::string& now) const {
 }
 
 void Output::fail_exists() const {
-    throw Failure(
-        ExitCode::output_exists,
-        fmt::format(
-            "output {} exists and was left alone: name another one, or replace it with --force.",
-            shown_));
+    throw Failure(ExitCode::output_exists,
+                  fmt::format("output {} exists and was left alone: {}.", shown_, exists_hint_));
 }
 
 }  // namespace warpseal::cli

@@ -32,6 +32,8 @@ public:
     // any case. Devices and named pipes are written directly. Any other path must not exist unless
     // `force` is set. `mode` holds the permissions of a new file before the umask. Throws Failure.
     Output(const std::string& path, bool force, mode_t mode);
+    // For commands without --force.
+    Output(const std::string& path, mode_t mode);
     // Without commit, removes every trace: no name and no temporary file remain.
     ~Output();
     Output(const Output&) = delete;
@@ -67,6 +69,7 @@ public:
     void settle();
 
 private:
+    Output(const std::string& path, bool force, mode_t mode, const char* exists_hint);
     void refuse_same_file(const struct stat& input);
     void open_standard_output(bool refuse_terminal);
     bool is_stream_path(const std::string& path, struct stat& about) const;
@@ -91,6 +94,7 @@ private:
     std::string replaced_;  // temporary name of the old file, if it is kept
     mode_t mode_;
     bool force_;
+    const char* exists_hint_;
     bool keep_replaced_ = false;
     bool is_new_ = false;  // true: the file has its name, which did not exist before
     bool stream_ = false;

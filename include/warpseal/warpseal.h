@@ -453,6 +453,45 @@ WARPSEAL_API warpseal_status warpseal_file_open(warpseal_engine* engine, int in_
                                                 const warpseal_file_options* options,
                                                 warpseal_file_result* result);
 
+typedef enum warpseal_hole_reason {
+    WARPSEAL_HOLE_NOT_AUTHENTIC = 1, /* whole chunks that do not verify */
+    WARPSEAL_HOLE_CUT_OR_CHANGED = 2 /* what the file ends with: too short for a whole chunk */
+} warpseal_hole_reason;
+
+/* A range of the plaintext that could not be authenticated and is filled with zeros. */
+typedef struct warpseal_file_hole {
+    uint64_t offset; /* in the plaintext and in the output */
+    uint64_t bytes;  /* not 0 */
+    warpseal_hole_reason reason;
+} warpseal_file_hole;
+
+typedef struct warpseal_rescue {
+    uint32_t struct_bytes;
+    /* May be null. Called for each hole in the order of the offsets, from one thread at a time.
+     * Adjacent holes of one reason are one. Non-zero cancels the call. */
+    int (*hole)(void* user, const warpseal_file_hole* hole);
+    void* hole_user;
+    /* Set by the call. The hole fields count the calls of `hole` and their bytes. */
+    int32_t finished; /* 1: the output is finished. It has holes or no end unless WARPSEAL_OK. */
+    uint64_t hole_count;
+    uint64_t hole_bytes;
+    int32_t end_found;        /* 1: the last chunk verified, so nothing is missing after it */
+    uint64_t bytes_after_end; /* that follow the last chunk in the file; 0 if there is no end */
+} warpseal_rescue;
+
+/* Opens a damaged file. Writes each chunk that verifies at its offset, and zeros in place of the
+ * others. No unauthenticated byte is written. out_fd is written in order; -1: lists holes only.
+ * in_fd: a regular file. Its start must be intact but for one header copy (docs/file-format.md).
+ * WARPSEAL_OK: the text is whole.
+ * WARPSEAL_NOT_AUTHENTIC: the text has holes. WARPSEAL_TRUNCATED: it has none, but no end either.
+ * With these two the output may be kept if rescue->finished is 1. Otherwise nothing was rescued.
+ * Any other status: the output must be dropped.
+ * result->plaintext_bytes: the bytes that were authenticated, without holes. */
+WARPSEAL_API warpseal_status warpseal_file_rescue(warpseal_engine* engine, int in_fd, int out_fd,
+                                                  const warpseal_file_options* options,
+                                                  warpseal_rescue* rescue,
+                                                  warpseal_file_result* result);
+
 #define WARPSEAL_MAX_SLOTS 32
 
 typedef struct warpseal_slot_info {

@@ -478,6 +478,47 @@ inline warpseal_file_result open_file(const Engine& engine, int in_fd, int out_f
     });
 }
 
+struct Rescued {
+    warpseal_file_result result;
+    bool whole;  // false: holes, or no end
+    std::uint64_t hole_bytes;
+    bool end_found;
+    std::uint64_t bytes_after_end;
+};
+
+// Calls hole(const warpseal_file_hole&) for each hole in the order of the offsets. An exception
+// that it throws stops the call and is thrown again here. Throws FileError if nothing can be
+// rescued.
+template <class Hole>
+Rescued rescue_file(const Engine& engine, int in_fd, int out_fd,
+                    const warpseal_file_options& options, Hole&& hole) {
+    struct Listener {
+        Hole& hole;
+        std::exception_ptr thrown;
+    } listener{hole, nullptr};
+    warpseal_rescue rescue = {};
+    rescue.struct_bytes = sizeof rescue;
+    rescue.hole_user = &listener;
+    rescue.hole = [](void* user, const warpseal_file_hole* one) -> int {
+        Listener& its = *static_cast<Listener*>(user);
+        try {
+            its.hole(*one);
+            return 0;
+        } catch (...) {
+            its.thrown = std::current_exception();
+            return 1;
+        }
+    };
+    warpseal_file_result result = {};
+    result.struct_bytes = sizeof result;
+    const warpseal_status status =
+        warpseal_file_rescue(engine.get(), in_fd, out_fd, &options, &rescue, &result);
+    if (listener.thrown) std::rethrow_exception(listener.thrown);
+    if (rescue.finished == 0) throw FileError(status, result);
+    return {result, status == WARPSEAL_OK, rescue.hole_bytes, rescue.end_found != 0,
+            rescue.bytes_after_end};
+}
+
 }  // namespace bindings
 }  // namespace warpseal
 

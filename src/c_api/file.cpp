@@ -16,6 +16,12 @@ void clear(Struct& given) {
     given.struct_bytes = bytes;
 }
 
+// Zeroes what a rescue sets.
+void clear_results(warpseal_rescue& rescue) {
+    rescue.hole_count = rescue.hole_bytes = rescue.bytes_after_end = 0;
+    rescue.finished = rescue.end_found = 0;
+}
+
 // Returns a description of what is wrong with the arguments, or "".
 const char* wrong_in(const warpseal_file_options* options) {
     if (!sized(options)) return "there are no options, or their struct_bytes is too small";
@@ -70,6 +76,18 @@ warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_f
     if (!c_api::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
     return c_api::reported(*result, c_api::wrong_in(engine, in_fd, out_fd, -1, options), [&] {
         return container::open(*engine->engine, in_fd, out_fd, *options, *result);
+    });
+}
+
+warpseal_status warpseal_file_rescue(warpseal_engine* engine, int in_fd, int out_fd,
+                                     const warpseal_file_options* options, warpseal_rescue* rescue,
+                                     warpseal_file_result* result) {
+    if (!c_api::sized(result)) return WARPSEAL_INVALID_ARGUMENT;
+    const char* wrong = c_api::wrong_in(engine, in_fd, out_fd, -1, options);
+    if (!c_api::sized(rescue)) wrong = "there is no rescue, or its struct_bytes is too small";
+    if (*wrong == 0) c_api::clear_results(*rescue);
+    return c_api::reported(*result, wrong, [&] {
+        return container::rescue(*engine->engine, in_fd, out_fd, *options, *rescue, *result);
     });
 }
 

@@ -51,6 +51,7 @@ warpseal_status failed(int error, const char* doing, uint64_t offset, Fault& fau
 Source::Source(int descriptor, Progress& progress) : descriptor_(descriptor), progress_(progress) {
     struct stat about;
     if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) return;
+    regular_ = true;
     const off_t position = lseek(descriptor, 0, SEEK_CUR);
     if (position < 0 || position >= about.st_size) return;
     positional_ = true;

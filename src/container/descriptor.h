@@ -21,6 +21,7 @@ public:
     Source(int descriptor, Progress& progress);
 
     bool positional() const { return positional_; }
+    bool regular() const { return regular_; }  // also one whose length is unknown or 0
     uint64_t bytes() const { return bytes_; }  // UINT64_MAX if unknown
 
     // Reads at `offset` from the start until the buffers are full or the input ends. A stream
@@ -40,6 +41,7 @@ public:
 private:
     const int descriptor_;
     Progress& progress_;
+    bool regular_ = false;
     bool positional_ = false;
     uint64_t base_ = 0;
     uint64_t bytes_ = UINT64_MAX;

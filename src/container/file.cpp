@@ -6,7 +6,7 @@
 #include <new>
 
 #include "container/header.h"
-#include "container/pipeline.h"
+#include "container/rescue.h"
 
 namespace warpseal::container {
 namespace {
@@ -23,6 +23,7 @@ struct Call {
     PipelineResult done;
     uint64_t head_bytes = 0;  // offset of the first chunk
     bool header_copies_differ = false;
+    warpseal_rescue* rescue = nullptr;  // set for a rescue
     Fault fault;
 
     Call(Engine& its_engine, int in_fd, int out_fd, const warpseal_file_options& its_options)
@@ -276,6 +277,40 @@ warpseal_status open_call(Call& call) {
     return call.sink.finish(call.done.written_bytes, call.fault);
 }
 
+// Returns the text length that a progress callback expects of a damaged payload.
+uint64_t rescue_bytes(uint64_t bytes) {
+    const uint64_t text = text_of(bytes);
+    return text != UINT64_MAX ? text : bytes / chunk_bytes * chunk_text_bytes;
+}
+
+warpseal_status rescue_call(Call& call) {
+    const Suite* suite = nullptr;
+    PayloadKey payload;
+    if (!call.source.regular())
+        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
+                              "the input is a pipe or a device: save it to a file first, because "
+                              "a rescue reads parts of it again");
+    if (check_options(call) != WARPSEAL_OK || read_head(call, suite, payload) != WARPSEAL_OK)
+        return call.fault.status;
+    call.secrets_used();
+    if (!call.source.positional())
+        return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "the input has no known length");
+    call.progress.expect(rescue_bytes(call.source.bytes() - call.head_bytes));
+    Rescue rescue(call.sink, call.progress, *call.rescue);
+    const PipelineJob job = {call.engine,     payload,   *suite, Direction::decrypt, call.source,
+                             call.head_bytes, call.sink, 0,      call.progress,      &rescue};
+    if (run_pipeline(job, call.done, call.fault) == WARPSEAL_OK) rescue.finish(job, call.fault);
+    call.done.text_bytes = rescue.authentic_bytes();
+    if (!rescue.finished()) return call.fault.status;
+    Fault late;
+    if (call.sink.finish(rescue.written_bytes(), late) != WARPSEAL_OK) {
+        call.fault = late;
+        return late.status;
+    }
+    call.rescue->finished = 1;
+    return call.fault.status;
+}
+
 warpseal_status report(const Fault& fault, warpseal_file_result& result) {
     result.system_error = fault.system_error;
     memcpy(result.message, fault.message, sizeof result.message);
@@ -284,13 +319,19 @@ warpseal_status report(const Fault& fault, warpseal_file_result& result) {
 
 warpseal_status run(warpseal_status (*work)(Call&), Engine& engine, int in_fd, int out_fd,
                     const warpseal_file_options& options, warpseal_file_result& result,
-                    bool sealing) {
+                    bool sealing, warpseal_rescue* rescue = nullptr) {
     Call call(engine, in_fd, out_fd, options);
+    call.rescue = rescue;
     try {
         if (call.source.is_same_file(out_fd)) {
             call.fault.say(WARPSEAL_INVALID_ARGUMENT, "input and output are the same file");
-        } else if (work(call) == WARPSEAL_OK && call.progress.report()) {
-            call.fault.say(WARPSEAL_CANCELLED, "cancelled");
+        } else {
+            const bool whole = work(call) == WARPSEAL_OK;
+            const bool finished = whole || (rescue != nullptr && rescue->finished != 0);
+            if (finished && call.progress.report()) {
+                call.fault.say(WARPSEAL_CANCELLED, "cancelled");
+                if (rescue != nullptr) rescue->finished = 0;
+            }
         }
     } catch (const std::bad_alloc&) {
         call.fault.say(WARPSEAL_OUT_OF_MEMORY, "out of memory");
@@ -314,6 +355,11 @@ warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_
 warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                      warpseal_file_result& result) {
     return run(open_call, engine, in_fd, out_fd, options, result, false);
+}
+
+warpseal_status rescue(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
+                       warpseal_rescue& report, warpseal_file_result& result) {
+    return run(rescue_call, engine, in_fd, out_fd, options, result, false, &report);
 }
 
 warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& result) {

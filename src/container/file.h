@@ -6,14 +6,17 @@
 
 namespace warpseal::container {
 
-// Implement warpseal_file_seal, warpseal_file_open and warpseal_file_info_read, which check struct
-// sizes and null pointers first.
+// Implement warpseal_file_seal, warpseal_file_open, warpseal_file_rescue and
+// warpseal_file_info_read, which check struct sizes and null pointers first.
 // The caller zeroes `result`. On failure `message` describes the error, and system_error is the
 // errno behind WARPSEAL_IO.
 warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                      warpseal_file_result& result);
 warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                      warpseal_file_result& result);
+// The caller zeroes the fields of `report` that the call sets.
+warpseal_status rescue(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
+                       warpseal_rescue& report, warpseal_file_result& result);
 warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& result);
 
 }  // namespace warpseal::container

@@ -12,7 +12,7 @@
 #include <map>
 #include <new>
 
-#include "container/segment.h"
+#include "container/rescue.h"
 
 namespace warpseal::container {
 namespace {
@@ -43,6 +43,9 @@ private:
     bool read_next(Segment& segment);
     warpseal_status read(Segment& segment, Fault& fault);
     void write_result(Segment& segment);
+    bool wait_for_turn(const Segment& segment);
+    void end_turn();
+    warpseal_status write_text(Segment& segment, Fault& fault);
     void count(const char* target, const Segment& segment);
     const char* main_target() const;
     void fail(uint64_t number, const Fault& fault);
@@ -204,31 +207,43 @@ const char* Pipeline::main_target() const {
     return most == chunks_on_.end() ? "" : most->first;
 }
 
-void Pipeline::write_result(Segment& segment) {
-    const bool ordered = job_.sink.ordered();
-    if (ordered) {
-        std::unique_lock<std::mutex> lock(mutex_);
-        turn_changed_.wait(
-            lock, [&] { return turn_ == segment.number || stopped_before(segment.number); });
-        if (stopped_before(segment.number)) return;
-    }
-    uint64_t text_bytes = 0, bytes = 0;
-    const Segment::Buffers result = segment.output_buffers(job_.direction, text_bytes, bytes);
-    const uint64_t offset = job_.sink_offset + segment.first_chunk * out_stride(job_.direction);
-    Fault fault;
-    if (job_.sink.write(offset, result.first, result.count, fault) != WARPSEAL_OK)
-        return fail(segment.number, fault);
-    text_bytes_ += text_bytes;
-    written_bytes_ += bytes;
-    if (segment.fault.status != WARPSEAL_OK) return fail(segment.number, segment.fault);
-    if (job_.progress.add(text_bytes)) {
-        fault.say(WARPSEAL_CANCELLED, "cancelled");
-        return fail(segment.number, fault);
-    }
-    if (!ordered) return;
+// Returns false if an earlier segment failed.
+bool Pipeline::wait_for_turn(const Segment& segment) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    turn_changed_.wait(lock,
+                       [&] { return turn_ == segment.number || stopped_before(segment.number); });
+    return !stopped_before(segment.number);
+}
+
+void Pipeline::end_turn() {
     const std::lock_guard<std::mutex> lock(mutex_);
     ++turn_;
     turn_changed_.notify_all();
+}
+
+void Pipeline::write_result(Segment& segment) {
+    const bool ordered = job_.rescue != nullptr || job_.sink.ordered();
+    if (ordered && !wait_for_turn(segment)) return;
+    Fault fault;
+    const warpseal_status status =
+        job_.rescue != nullptr ? job_.rescue->add(segment, fault) : write_text(segment, fault);
+    if (status != WARPSEAL_OK) return fail(segment.number, fault);
+    if (ordered) end_turn();
+}
+
+warpseal_status Pipeline::write_text(Segment& segment, Fault& fault) {
+    uint64_t text_bytes = 0, bytes = 0;
+    const Segment::Buffers result = segment.output_buffers(job_.direction, text_bytes, bytes);
+    const uint64_t offset = job_.sink_offset + segment.first_chunk * out_stride(job_.direction);
+    if (job_.sink.write(offset, result.first, result.count, fault) != WARPSEAL_OK)
+        return fault.status;
+    text_bytes_ += text_bytes;
+    written_bytes_ += bytes;
+    if (segment.fault.status != WARPSEAL_OK) {
+        fault = segment.fault;
+        return fault.status;
+    }
+    return job_.progress.add(text_bytes) ? fault.say(WARPSEAL_CANCELLED, "cancelled") : WARPSEAL_OK;
 }
 
 // Reports the failure that is first in the file. Segments before it are still finished, those after

@@ -6,6 +6,8 @@
 
 namespace warpseal::container {
 
+class Rescue;
+
 struct PipelineJob {
     Engine& engine;
     const PayloadKey& payload;
@@ -16,6 +18,8 @@ struct PipelineJob {
     Sink& sink;
     uint64_t sink_offset;
     Progress& progress;
+    // Opening a damaged payload: receives the segments in order, in place of the sink.
+    Rescue* rescue = nullptr;
 };
 
 // Bytes from one chunk to the next, in the input and in the output.

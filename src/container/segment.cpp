@@ -25,17 +25,17 @@ bool Segment::allocate(Engine& engine, Layout layout, size_t chunk_count) {
            (!separate || text_memory_.allocate(engine, separate, chunk_count * chunk_text_bytes));
 }
 
-Segment::Buffers Segment::text_buffers(size_t bytes) {
+Segment::Buffers Segment::text_buffers(size_t first, size_t bytes) {
     const size_t step = layout_ == Layout::in_place ? chunk_text_bytes : std::max(bytes, size_t{1});
     size_t count = 0;
     for (size_t at = 0; at < bytes; at += step, ++count)
-        buffers_[count] = {text(count), std::min(step, bytes - at)};
+        buffers_[count] = {text(first + count), std::min(step, bytes - at)};
     return {buffers_.data(), count};
 }
 
 Segment::Buffers Segment::input_buffers(Direction direction, size_t bytes) {
     if (direction == Direction::encrypt)
-        return text_buffers(bytes);  // in place: leaves room for the tags between chunks
+        return text_buffers(0, bytes);  // in place: leaves room for the tags between chunks
     buffers_[0] = {chunk(0), bytes};
     return {buffers_.data(), 1};
 }
@@ -46,7 +46,7 @@ Segment::Buffers Segment::output_buffers(Direction direction, uint64_t& text_byt
                      ? 0
                      : (valid_chunks - 1) * uint64_t{chunk_text_bytes} + text_of(valid_chunks - 1);
     bytes = text_bytes;
-    if (direction == Direction::decrypt) return text_buffers(static_cast<size_t>(text_bytes));
+    if (direction == Direction::decrypt) return text_buffers(0, static_cast<size_t>(text_bytes));
     bytes += valid_chunks * tag_bytes;
     buffers_[0] = {chunk(0), static_cast<size_t>(bytes)};
     return {buffers_.data(), 1};
@@ -83,6 +83,8 @@ warpseal_batch Segment::batch(const PipelineJob& job) {
         chunk_nonce(job.payload, first_chunk + i, nonces_.data() + i * nonce_bytes);
         lengths_[i] = text_of(i);
     }
+    // A chunk counts as verified only if the engine says so.
+    std::fill(statuses_.begin(), statuses_.end(), int32_t{WARPSEAL_NOT_AUTHENTIC});
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
     batch.iv_bytes = nonce_bytes;
@@ -110,10 +112,10 @@ const char* Segment::transform(const PipelineJob& job) {
     if (short_chunk != nullptr && !sealing(job))
         memmove(short_chunk + chunk_text_bytes, short_chunk + last_text, tag_bytes);
     const char* target = nullptr;
-    const warpseal_status status = job.engine.batch(*job.payload.key, WARPSEAL_GCM, job.direction,
-                                                    batch(job), Engine::Threads::caller, &target);
-    if (status != WARPSEAL_OK)
-        find_failed_chunk(job, status);
+    status_ = job.engine.batch(*job.payload.key, WARPSEAL_GCM, job.direction, batch(job),
+                               Engine::Threads::caller, &target);
+    if (status_ != WARPSEAL_OK)
+        find_failed_chunk(job, status_);
     else if (short_chunk != nullptr && sealing(job))
         memmove(short_chunk + last_text, short_chunk + chunk_text_bytes, tag_bytes);
     return target;

@@ -73,19 +73,27 @@ struct Segment {
     // if there were no chunks.
     const char* transform(const PipelineJob& job);
 
+    // After opening: true if chunk i of this segment verified.
+    bool verified(size_t i) const {
+        return status_ == WARPSEAL_OK ||
+               (status_ == WARPSEAL_NOT_AUTHENTIC && statuses_[i] == WARPSEAL_OK);
+    }
+    size_t text_of(size_t i) const {
+        return last && i + 1 == chunks ? last_text : chunk_text_bytes;
+    }
+    // Returns buffers of `bytes` bytes of text, from the beginning of chunk `first`.
+    Buffers text_buffers(size_t first, size_t bytes);
+
 private:
     uint8_t* chunk(size_t i) { return chunk_memory_.data() + i * chunk_bytes; }
     uint8_t* text(size_t i) {
         return layout_ == Layout::in_place ? chunk(i) : text_memory_.data() + i * chunk_text_bytes;
     }
-    size_t text_of(size_t i) const {
-        return last && i + 1 == chunks ? last_text : chunk_text_bytes;
-    }
-    Buffers text_buffers(size_t bytes);
     warpseal_batch batch(const PipelineJob& job);
     void find_failed_chunk(const PipelineJob& job, warpseal_status status);
 
     Layout layout_ = Layout::in_place;
+    warpseal_status status_ = WARPSEAL_OK;  // of the batch
     SegmentMemory chunk_memory_, text_memory_;
     std::vector<uint8_t> nonces_;
     std::vector<uint64_t> lengths_;

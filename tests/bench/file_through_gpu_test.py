@@ -1,4 +1,4 @@
-"""bench/file_through_gpu: bounds and verdicts, refusals, and that it leaves no file behind."""
+"""bench/file_through_gpu: bounds and outcomes, refusals, and that it leaves no file behind."""
 
 import json
 import os
@@ -10,7 +10,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/cli"), str(ROOT / "bench")]
-from file_paths import runs, stores, verdicts  # noqa: E402
+from file_paths import runs, stores, outcomes  # noqa: E402
 from file_paths.refusal import Refusal  # noqa: E402
 from program import NotRun, case, check, check_equal, main, wait_until  # noqa: E402
 
@@ -61,7 +61,7 @@ def on_a_disk(p):
 def row(device, threads, rates, **more):
     made = {"device": device, "threads": threads, "cipher": "a", "operation": "encrypt"}
     made |= {"place": "tmpfs", "bytes": 10**9, **more}
-    verdicts.add_figures(made, [1 / rate for rate in rates])
+    outcomes.add_figures(made, [1 / rate for rate in rates])
     return made
 
 
@@ -85,37 +85,37 @@ def a_bound_is_the_least_of_copy_and_link(p):
     ]
 
     def bound(made, link):
-        verdicts.add_bound(made, copies, link)
+        outcomes.add_bound(made, copies, link)
         return made.get("bound_gigabytes_per_second"), made.get("bound", "")
 
     check_equal(bound(row("cpu", 1, [1]), 1.0), (3.0, "plain copy by cp, synced"), "one core")
     check_equal(bound(row("cpu", 16, [1]), 1.0)[0], 9.0, "cores do not use the link")
-    check_equal(bound(row("cuda", 16, [1]), 8.0), (8.0, verdicts.LINK), "a slow link")
+    check_equal(bound(row("cuda", 16, [1]), 8.0), (8.0, outcomes.LINK), "a slow link")
     check_equal(bound(row("cuda", 16, [1]), 50.0)[0], 9.0, "a fast link")
     check_equal(bound(row("cuda", 16, [1]), None)[0], 9.0, "a link that was not measured")
     nothing = row("cpu", 1, [1])
-    verdicts.add_bound(nothing, [], None)
+    outcomes.add_bound(nothing, [], None)
     check("bound" not in nothing, "a bound without a copy")
 
 
 @case
 def a_gpu_pays_where_it_is_faster_than_the_best_cores(p):
-    def verdict(gpu, *cores):
+    def outcome(gpu, *cores):
         made = row("cuda", 16, gpu)
-        verdicts.add_verdicts([made, *cores])
+        outcomes.add_outcomes([made, *cores])
         return made.get("pays"), made.get("pays_over_threads")
 
     one, many = row("cpu", 1, [1.0, 1.1]), row("cpu", 16, [5.0, 5.2])
-    check_equal(verdict([6.0, 6.1], one, many), ("yes", [1, 16]), "faster than all")
-    check_equal(verdict([4.0, 4.1], one, many), ("no", [1]), "between")
-    check_equal(verdict([5.1, 5.3], one, many), ("within the spread", [1]), "overlapping")
-    check_equal(verdict([0.5, 0.6], one, many), ("no", []), "slower than all")
+    check_equal(outcome([6.0, 6.1], one, many), ("yes", [1, 16]), "faster than all")
+    check_equal(outcome([4.0, 4.1], one, many), ("no", [1]), "between")
+    check_equal(outcome([5.1, 5.3], one, many), ("within the spread", [1]), "overlapping")
+    check_equal(outcome([0.5, 0.6], one, many), ("no", []), "slower than all")
     for key, other in (("place", "disk"), ("cipher", "b"), ("operation", "decrypt"), ("bytes", 1)):
         elsewhere = row("cpu", 16, [9.0], **{key: other})
-        check_equal(verdict([6.0], many, elsewhere)[0], "yes", f"another {key}")
-    check_equal(verdict([6.0]), (None, None), "without cores")
+        check_equal(outcome([6.0], many, elsewhere)[0], "yes", f"another {key}")
+    check_equal(outcome([6.0]), (None, None), "without cores")
     not_run = {**row("cpu", 16, [1]), "repetitions": []}
-    check_equal(verdict([6.0], not_run), (None, None), "with cores that were not run")
+    check_equal(outcome([6.0], not_run), (None, None), "with cores that were not run")
 
 
 @case
@@ -123,15 +123,15 @@ def a_size_from_which_a_gpu_pays(p):
     def crossing(gpu_rate, gpu_startup, cores_rate, cores_startup):
         gpu = {"sustained_gigabytes_per_second": gpu_rate, "startup_seconds": gpu_startup}
         cores = {"sustained_gigabytes_per_second": cores_rate, "startup_seconds": cores_startup}
-        return verdicts.crossing_bytes(gpu, cores)
+        return outcomes.crossing_bytes(gpu, cores)
 
     # 0.5 s + x / 4 = 0.1 s + x / 2 at x = 1.6 GB
     check_equal(crossing(4.0, 0.5, 2.0, 0.1), 1_600_000_000, "bytes")
     check_equal(crossing(2.0, 0.5, 4.0, 0.1), None, "a GPU that is slower")
     check_equal(crossing(4.0, 0.1, 2.0, 0.5), 0, "a GPU that starts sooner")
     check_equal(crossing(None, 0.5, 2.0, 0.1), None, "a run as short as its startup")
-    check_equal(verdicts.sustained(row("cuda", 1, [1.0]), 0.5), 2.0, "half of it is startup")
-    check_equal(verdicts.sustained(row("cuda", 1, [1.0]), 1.5), None, "all of it is startup")
+    check_equal(outcomes.sustained(row("cuda", 1, [1.0]), 0.5), 2.0, "half of it is startup")
+    check_equal(outcomes.sustained(row("cuda", 1, [1.0]), 1.5), None, "all of it is startup")
 
 
 @case
@@ -187,7 +187,7 @@ def copies_and_digests_are_of_the_whole_file(p):
 
 
 @case
-def a_report_has_every_job_and_a_verdict(p):
+def a_report_has_every_job_and_a_outcome(p):
     if not on_a_disk(p):
         raise NotRun("the temporary directory is in memory")
     most = len(os.sched_getaffinity(0))

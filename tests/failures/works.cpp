@@ -151,7 +151,7 @@ private:
 }  // namespace
 
 warpseal_status files() {
-    const Memory plain, sealed, opened;
+    const Memory plain, sealed, opened, rescued;
     fill();
     if (write(plain.get(), text, sizeof text) != static_cast<ssize_t>(sizeof text))
         std::_Exit(wrong);
@@ -167,6 +167,22 @@ warpseal_status files() {
     opening.secrets = both + 1, opening.secret_count = 1;
     warpseal_file_result result = {};
     result.struct_bytes = sizeof result;
+    warpseal_rescue rescue = {};
+    rescue.struct_bytes = sizeof rescue;
+    // A changed chunk, and bytes after the end: a rescue that fails is never finished.
+    const auto damage_and_rescue = [&] {
+        const uint8_t changed[40] = {};
+        if (pwrite(sealed.get(), changed, sizeof changed, 1000000) != sizeof changed ||
+            pwrite(sealed.get(), changed, sizeof changed, lseek(sealed.get(), 0, SEEK_END)) !=
+                sizeof changed)
+            std::_Exit(wrong);
+        const warpseal_status status = warpseal_file_rescue(
+            engine.get(), sealed.from_start(), rescued.get(), &opening, &rescue, &result);
+        if (rescue.finished == 0) return status;
+        if (status != WARPSEAL_NOT_AUTHENTIC || rescue.hole_count != 1 || rescue.end_found != 1)
+            std::_Exit(wrong);
+        return WARPSEAL_OK;
+    };
     const auto must_match = [&] {
         std::fill(text, text + sizeof text, uint8_t{0});
         if (read(opened.from_start(), text, sizeof text) != static_cast<ssize_t>(sizeof text))
@@ -183,6 +199,7 @@ warpseal_status files() {
             return warpseal_file_open(engine.get(), sealed.from_start(), opened.get(), &opening,
                                       &result);
         })
+        .then(damage_and_rescue)
         .and_if_all_did(must_match);
 }
 

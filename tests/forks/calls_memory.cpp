@@ -47,6 +47,12 @@ bool there_and_back(warpseal_engine* engine, const warpseal_secret& secret, cons
           info.slot_count == 1);
     RIGHT(warpseal_file_open(engine, sealed.from_start(), opened.number(), &options, &result) ==
           WARPSEAL_OK);
+    const File rescued;
+    warpseal_rescue rescue{};
+    rescue.struct_bytes = sizeof rescue;
+    RIGHT(warpseal_file_rescue(engine, sealed.from_start(), rescued.number(), &options, &rescue,
+                               &result) == WARPSEAL_OK &&
+          result.plaintext_bytes == text.size());
     Bytes back(text.size() + 1);
     RIGHT(read(opened.from_start(), back.data(), back.size()) == static_cast<ssize_t>(text.size()));
     RIGHT(std::memcmp(back.data(), text.data(), text.size()) == 0);

@@ -1,4 +1,4 @@
-"""The papers' section and `bench/page --figures`: verdicts, tables, and charts true to their
+"""The papers' section and `bench/page --figures`: outcomes, tables, and charts true to their
 figures."""
 
 import json
@@ -102,7 +102,7 @@ def digits_are_the_papers(p):
 
 
 @case
-def verdicts_begin_with_figures_that_are_not_beaten(p):
+def outcomes_begin_with_figures_that_are_not_beaten(p):
     rows = [
         row("fast", 1.0, 2.0, 8.0),
         row("fast, an older card", 0.5, 2.0, 8.0, default_what="our fast"),
@@ -116,7 +116,7 @@ def verdicts_begin_with_figures_that_are_not_beaten(p):
         row("named twice again", 5.0, 3.0, 8.5, figure="P1 one"),
     ]
     text = section(p, report(*rows))
-    lines = [texts(line) for line in re.findall('<p class="verdict">.*?</p>', text)]
+    lines = [texts(line) for line in re.findall('<p class="outcome">.*?</p>', text)]
     check_equal(
         lines,
         [
@@ -126,7 +126,7 @@ def verdicts_begin_with_figures_that_are_not_beaten(p):
             "3 of 6 distinct figures are beaten: table 3: fast 8.00×; table 3: time 4.00×; "
             "one 1.70×.",
         ],
-        "verdict",
+        "outcome",
     )
     index = [cells for cells in table_rows(text) if cells[0] == "P1"]
     check_equal([cells[3] for cells in index], ["3 of 6"], "index")

@@ -107,7 +107,7 @@ def one_table_has_the_rows_of_the_whole_run(p):
             same = [(row["method"], mate["method"]) for row, mate in zip(one, wanted)]
             check(same and all(mine == other for mine, other in same), f"methods of {table}: {same}")
     p.ok("papers", *ON_GPU, "--json", "some.json", "--table", "3", env=GPU)
-    check_equal(tables_of(rows_of(p, "some.json")), [("P1", "table 3"), ("P1", "table 3, by multiprocessors")], "tables of --table 3")
+    check_equal(tables_of(rows_of(p, "some.json")), [("P1", "table 3"), ("P1", "table 3, by multiprocessors"), ("P4", "tables 2 and 3, sizes"), ("P5", "tables 1 to 3, as printed")], "tables of --table 3")
 
 
 def parsed_csv(data):
@@ -223,7 +223,7 @@ def a_paper_fits_on_a_screen(p):
         text = p.ok("papers", *ON_GPU, "--json", "papers.json", paper, env=GPU).out.decode()
         lines = [line for line in text.splitlines() if line.startswith("  ") and not line.startswith("   ")]
         check(0 < len(lines) < 80, f"{len(lines)} lines of {paper}")
-        published = [row for row in rows_of(p) if row["published"] is not None and (row["method"] is not None or row["default"] is not None)]
+        published = [row for row in rows_of(p) if row["published"] is not None and row["better"] is not None and (row["method"] is not None or row["default"] is not None)]
         for row in published:
             check(f"  {row['row']} " in text, f"{row} in {text}")
     check("figure 8" in p.ok("papers", *ON_GPU, "P3", env=GPU).out.decode(), "a drawing without numbers")

@@ -66,7 +66,7 @@ def compared(gpu: Row, cores: Row) -> str:
     return "within the spread"
 
 
-def add_verdict(gpu: Row, cores: list[Row]) -> None:
+def add_outcome(gpu: Row, cores: list[Row]) -> None:
     """Adds to a GPU's row whether it pays beside the rows of cores with the same work."""
     cores = [row for row in cores if row.get("repetitions")]
     if not cores or not gpu.get("repetitions"):
@@ -79,11 +79,11 @@ def add_verdict(gpu: Row, cores: list[Row]) -> None:
     gpu["pays_from_bytes"] = crossing_bytes(gpu, best)
 
 
-def add_verdicts(rows: list[Row]) -> None:
+def add_outcomes(rows: list[Row]) -> None:
     for gpu in rows:
         if gpu["device"] != "cpu":
             same = ("cipher", "operation", "place", "bytes")
-            add_verdict(
+            add_outcome(
                 gpu,
                 [
                     row
