@@ -257,7 +257,9 @@ const Paper paper{"P0", "a paper", own_tables, nullptr};
 
 std::vector<Row> many_rows(size_t measured) {
     std::vector<Row> rows(measured, {.table = &other_table, .row = "of a curve", .method = 1});
-    rows.push_back({.table = &table, .row = "printed", .published = 1, .method = 2});
+    rows.push_back({.table = &table, .row = "printed", .unit = "ms", .published = 1, .method = 2});
+    rows.push_back(
+        {.table = &table, .row = "of sizes", .unit = "bytes", .published = 1, .method = 1});
     rows.push_back({.table = &table, .row = "absent", .published = 1, .not_run = "no GPU"});
     return rows;
 }
@@ -270,14 +272,17 @@ size_t count(const std::string& text, const std::string& what) {
 
 TEST(Formats, AScreenHasWhatFits) {
     for (const auto text_of : {paper_text, markdown_text}) {
-        const std::string few = text_of(paper, many_rows(49), {}),
-                          many = text_of(paper, many_rows(50), {}),
-                          all = text_of(paper, many_rows(50), {.all = true});
-        EXPECT_EQ(count(few, "of a curve"), 49u);
+        const std::string few = text_of(paper, many_rows(48), {}),
+                          many = text_of(paper, many_rows(49), {}),
+                          all = text_of(paper, many_rows(49), {.all = true});
+        EXPECT_EQ(count(few, "of a curve"), 48u);
+        EXPECT_EQ(count(few, "of sizes"), 1u);
+        EXPECT_EQ(count(many, "of sizes"), 0u);
+        EXPECT_EQ(count(many, "printed"), 1u);
         EXPECT_EQ(count(many, "of a curve"), 0u);
         EXPECT_EQ(count(many, "P0: 50 more rows have no published figure"), 1u) << many;
         EXPECT_EQ(count(many, "P0: rows that were not measured: 1 (no GPU)"), 1u) << many;
-        EXPECT_EQ(count(all, "of a curve"), 50u);
+        EXPECT_EQ(count(all, "of a curve"), 49u);
         EXPECT_EQ(count(all, "absent"), 1u);
         EXPECT_EQ(count(all, "printed"), 1u);
         EXPECT_EQ(count(all, "more rows") + count(all, "not measured:"), 0u) << all;
