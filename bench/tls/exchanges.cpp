@@ -17,6 +17,7 @@ using bench::rounded;
 
 std::vector<warpseal_kem_info> chosen_sets(const std::vector<std::string>& names) {
     std::vector<warpseal_kem_info> sets;
+    sets.reserve(std::max<size_t>(names.size(), 1));
     for (const std::string& name : names) sets.push_back(cli::kem_set(name));
     if (sets.empty()) sets.push_back(cli::kem_set("ntruhps4096821"));
     return sets;
