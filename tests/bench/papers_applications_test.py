@@ -22,7 +22,8 @@ FACTS = ["plain_opens"] + [
 
 def measured(p, code, fault="", applications=APPLICATIONS, program=None, under="run"):
     """Returns the rows by kind, the report's head, and what the script printed."""
-    path, build, report = (pathlib.Path(p.file(under)) / name for name in ("path", "build", "report"))
+    folder = pathlib.Path(p.file(under))
+    path, build, report = folder / "path", folder / "build", folder / "report"
     path.mkdir(parents=True)
     build.mkdir()
     fake = f"#!{sys.executable}\n{FAKE.read_text(encoding='utf-8')}"
