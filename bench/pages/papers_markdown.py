@@ -77,7 +77,8 @@ def markdown(
     if not rows:
         return [f"No figures: `warpseal bench papers {paper}` measures them.", ""]
     lines = [
-        f"{rows[0].run.text('machine')}; {sources(rows)}. All rows: `warpseal bench papers {paper}`.",
+        f"{rows[0].run.text('machine')}; {sources(rows)}. "
+        f"All rows: `warpseal bench papers {paper}`.",
         "",
         "| | | | published | its method here | default here | default over published |",
         "|---|---|---|---:|---:|---:|---:|",

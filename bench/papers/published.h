@@ -216,7 +216,7 @@ inline constexpr int serial_threads = 1, parallel_threads = 2;  // figures 9 and
 }  // namespace p5
 
 // Multiprocessors or cores of the papers' machines, and their clock. The names are those above.
-// Clocks of GPUs are the highest that the maker states.
+// Clocks of GPUs are the highest that the maker states. Links lead to copies of its figures.
 struct Machine {
     const char* name;
     bool gpu;
@@ -225,16 +225,32 @@ struct Machine {
     const char* source;
 };
 inline constexpr Machine machines[] = {
+    // P1, section 4.1: 12 and 16 multiprocessors. Clocks of the stream processors:
+    // https://www.tomshardware.com/reviews/geforce-8800,1357-3.html
     {p1::gts, true, 12, 1.2, "multiprocessors: the paper; clock: NVIDIA's data sheet"},
     {p1::gtx, true, 16, 1.35, "multiprocessors: the paper; clock: NVIDIA's data sheet"},
+    // P1, section 4.1: "Core2 quad (2.4GHz)".
     {p1::cpu, false, 1, 2.4, "the paper; that one core ran is our inference"},
+    // P2, section 4.1: "RTX 3060 Mobile", without count or clock. 3840 CUDA cores, 128 to a
+    // multiprocessor, and up to 1.703 GHz:
+    // https://askgeek.io/ru/gpus/NVIDIA/GeForce-RTX-3060-Mobile (3840)
+    // https://www.hardwaredb.net/geforce-rtx-3060-laptop-benchmark (1703 MHz)
     {p2::gpu, true, 30, 1.703,
      "NVIDIA's data sheet of the RTX 3060 Laptop GPU, 1.283 to 1.703 GHz by its power limit"},
+    // P3, figure 8: "Tesla C2050", without count or clock. 14 multiprocessors, 448 cores at 1147
+    // MHz: https://sysrqmts.com/vi/gpus/compare/nvidia-tesla-c2050-vs-nvidia-tesla-m10
+    // 448 cores: https://manualmachine.com/nvidia/teslac2070/22485136-specification
     {p3::gpu, true, 14, 1.15, "NVIDIA's board specification"},
-    {p4::gpu, true, 48, 1.71,
-     "multiprocessors: the paper's table 7 (NVIDIA's data sheet: 46); clock: NVIDIA's data sheet"},
+    // P4, table 7: "GeForce RTX 2080", 48 multiprocessors, 3072 cores, memory of 14 Gbit/s, without
+    // a clock. 48 and 3072 are of the full chip; on the RTX 2080 two multiprocessors are disabled:
+    // https://en.gamegpu.com/geforce-rtx-2xx-series/geforce-rtx-2080 (46, 14 Gbit/s, 1.71 GHz)
+    {p4::gpu, true, 46, 1.71,
+     "NVIDIA's data sheet of the RTX 2080; the paper's table 7 has the full chip's 48"},
+    // P4, section 4.1: "Intel Core i7-4790K", without a clock. At most 4.4 GHz:
+    // https://computing.co.uk/news/2345213/intel-to-release-its-first-4ghz-microprocessor-in-weeks
     {p4::cpu, false, 1, 4.4,
      "Intel's data sheet, highest clock; that one core ran is our inference"},
+    // P5, section 4: "Intel Core2 CPU T5500 1.66GHz".
     {p5::cpu, false, 2, 1.66, "the paper"}};
 
 }  // namespace warpseal::papers::published

@@ -155,7 +155,7 @@ void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& sessi
     command
         ->add_option(
             "-c,--cipher", choice->cipher_mode,
-            "aes-256-ctr, aria-128-cbc, camellia-256-xts, …: a cipher and mode of `warpseal list`")
+            "aes-256-ctr, aria-128-cbc, camellia-256-xts, …: cipher and mode of `warpseal list`")
         ->type_name("CIPHER-MODE")
         ->required();
     command

@@ -20,8 +20,8 @@ Octets kem_answer_seed(uint64_t count);
 KemCoins kem_answer_coins(const warpseal_kem_info& set, const Octets& seed);
 // Returns the coins of item `item` of a set's digests.
 KemCoins kem_digest_coins(const warpseal_kem_info& set, uint64_t item);
-// Returns SHA3-256(rejection key ‖ ciphertext), the secret for an invalid ciphertext. The rejection
-// key is the end of the secret key.
+// Returns SHA3-256(rejection key ‖ ciphertext), the secret for an invalid ciphertext.
+// The rejection key is the end of the secret key.
 Octets kem_rejected_secret(const Octets& secret_key, const Octets& ciphertext);
 
 }  // namespace warpseal::cli

@@ -1,10 +1,10 @@
-// Seals, opens and describes files: interprets options, writes or reads the header, and reports
-// results.
+// Seals, opens, rescues and describes files: writes or reads the header, and reports results.
 #include "container/file.h"
 
 #include <cstring>
 #include <new>
 
+#include "container/call.h"
 #include "container/header.h"
 #include "container/rescue.h"
 
@@ -13,134 +13,8 @@ namespace {
 
 using ull = unsigned long long;
 
-// State of one call: input, output, options, progress and result.
-struct Call {
-    Engine& engine;
-    const warpseal_file_options& options;
-    Progress progress;
-    Source source;
-    Sink sink;
-    PipelineResult done;
-    uint64_t head_bytes = 0;  // offset of the first chunk
-    bool header_copies_differ = false;
-    warpseal_rescue* rescue = nullptr;  // set for a rescue
-    Fault fault;
-
-    Call(Engine& its_engine, int in_fd, int out_fd, const warpseal_file_options& its_options)
-        : engine(its_engine),
-          options(its_options),
-          progress(its_options.progress, its_options.progress_user),
-          source(in_fd, progress),
-          sink(out_fd, its_options.any_order != 0 ? Order::any : Order::strict, progress) {}
-    Call(const Call&) = delete;
-
-    bool bare() const { return options.format == WARPSEAL_FORMAT_COBBLESTONE; }
-    Bytes secret_bytes(size_t i) const {
-        return {static_cast<const uint8_t*>(options.secrets[i].bytes),
-                options.secrets[i].byte_count};
-    }
-    // Tells the caller that the secrets are no longer read.
-    void secrets_used() const {
-        if (options.secrets_used != nullptr) options.secrets_used(options.secrets_user);
-    }
-    Bytes context() const {
-        return {static_cast<const uint8_t*>(options.context), options.context_bytes};
-    }
-    Argon2Cost cost() const {
-        return {
-            options.argon2_passes != 0 ? options.argon2_passes : argon2_default.passes,
-            options.argon2_memory_kib != 0 ? options.argon2_memory_kib : argon2_default.memory_kib};
-    }
-};
-
-// Reads an enumerator, which a C caller may have set to any number.
-template <class Enum>
-uint32_t number(const Enum& value) {
-    static_assert(sizeof value == sizeof(uint32_t));
-    uint32_t out;
-    memcpy(&out, &value, sizeof out);
-    return out;
-}
-
-warpseal_status check_bare(Call& call) {
-    const warpseal_file_options& options = call.options;
-    if (options.secret_count != 1 || number(options.secrets[0].type) != WARPSEAL_SECRET_KEY) {
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
-                              "the cobblestone format takes exactly one key, and no passphrase");
-    }
-    const Suite* const suite = suite_by_key_bytes(options.secrets[0].byte_count);
-    if (suite == nullptr) {
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
-                              "the cobblestone format takes a key of 16 or 32 bytes, not %zu",
-                              options.secrets[0].byte_count);
-    }
-    if (options.suite != nullptr && std::strcmp(options.suite, suite->name) != 0) {
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
-                              "a key of %zu bytes means %s in the cobblestone format",
-                              options.secrets[0].byte_count, suite->name);
-    }
-    return WARPSEAL_OK;
-}
-
-warpseal_status check_secret(const warpseal_secret& secret, Fault& fault) {
-    if (secret.bytes == nullptr || secret.byte_count == 0)
-        return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key or passphrase is empty");
-    switch (number(secret.type)) {
-        case WARPSEAL_SECRET_KEY:
-            if (secret.byte_count == 32) return WARPSEAL_OK;
-            return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                             "a key file holds exactly 32 bytes, not %zu", secret.byte_count);
-        case WARPSEAL_SECRET_PASSPHRASE:
-            if (secret.byte_count <= 65536) return WARPSEAL_OK;
-            return fault.say(WARPSEAL_INVALID_ARGUMENT, "a passphrase has at most 65536 bytes");
-    }
-    return fault.say(WARPSEAL_INVALID_ARGUMENT, "a secret is neither a key nor a passphrase");
-}
-
-warpseal_status check_options(Call& call) {
-    const warpseal_file_options& options = call.options;
-    if (options.secrets == nullptr || options.secret_count == 0) {
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "no key and no passphrase was given");
-    }
-    const uint32_t format = number(options.format);
-    if (format == WARPSEAL_FORMAT_COBBLESTONE) return check_bare(call);
-    if (format != WARPSEAL_FORMAT_WARPSEAL)
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "no such file format");
-    if (options.context_bytes != 0)
-        return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
-                              "only the cobblestone format takes a context");
-    for (size_t i = 0; i < options.secret_count; ++i) {
-        if (check_secret(options.secrets[i], call.fault) != WARPSEAL_OK) return call.fault.status;
-    }
-    return WARPSEAL_OK;
-}
-
-warpseal_status check_sealing(Call& call, const Suite*& suite) {
-    const warpseal_file_options& options = call.options;
-    suite = options.suite == nullptr ? &default_suite : suite_by_name(options.suite);
-    if (call.bare()) suite = suite_by_key_bytes(options.secrets[0].byte_count);
-    if (suite == nullptr)
-        return call.fault.say(WARPSEAL_UNSUPPORTED, "there is no cipher suite %.40s",
-                              options.suite);
-    if (options.secret_count > WARPSEAL_MAX_SLOTS) {
-        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED, "a file has at most %d key slots",
-                              WARPSEAL_MAX_SLOTS);
-    }
-    uint64_t all_work = 0;
-    for (size_t i = 0; i < options.secret_count; ++i)
-        all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(call.cost()) : 0;
-    if (!within_bounds(call.cost()) || all_work > argon2_work_max) {
-        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED,
-                              "Argon2id takes 1 to %u passes over %u to %u KiB, and %llu passes "
-                              "times KiB for all passphrases together",
-                              argon2_passes_max, argon2_memory_kib_min, argon2_memory_kib_max,
-                              ull{argon2_work_max});
-    }
-    return WARPSEAL_OK;
-}
-
 // Writes everything before the chunks, and derives the key of the chunks.
-warpseal_status write_head(Call& call, const Suite& suite, PayloadKey& payload) {
+warpseal_status write_head(FileCall& call, const Suite& suite, PayloadKey& payload) {
     uint8_t head[payload_head_bytes];
     if (call.bare()) {
         const Bytes context = call.context();
@@ -189,7 +63,7 @@ warpseal_status read_header(Source& source, Header& header, Fault& fault) {
     return WARPSEAL_OK;
 }
 
-warpseal_status read_payload_head(Call& call, uint8_t head[payload_head_bytes]) {
+warpseal_status read_payload_head(FileCall& call, uint8_t head[payload_head_bytes]) {
     size_t have = 0;
     if (call.source.read(call.head_bytes, head, payload_head_bytes, have, call.fault) !=
         WARPSEAL_OK)
@@ -202,7 +76,7 @@ warpseal_status read_payload_head(Call& call, uint8_t head[payload_head_bytes]) 
         ull{call.head_bytes}, payload_head_bytes);
 }
 
-warpseal_status read_head(Call& call, const Suite*& suite, PayloadKey& payload) {
+warpseal_status read_head(FileCall& call, const Suite*& suite, PayloadKey& payload) {
     uint8_t head[payload_head_bytes];
     if (call.bare()) {
         suite = suite_by_key_bytes(call.options.secrets[0].byte_count);
@@ -245,7 +119,7 @@ uint64_t text_of(uint64_t bytes) {
                             : bytes / chunk_bytes * chunk_text_bytes + rest - tag_bytes;
 }
 
-warpseal_status seal_call(Call& call) {
+warpseal_status seal_call(FileCall& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
     if (check_options(call) != WARPSEAL_OK || check_sealing(call, suite) != WARPSEAL_OK)
@@ -263,7 +137,7 @@ warpseal_status seal_call(Call& call) {
     return call.sink.finish(call.head_bytes + call.done.written_bytes, call.fault);
 }
 
-warpseal_status open_call(Call& call) {
+warpseal_status open_call(FileCall& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
     if (check_options(call) != WARPSEAL_OK || read_head(call, suite, payload) != WARPSEAL_OK)
@@ -283,7 +157,7 @@ uint64_t rescue_bytes(uint64_t bytes) {
     return text != UINT64_MAX ? text : bytes / chunk_bytes * chunk_text_bytes;
 }
 
-warpseal_status rescue_call(Call& call) {
+warpseal_status rescue_call(FileCall& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
     if (!call.source.regular())
@@ -317,10 +191,10 @@ warpseal_status report(const Fault& fault, warpseal_file_result& result) {
     return fault.status;
 }
 
-warpseal_status run(warpseal_status (*work)(Call&), Engine& engine, int in_fd, int out_fd,
+warpseal_status run(warpseal_status (*work)(FileCall&), Engine& engine, int in_fd, int out_fd,
                     const warpseal_file_options& options, warpseal_file_result& result,
                     bool sealing, warpseal_rescue* rescue = nullptr) {
-    Call call(engine, in_fd, out_fd, options);
+    FileCall call(engine, in_fd, out_fd, options);
     call.rescue = rescue;
     try {
         if (call.source.is_same_file(out_fd)) {

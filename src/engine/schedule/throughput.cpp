@@ -97,7 +97,8 @@ Speed Throughput::of(const CallClass& call_class, int party) const {
     return speed;
 }
 
-void Throughput::calibrate(const CallClass& call_class, const void* state) {
+void Throughput::calibrate(const CallClass& call_class, const void* state,
+                           Clock::time_point (*now)()) {
     if (call_class.entry == BackendEntry::batch) return;
     const CallClass kind = of_any_scale(call_class);
     {
@@ -110,10 +111,9 @@ void Throughput::calibrate(const CallClass& call_class, const void* state) {
     Secret<calibration_bytes> text;
     double least = 0;
     for (int i = 0; i < calibration_runs; ++i) {
-        const auto begin = std::chrono::steady_clock::now();
+        const Clock::time_point begin = now();
         run_once(call_class, state, text.data());
-        const double seconds =
-            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const double seconds = std::chrono::duration<double>(now() - begin).count();
         least = i == 0 ? seconds : std::min(least, seconds);
     }
     const std::lock_guard lock(mutex_);

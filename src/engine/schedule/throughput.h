@@ -2,6 +2,7 @@
 // calibrated on a short text.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -36,6 +37,7 @@ uint8_t scale_of(uint64_t bytes);
 class Throughput {
 public:
     static constexpr int cores = -1;
+    using Clock = std::chrono::steady_clock;
 
     // threads: number of threads that the party `cores` stands for.
     explicit Throughput(unsigned threads) : threads_(threads) {}
@@ -45,7 +47,8 @@ public:
     // Falls back to other ciphers' rate on that GPU, or to the result of `calibrate` for the CPU.
     Speed of(const CallClass& call_class, int party) const;
     // Measures one core on 64 KiB, once per class. Does nothing for batches.
-    void calibrate(const CallClass& call_class, const void* state);
+    void calibrate(const CallClass& call_class, const void* state,
+                   Clock::time_point (*now)() = Clock::now);
     // Records a finished shard. Ignores small shards and the first of its kind, which pays for
     // pinning and page faults.
     // Called by threads that must not throw: out of memory, the measurement is dropped.

@@ -16,7 +16,9 @@ struct Sides {
     std::atomic<bool> prepares_decapsulation{false};
     std::atomic<bool> computes{true};  // false: the outputs stay as they are
     std::atomic<warpseal_status> opens{WARPSEAL_OK}, pins{WARPSEAL_OK};
-    Gate opening, preparing;
+    // The preparation waits there: as it opens the GPU, before it pins memory, and in the first
+    // decapsulation of its self-test.
+    Gate opening, preparing, decapsulating;
     std::atomic<std::thread::id> preparer{};
     std::array<std::atomic<const uint8_t*>, 16> begins{};
     std::atomic<size_t> block_bytes{0};
@@ -61,8 +63,10 @@ inline warpseal_status kem_host_by_script(const GpuBackend& fake, const CudaKem&
         }
     }
     if (operation == KemOperation::decapsulate &&
-        std::this_thread::get_id() == sides->preparer.load())
+        std::this_thread::get_id() == sides->preparer.load()) {
         sides->prepares_decapsulation = true;
+        sides->decapsulating.pass();
+    }
     if (sides->computes || operation != KemOperation::encapsulate)
         return fake.kem_host(0, kem, operation, batch, batch.count, coins, done, failed);
     if (batch.statuses != nullptr) std::fill_n(batch.statuses, batch.count, WARPSEAL_OK);

@@ -35,13 +35,14 @@ void submit_all(KemBatcher& batcher, KemOperation operation, Items& items) {
     ASSERT_TRUE(soon([&] { return items.all_done(); }));
 }
 
-// Keys, ciphertexts and secrets all through batches: they match only if every item has its own
-// values. They equal those of a direct call.
+// Keys, ciphertexts and secrets all through full batches: they match only if every item has its
+// own values. They equal those of a direct call.
 TEST(KemBatcher, EveryItemHasItsOwnOutput) {
+    constexpr size_t full = 100, most_items = 4 * full + 1, least_items = full + 1;
     const auto engine = engine_on("cpu");
-    KemBatcher batcher(*engine, with(100, 50ms), system_random);
+    KemBatcher batcher(*engine, full_batches(full), system_random);
     for (const kem::Params* params : kem::sets) {
-        Items items(params == &set ? 450 : 30, *params);
+        Items items(params == &set ? most_items : least_items, *params);
         for (const KemOperation operation : operations) {
             submit_all(batcher, operation, items);
             EXPECT_EQ(items.good(), items.count);
@@ -53,9 +54,10 @@ TEST(KemBatcher, EveryItemHasItsOwnOutput) {
             EXPECT_NE(0, std::memcmp(&items.sent[32 * i], &items.sent[32 * i - 32], 32));
     }
     const auto counts = counts_of(batcher);
-    EXPECT_EQ(counts.requests, 3u * (450 + 5 * 30));
+    EXPECT_EQ(counts.requests, 3 * (most_items + 5 * least_items));
     EXPECT_EQ(counts.batched_requests, counts.requests);
-    EXPECT_EQ(counts.largest_batch, 100u);
+    EXPECT_EQ(counts.largest_batch, full);
+    EXPECT_EQ(counts.batches, 3u * (5 + 5 * 2));  // with the first request of each kind, alone
     EXPECT_EQ(counts.failures + counts.full_queue + counts.no_thread + counts.redone, 0u);
 }
 
@@ -93,7 +95,7 @@ TEST(KemBatcher, SixteenThreadsMixedWaitingAndNot) {
 
 TEST(KemBatcher, BadItemsDoNotAffectOthers) {
     const auto engine = engine_on("cpu");
-    KemBatcher batcher(*engine, with(256, 100ms), system_random);
+    KemBatcher batcher(*engine, full_batches(199), system_random);
     Items items(200);
     items.fill(*engine, keypair);
     for (size_t i = 3; i < items.count; i += 7)
@@ -109,7 +111,7 @@ TEST(KemBatcher, BadItemsDoNotAffectOthers) {
     const auto counts = counts_of(batcher);
     EXPECT_EQ(counts.failures, bad);
     EXPECT_EQ(counts.redone, 0u);
-    EXPECT_GT(counts.largest_batch, 20u);
+    EXPECT_EQ(counts.largest_batch, 199u);
     // A ciphertext that matches no key is not an error.
     items.fill(*engine, keypair);
     items.fill(*engine, encapsulate);
@@ -554,13 +556,15 @@ TEST(KemBatcher, SubmissionsFromDoneAreRefusedAtTheEnd) {
         KemBatcher* batcher;
         Items& items;
         std::atomic<bool> ending{false};
-        std::atomic<int> at_the_end{0}, last{-1};
+        std::atomic<int> done{0}, last{-1};
+        BatcherClock::time_point end{};  // set before `ending`
         void next() {
             warpseal_kem_request one = items.request(keypair, 0);
             one.user = this;
             one.done = [](void* user, warpseal_status) {
                 Chain& chain = *static_cast<Chain*>(user);
-                if (chain.ending && ++chain.at_the_end > 1000) return;
+                ++chain.done;
+                if (chain.ending && BatcherClock::now() > chain.end) return;
                 chain.next();
             };
             last = batcher->submit(one);
@@ -570,11 +574,12 @@ TEST(KemBatcher, SubmissionsFromDoneAreRefusedAtTheEnd) {
         KemBatcher batcher(*engine, with(64, 1ms), system_random);
         chain.batcher = &batcher;
         chain.next();
-        std::this_thread::sleep_for(5ms);
+        ASSERT_TRUE(soon([&] { return chain.done > 3; }));
+        // The main thread may run late, so the number of requests until the end is open.
+        chain.end = BatcherClock::now() + 60s;
         chain.ending = true;
     }
     EXPECT_EQ(chain.last, WARPSEAL_LIMIT_EXCEEDED);
-    EXPECT_LT(chain.at_the_end, 1000);
 }
 
 void submit_up_to(KemBatcher& batcher, Items& items, size_t end) {
@@ -691,10 +696,10 @@ TEST(KemBatcher, NoSecretOfABatchRemains) {
     GTEST_SKIP() << "NOT RUN: sanitizers keep memory of their own";
 #endif
     const auto engine = engine_on("cpu");
-    KemBatcher batcher(*engine, with(4096, 100ms), system_random);
+    KemBatcher batcher(*engine, full_batches(69), system_random);
     Items items(70);
     for (const KemOperation operation : operations) submit_all(batcher, operation, items);
-    EXPECT_GT(counts_of(batcher).largest_batch, 16u);
+    EXPECT_EQ(counts_of(batcher).largest_batch, 69u);
     residue::Patterns patterns;
     const auto hide = [&](Text& text, size_t stride) {
         for (size_t i = 0; i < items.count; ++i)

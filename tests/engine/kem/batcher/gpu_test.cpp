@@ -25,6 +25,7 @@ protected:
     ~KemBatcherOnGpu() override {
         sides_.opening.set_open(true);
         sides_.preparing.set_open(true);
+        sides_.decapsulating.set_open(true);
     }
     std::unique_ptr<Engine> unprepared_engine() {
         sides_.preparing.set_open(false);
@@ -139,6 +140,8 @@ TEST_F(KemBatcherOnGpu, LargeBatchesGoThereAndSmallOnesToTheCores) {
     constexpr size_t small = 40;
     Items few(small);
     std::copy_n(items_.publics.begin(), few.publics.size(), few.publics.begin());
+    // Until then the preparation leases no pinned block.
+    sides_.decapsulating.set_open(false);
     {
         KemBatcher batcher(*engine, full_batches(large), system_random);
         bursts_until_the_gpu_serves(batcher);
@@ -150,6 +153,7 @@ TEST_F(KemBatcherOnGpu, LargeBatchesGoThereAndSmallOnesToTheCores) {
         sides_.gpu_items = 0;
         for (size_t i = 0; i < small; ++i)
             ASSERT_EQ(few.submit(batcher, encapsulate, i), WARPSEAL_OK);
+        sides_.decapsulating.set_open(true);
     }
     EXPECT_EQ(few.good(), small);
     EXPECT_EQ(sides_.gpu_items, 0u);

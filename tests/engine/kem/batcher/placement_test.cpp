@@ -106,7 +106,7 @@ TEST_F(KemPlaced, TheGpuGetsNoMoreThanItCanTake) {
     EXPECT_EQ(on_gpu(1000, 400, true), 400u);
 }
 
-// What is queued on a side counts: 400 items are 4 ms of the cores, and 1.4 ms of the GPU.
+// Placement counts the queued shares of a side: 400 items are 4 ms of the cores, 1.4 ms of the GPU.
 TEST_F(KemPlaced, QueuedBatchesCount) {
     EXPECT_EQ(on_gpu(400), 400u);
     std::vector<uint64_t> queued;

@@ -1,0 +1,54 @@
+// A call that seals, opens or rescues a file: its state, and the checks of its options.
+#pragma once
+
+#include "container/derive.h"
+#include "container/pipeline.h"
+
+namespace warpseal::container {
+
+// State of one call: input, output, options, progress and result.
+struct FileCall {
+    Engine& engine;
+    const warpseal_file_options& options;
+    Progress progress;
+    Source source;
+    Sink sink;
+    PipelineResult done;
+    uint64_t head_bytes = 0;  // offset of the first chunk
+    bool header_copies_differ = false;
+    warpseal_rescue* rescue = nullptr;  // set for a rescue
+    Fault fault;
+
+    FileCall(Engine& its_engine, int in_fd, int out_fd, const warpseal_file_options& its_options)
+        : engine(its_engine),
+          options(its_options),
+          progress(its_options.progress, its_options.progress_user),
+          source(in_fd, progress),
+          sink(out_fd, its_options.any_order != 0 ? Order::any : Order::strict, progress) {}
+    FileCall(const FileCall&) = delete;
+
+    bool bare() const { return options.format == WARPSEAL_FORMAT_COBBLESTONE; }
+    Bytes secret_bytes(size_t i) const {
+        return {static_cast<const uint8_t*>(options.secrets[i].bytes),
+                options.secrets[i].byte_count};
+    }
+    // Tells the caller that the secrets are no longer read.
+    void secrets_used() const {
+        if (options.secrets_used != nullptr) options.secrets_used(options.secrets_user);
+    }
+    Bytes context() const {
+        return {static_cast<const uint8_t*>(options.context), options.context_bytes};
+    }
+    Argon2Cost cost() const {
+        return {
+            options.argon2_passes != 0 ? options.argon2_passes : argon2_default.passes,
+            options.argon2_memory_kib != 0 ? options.argon2_memory_kib : argon2_default.memory_kib};
+    }
+};
+
+// Check what the caller gave. On failure call.fault names the option.
+warpseal_status check_options(FileCall& call);
+// suite: set to the suite of the new file.
+warpseal_status check_sealing(FileCall& call, const Suite*& suite);
+
+}  // namespace warpseal::container
