@@ -1,102 +1,124 @@
-// Memory, pages, threads and random bytes may be refused at any moment: every call returns a
-// status, and the next one works.
+// Memory, pages, threads and random bytes may be refused at any moment, and a GPU may fail at any
+// step. Every call returns a documented status, and the next one works.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <string>
 
-#include "refused.h"
-#include "works.h"
+#include "handles.h"
+#include "runner.h"
+#include "support/public_functions.h"
 
 namespace {
 
-using refused::Which;
-using works::Named;
+using injection::Fault;
+using runner::Named;
+using runner::Outcome;
 
-// Exit statuses of a child.
-constexpr int whole = 0, gave_a_status = 10, gave_another_status = 11, failed_afterwards = 12,
-              not_reached = 13;
+const std::vector<Fault> requests = {Fault::request, Fault::requests};
+const std::vector<Fault> gpu_steps = {Fault::gpu_memory, Fault::gpu_launch, Fault::gpu_lost};
 
-bool documented(warpseal_status status) {
-    // WARPSEAL_LIMIT_EXCEEDED: a batcher that gets no thread.
-    return status == WARPSEAL_OUT_OF_MEMORY || status == WARPSEAL_NO_RANDOM ||
-           status == WARPSEAL_LIMIT_EXCEEDED;
-}
+const Named all[] = {
+    {"messages", works::messages, requests},
+    {"batches", works::batches, requests},
+    {"catalogue", works::catalogue, requests},
+    {"host_memory", works::host_memory, requests},
+    {"drbg", works::drbg, requests},
+    {"files", works::files, requests},
+    {"kem_one", works::kem_one, requests},
+    {"kem_many", works::kem_many, requests},
+    {"pool", works::pool, requests},
+    {"batcher", works::batcher, requests},
+    {"gpu_messages", works::messages, gpu_steps},
+    {"gpu_batches", works::batches, gpu_steps},
+    {"gpu_files", works::files, gpu_steps},
+    {"gpu_host_memory", works::host_memory, gpu_steps},
+    {"gpu_drbg", works::drbg, gpu_steps},
+    {"gpu_kem", works::kem_one, gpu_steps},
+    {"gpu_pool", works::pool, gpu_steps},
+    {"device_memory", works::device_memory, gpu_steps},
+    {"device_batches", works::device_batches, gpu_steps},
+    {"device_kem", works::device_kem, gpu_steps},
+};
 
-[[noreturn]] void child(works::Work work, long number, Which which) {
-    (void)alarm(300);  // SIGALRM ends a hang here
-    refused::begin(number, which);
-    const warpseal_status status = work();
-    const long requests = refused::end();
-    if (status != WARPSEAL_OK && !documented(status))
-        std::fprintf(stderr, "status %d\n", static_cast<int>(status));
-    if (status != WARPSEAL_OK && !documented(status)) _exit(gave_another_status);
-    const warpseal_status again = work();
-    if (again != WARPSEAL_OK)
-        std::fprintf(stderr, "status %d afterwards\n", static_cast<int>(again));
-    if (again != WARPSEAL_OK) _exit(failed_afterwards);
-    if (requests <= number) _exit(not_reached);
-    _exit(status == WARPSEAL_OK ? whole : gave_a_status);
-}
+// Functions in which no request and no step of a GPU is made, and the reason.
+const std::map<std::string, const char*> cannot_fail = {
+    {"warpseal_status_text", "a constant"},
+    {"warpseal_version", "a constant"},
+    {"warpseal_mode_name", "a constant"},
+    {"warpseal_cipher_at", "a table"},
+    {"warpseal_target_at", "a table"},
+    {"warpseal_kem_at", "a table"},
+    {"warpseal_wipe", "writes memory"},
+    {"warpseal_engine_destroy", "frees"},
+    {"warpseal_key_destroy", "frees"},
+    {"warpseal_host_free", "frees"},
+    {"warpseal_device_free", "frees"},
+    {"warpseal_drbg_destroy", "frees"},
+    {"warpseal_kem_pool_destroy", "frees"},
+    {"warpseal_kem_pool_release", "writes memory"},
+    {"warpseal_kem_batcher_counts_read", "copies counts"},
+};
 
-std::string ending(int status) {
-    if (WIFSIGNALED(status)) return std::string("signal ") + strsignal(WTERMSIG(status));
-    switch (WEXITSTATUS(status)) {
-        case whole: return "whole";
-        case gave_a_status: return "a status";
-        case gave_another_status: return "a status that does not tell of refused requests";
-        case failed_afterwards: return "the next call failed, too";
-        case works::wrong: return "wrong bytes";
-        default: return "exit code " + std::to_string(WEXITSTATUS(status));
-    }
-}
-
-// Runs the work with that request refused. Returns false if it makes fewer requests.
-bool refused_at(const Named& named, long number, Which which, long& statuses) {
-    const pid_t pid = fork();
-    if (pid == 0) child(named.work, number, which);
-    int status = 0;
-    EXPECT_EQ(waitpid(pid, &status, 0), pid);
-    if (WIFEXITED(status) && WEXITSTATUS(status) == not_reached) return false;
-    const bool good =
-        WIFEXITED(status) && (WEXITSTATUS(status) == whole || WEXITSTATUS(status) == gave_a_status);
-    EXPECT_TRUE(good) << named.name << ", request " << number
-                      << (which == Which::that_one ? "" : " and all after it")
-                      << " refused: " << ending(status);
-    statuses += WEXITSTATUS(status) == gave_a_status;
-    return true;
+// The outcome of a work, which is computed once.
+const Outcome& outcome_of(const Named& named) {
+    static std::map<std::string, Outcome> known;
+    static const bool prepared = [] {
+        works::prepare();
+        return true;
+    }();
+    (void)prepared;
+    const auto found = known.find(named.name);
+    if (found != known.end()) return found->second;
+    const bool on_gpu = injection::is_of_gpu(named.faults[0]);
+    if (on_gpu) injection::use_fake_gpu();
+    works::device = on_gpu ? "cuda" : "cpu";
+    return known[named.name] = runner::run(named);
 }
 
 class Failures : public testing::TestWithParam<Named> {};
 
-TEST_P(Failures, EveryRequestMayBeRefused) {
-    if (GetParam().self_tested) {
-        ASSERT_EQ(GetParam().work(), WARPSEAL_OK);
-    }
-    for (const Which which : {Which::that_one, Which::all_from_then_on}) {
-        // The number of requests varies with the threads: three consecutive unreached numbers end
-        // the loop.
-        long number = 0, statuses = 0;
-        for (int missed = 0; missed < 3; ++number)
-            missed = refused_at(GetParam(), number, which, statuses) ? 0 : missed + 1;
-        EXPECT_GT(number, 3) << "nothing is refused";
+TEST_P(Failures, EveryOneEndsInAStatus) {
+    const Outcome& outcome = outcome_of(GetParam());
+    for (const std::string& complaint : outcome.complaints) ADD_FAILURE() << complaint;
+    long statuses = 0;
+    for (const auto& [name, points] : outcome.functions) statuses += points.statuses;
+    EXPECT_GT(outcome.runs, 8) << "nothing fails";
+    if (!injection::is_of_gpu(GetParam().faults[0])) {
         EXPECT_GT(statuses, 0);
-        std::printf("%s, %s: %ld requests, %ld ended in a status\n", GetParam().name,
-                    which == Which::that_one ? "one refused" : "all refused from one on", number,
-                    statuses);
     }
+    std::printf("%s: %ld runs, %ld of them ended in a status\n", GetParam().name, outcome.runs,
+                statuses);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Works, Failures,
-    testing::Values(Named{"ciphers", works::ciphers, true}, Named{"batches", works::batches, true},
-                    Named{"files", works::files, true}, Named{"host_memory", works::host_memory},
-                    Named{"kem_one", works::kem_one}, Named{"kem_many", works::kem_many},
-                    Named{"pool", works::pool}, Named{"batcher", works::batcher},
-                    Named{"drbg", works::drbg, true}),
-    [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Works, Failures, testing::ValuesIn(all),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+// Fails until every new function of the headers has its failures here.
+TEST(FailurePoints, EveryFunctionHasThem) {
+    std::map<std::string, runner::Points> functions;
+    for (const Named& named : all)
+        for (const auto& [name, points] : outcome_of(named).functions) {
+            functions[name].points += points.points;
+            functions[name].statuses += points.statuses;
+        }
+    const std::set<std::string> declared = tests::public_functions();
+    EXPECT_GT(declared.size(), 60u);
+    runner::Points sum;
+    std::printf("%-42s %8s %8s\n", "function", "faults", "statuses");
+    for (const std::string& name : declared) {
+        const runner::Points points = functions[name];
+        const bool excused = cannot_fail.contains(name);
+        std::printf("%-42s %8ld %8ld%s%s\n", name.c_str(), points.points, points.statuses,
+                    excused ? "  none: " : "", excused ? cannot_fail.at(name) : "");
+        EXPECT_EQ(points.points == 0, excused)
+            << name
+            << (excused ? " can fail: remove it from the list" : " has no injected fault here");
+        sum.points += points.points, sum.statuses += points.statuses;
+    }
+    std::printf("%-42s %8ld %8ld\n", "sum", sum.points, sum.statuses);
+    for (const auto& [name, reason] : cannot_fail)
+        EXPECT_TRUE(declared.contains(name)) << name << " is not declared";
+}
 
 }  // namespace

@@ -1,31 +1,54 @@
-// Work for the tests of refused requests: each entry of the C interface, in a process of its own.
+// Work for the tests of injected faults: calls of every function of the C interface, in a process
+// of its own.
 #pragma once
+
+#include <cstddef>
+#include <cstdint>
 
 #include "warpseal/warpseal.h"
 
 namespace works {
 
-// Runs to its end or to the first status other than WARPSEAL_OK, frees its objects, and returns
-// that status. On wrong bytes it calls exit(3) with `wrong`.
+// Calls functions until one does not return WARPSEAL_OK, frees its objects, and returns that
+// status. Wrong results, and outputs that must not be there, end the process: handles.h.
 using Work = warpseal_status (*)();
 inline constexpr int wrong = 99;
 
-struct Named {
-    const char* name;
-    Work work;
-    // True if its self-tests run before, in the parent. Those of ciphers make thousands of
-    // requests, which c_api_memory_test.cpp refuses.
-    bool self_tested = false;
-};
+// Input of every work: bytes without a pattern that an output is filled with. They are static, as
+// the work's own buffers must not be refused.
+inline constexpr size_t text_bytes = 1 << 20;
+extern uint8_t text[text_bytes];
+extern const uint8_t secret[64];
 
-warpseal_status ciphers();
+// Computes what the works need, and runs their self-tests. Called once, before them.
+void prepare();
+
+// The public function in which the first fault of this process happened; null: none did.
+extern const char* failed_function;
+
+// Cipher calls (works_messages.cpp), with the outputs of `prepare` to compare with.
+void prepare_messages();
+warpseal_status messages();
 warpseal_status batches();
-warpseal_status files();
+// Host memory, catalogues, random bytes (works_memory.cpp).
+warpseal_status catalogue();
 warpseal_status host_memory();
+warpseal_status drbg();
+// Files (works_files.cpp).
+void prepare_files();
+warpseal_status files();
+// Key encapsulation (works_kem.cpp).
+void prepare_kem();
 warpseal_status kem_one();
 warpseal_status kem_many();
 warpseal_status pool();
 warpseal_status batcher();
-warpseal_status drbg();
+// Device memory, with the fake GPU (works_device.cpp).
+warpseal_status device_memory();
+warpseal_status device_batches();
+warpseal_status device_kem();
+// An engine and a key that are tested before their first use: in a process without results of
+// self-tests.
+warpseal_status self_test();
 
 }  // namespace works

@@ -2,47 +2,27 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <regex>
 #include <set>
-#include <sstream>
 
 #include "calls.h"
 #include "children.h"
+#include "support/public_functions.h"
 
 namespace {
 
 using namespace forks;
-
-std::string text_of(const std::filesystem::path& path) {
-    std::stringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
-
-// Returns the functions that the public headers declare.
-std::set<std::string> functions_of_headers() {
-    const std::regex declared(R"(WARPSEAL_API[^;()]*?\b(warpseal_\w+)\s*\()");
-    std::set<std::string> names;
-    for (const auto& header :
-         std::filesystem::directory_iterator(WARPSEAL_SOURCE "/include/warpseal")) {
-        const std::string text = text_of(header.path());
-        for (std::sregex_iterator one(text.begin(), text.end(), declared), end; one != end; ++one)
-            names.insert((*one)[1]);
-    }
-    return names;
-}
 
 // Fails until every new function is called here.
 TEST(Forks, EveryFunctionIsCalled) {
     std::string sources;
     for (const auto& source : std::filesystem::directory_iterator(WARPSEAL_SOURCE "/tests/forks"))
         if (source.path().filename().string().starts_with("calls"))
-            sources += text_of(source.path());
+            sources += tests::text_of(source.path());
     std::set<std::string> listed;
     for (const Calls& calls : every_call())
         listed.insert(calls.functions.begin(), calls.functions.end());
-    const std::set<std::string> declared = functions_of_headers();
+    const std::set<std::string> declared = tests::public_functions();
     EXPECT_GT(declared.size(), 60u);
     for (const std::string& name : declared) {
         EXPECT_TRUE(listed.contains(name))

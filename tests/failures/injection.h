@@ -1,0 +1,33 @@
+// What fails in a run: system requests, or steps of the fake GPU.
+#pragma once
+
+#include <cstdint>
+
+namespace injection {
+
+enum class Fault : unsigned char {
+    nothing,
+    request,        // one system request is refused
+    requests,       // and all after it
+    gpu_memory,     // one step of the GPU finds no memory
+    gpu_launch,     // one step of the GPU fails, but not the GPU
+    gpu_lost,       // the GPU is lost from that step on
+};
+const char* name_of(Fault fault);
+inline bool is_of_gpu(Fault fault) { return fault >= Fault::gpu_memory; }
+
+// Begins a run in which request or step number `number`, from 0, fails.
+void begin(Fault fault, long number);
+// Returns true once something failed since begin.
+bool happened();
+struct Ended {
+    long count = 0;                   // requests or steps in the run
+    const char* complaint = nullptr;  // about use of the GPU; null: none
+};
+// Ends the run. All engines of it are destroyed.
+Ended end();
+
+// Lets engines have the fake GPU. Called before the first of them.
+void use_fake_gpu();
+
+}  // namespace injection

@@ -1,0 +1,158 @@
+// Files: sealing, opening, rescue, information.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "handles.h"
+#include "works.h"
+
+namespace works {
+namespace {
+
+uint8_t sealed[text_bytes + 100000], damaged[sizeof sealed + 100], read_back[sizeof damaged];
+size_t sealed_bytes = 0;
+
+// A file without a name.
+class MemoryFile {
+public:
+    MemoryFile() : descriptor_(memfd_create("", MFD_CLOEXEC)) {}
+    MemoryFile(const uint8_t* bytes, size_t count) : MemoryFile() {
+        if (pwrite(descriptor_, bytes, count, 0) != static_cast<ssize_t>(count))
+            complain("the test", "cannot write its input");
+    }
+    ~MemoryFile() { (void)close(descriptor_); }
+    MemoryFile(const MemoryFile&) = delete;
+    MemoryFile& operator=(const MemoryFile&) = delete;
+    int get() const { return descriptor_; }
+    // Copies what it contains to read_back.
+    size_t read() const {
+        const ssize_t bytes = pread(descriptor_, read_back, sizeof read_back, 0);
+        if (bytes < 0) complain("the test", "cannot read an output");
+        return static_cast<size_t>(bytes);
+    }
+
+private:
+    const int descriptor_;
+};
+
+const warpseal_secret secrets[] = {{WARPSEAL_SECRET_KEY, secret, 32},
+                                   {WARPSEAL_SECRET_PASSPHRASE, "passphrase", 10}};
+
+warpseal_file_options options_with(const warpseal_secret* first, size_t count) {
+    warpseal_file_options options = {};
+    options.struct_bytes = sizeof options;
+    options.secrets = first, options.secret_count = count;
+    options.argon2_passes = 1, options.argon2_memory_kib = 64;
+    return options;
+}
+
+// Opening tries the passphrase.
+warpseal_file_options opening() {
+    warpseal_file_options options = options_with(secrets + 1, 1);
+    options.argon2_passes = options.argon2_memory_kib = 0;
+    return options;
+}
+
+warpseal_file_result empty_result() {
+    warpseal_file_result result = {};
+    result.struct_bytes = sizeof result;
+    return result;
+}
+
+// The plaintext of a failed call is a prefix.
+void must_be_a_prefix(const char* function, const MemoryFile& opened, bool whole) {
+    const size_t bytes = opened.read();
+    if (bytes > text_bytes || (whole && bytes != text_bytes) ||
+        std::memcmp(read_back, text, bytes) != 0)
+        complain(function, "the output is no prefix of the text");
+}
+
+warpseal_status open_file(const Engine& engine, const uint8_t* bytes, size_t count) {
+    const MemoryFile in(bytes, count), opened;
+    const warpseal_file_options options = opening();
+    warpseal_file_result result = empty_result();
+    const warpseal_status status = checked("warpseal_file_open", {}, [&] {
+        return warpseal_file_open(engine.get(), in.get(), opened.get(), &options, &result);
+    });
+    must_be_a_prefix("warpseal_file_open", opened, status == WARPSEAL_OK);
+    if ((result.message[0] == 0) != (status == WARPSEAL_OK))
+        complain("warpseal_file_open", "a failure without a message");
+    return status;
+}
+
+// What was sealed must open.
+warpseal_status seal_file() {
+    const Engine engine(3);
+    const MemoryFile plain(text, text_bytes), output;
+    const warpseal_file_options options = options_with(secrets, 2);
+    warpseal_file_result result = empty_result();
+    return Steps({engine.status})
+        .then("warpseal_file_seal",
+              [&] {
+                  return warpseal_file_seal(engine.get(), plain.get(), output.get(), &options,
+                                            &result);
+              })
+        .run([&] {
+            const size_t bytes = output.read();
+            return open_file(engine, read_back, bytes);
+        });
+}
+
+warpseal_status open_prepared() {
+    const Engine engine(3);
+    return Steps({engine.status}).run([&] { return open_file(engine, sealed, sealed_bytes); });
+}
+
+// A changed chunk, and bytes after the end: a rescue that fails is never finished, and one that
+// does not finds the hole and the end.
+warpseal_status rescue_file() {
+    const Engine engine(3);
+    const MemoryFile in(damaged, sealed_bytes + 40), rescued;
+    const warpseal_file_options options = opening();
+    warpseal_file_result result = empty_result();
+    warpseal_rescue report = {};
+    report.struct_bytes = sizeof report;
+    return Steps({engine.status}).then("warpseal_file_rescue", [&] {
+        const warpseal_status status = warpseal_file_rescue(engine.get(), in.get(), rescued.get(),
+                                                            &options, &report, &result);
+        if (report.finished == 0) return status;
+        if (status != WARPSEAL_NOT_AUTHENTIC || report.hole_count != 1 || report.end_found != 1 ||
+            rescued.read() != text_bytes)
+            complain("warpseal_file_rescue", "a wrong result");
+        return WARPSEAL_OK;
+    });
+}
+
+warpseal_status file_information() {
+    const MemoryFile in(sealed, sealed_bytes);
+    warpseal_file_info info = {};
+    info.struct_bytes = sizeof info;
+    warpseal_file_result result = empty_result();
+    return Steps().then("warpseal_file_info_read", [&] {
+        return warpseal_file_info_read(in.get(), &info, &result);
+    });
+}
+
+}  // namespace
+
+warpseal_status files() {
+    return Steps().run(seal_file).run(open_prepared).run(rescue_file).run(file_information);
+}
+
+void prepare_files() {
+    const Engine engine(3);
+    const MemoryFile plain(text, text_bytes), output;
+    const warpseal_file_options options = options_with(secrets, 2);
+    warpseal_file_result result = empty_result();
+    if (warpseal_file_seal(engine.get(), plain.get(), output.get(), &options, &result) !=
+        WARPSEAL_OK)
+        complain("prepare_files", "a call fails");
+    sealed_bytes = output.read();
+    std::copy(read_back, read_back + sealed_bytes, sealed);
+    std::copy(sealed, sealed + sealed_bytes, damaged);
+    std::fill(damaged + 500000, damaged + 500040, uint8_t{0});
+    if (files() != WARPSEAL_OK) complain("prepare_files", "a call fails");
+}
+
+}  // namespace works
