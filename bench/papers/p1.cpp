@@ -147,7 +147,7 @@ private:
         options.threads_per_block = 1024;
         options.repetitions = 3;
         options.multiprocessors = count;
-        const auto figure = study_.step(ciphers[cipher].persistent_words, options);
+        auto figure = study_.step(ciphers[cipher].persistent_words, options);
         Row row{.table = &multiprocessors_table,
                 .row = fmt::format("{}, {} multiprocessors", ciphers[cipher].paper_name, count),
                 .unit = "Gbit/s"};

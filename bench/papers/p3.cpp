@@ -93,7 +93,7 @@ private:
     }
 
     Study::StepFigure print_step(const char* step, bool decrypts) {
-        const auto figure = study_.step(step_name(step, decrypts), bytes_);
+        auto figure = study_.step(step_name(step, decrypts), bytes_);
         Row row{.table = &ladder_table,
                 .row = fmt::format("{}{}, {}", step, step == our_step ? " (ours)" : "",
                                    decrypts ? "decryption" : "encryption"),
