@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <atomic>
 #include <barrier>
 #include <chrono>
 #include <cmath>
@@ -14,16 +13,11 @@
 #include <stdexcept>
 #include <thread>
 
+#include "bench/clients/submitter.h"
 #include "cli/support/command.h"
 
 namespace warpseal::tls {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 // Measures wall time, and CPU time of all threads of this process, since its construction.
 class Watch {
@@ -76,81 +70,6 @@ void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
 }
 
 }  // namespace
-
-// Thread that keeps its requests pending: each completed request is submitted again.
-class KemClients::Submitter {
-public:
-    explicit Submitter(std::vector<warpseal_kem_request> requests) : slots_(requests.size()) {
-        for (size_t i = 0; i < slots_.size(); ++i) {
-            slots_[i].submitter = this;
-            slots_[i].request = requests[i];
-            slots_[i].request.user = &slots_[i];
-            slots_[i].request.done = [](void* user, warpseal_status status) {
-                auto* slot = static_cast<Slot*>(user);
-                slot->submitter->complete(*slot, status);
-            };
-        }
-    }
-
-    // 0 seconds: submits each request once.
-    void run(warpseal_kem_batcher* batcher, double seconds) {
-        batcher_ = batcher;
-        latencies.clear();
-        const Clock::time_point start = Clock::now();
-        for (Slot& slot : slots_) submit(slot);
-        for (size_t waiting = slots_.size(); waiting > 0;) {
-            last_completed_.wait(nullptr, std::memory_order_acquire);
-            const bool again = seconds_since(start) < seconds && status == WARPSEAL_OK;
-            for (Slot *next, *slot = last_completed_.exchange(nullptr, std::memory_order_acquire);
-                 slot != nullptr; slot = next) {
-                next = slot->completed_before;
-                __builtin_prefetch(next, 1);  // Another core has written it.
-                latencies.push_back(
-                    std::chrono::duration<double>(slot->completed - slot->submitted).count());
-                if (again)
-                    submit(*slot);
-                else
-                    --waiting;
-            }
-        }
-    }
-
-    std::vector<double> latencies;
-    std::atomic<warpseal_status> status{WARPSEAL_OK};  // status of a failed request, if any
-
-private:
-    // Two cache lines; the answering thread touches only the first.
-    struct alignas(128) Slot {
-        Submitter* submitter;
-        Slot* completed_before;  // previous completed slot, not processed yet
-        Clock::time_point submitted, completed;
-        warpseal_kem_request request;
-    };
-
-    void submit(Slot& slot) {
-        slot.submitted = Clock::now();
-        const warpseal_status status_now = warpseal_kem_batcher_submit(batcher_, &slot.request);
-        if (status_now == WARPSEAL_OK) return;
-        complete(slot, status_now == WARPSEAL_LIMIT_EXCEEDED
-                           ? warpseal_kem_batcher_run(batcher_, &slot.request)
-                           : status_now);
-    }
-
-    void complete(Slot& slot, warpseal_status result) {
-        slot.completed = Clock::now();
-        if (result != WARPSEAL_OK) status = result;
-        Slot* before = last_completed_.load(std::memory_order_relaxed);
-        do slot.completed_before = before;
-        while (!last_completed_.compare_exchange_weak(before, &slot, std::memory_order_acq_rel,
-                                                      std::memory_order_relaxed));
-        if (before == nullptr) last_completed_.notify_one();
-    }
-
-    warpseal_kem_batcher* batcher_ = nullptr;
-    std::vector<Slot> slots_;
-    // In its own cache line, because other threads write it.
-    alignas(128) std::atomic<Slot*> last_completed_{nullptr};
-};
 
 KemClients::KemClients(warpseal_engine* clients_engine, const warpseal_kem_info& set,
                        uint64_t count)

@@ -21,6 +21,8 @@ struct KemFigure {
     double core_seconds_each() const { return core_seconds / static_cast<double>(exchanges); }
 };
 
+class Submitter;
+
 // Clients of one set: key pairs, and room for ciphertexts and secrets. The clients' own work is
 // never part of a figure.
 class KemClients {
@@ -62,7 +64,6 @@ public:
 private:
     warpseal_kem_batch items(uint64_t first, uint64_t count);
     warpseal_kem_request request(uint64_t item, bool decapsulates = false);
-    class Submitter;
     class Burst;
     using Submitters = std::vector<std::unique_ptr<Submitter>>;
     // Returns the requests of all clients, divided among the threads.

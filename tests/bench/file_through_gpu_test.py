@@ -13,6 +13,7 @@ sys.path[:0] = [str(ROOT / "tests/cli"), str(ROOT / "bench")]
 from file_paths import runs, stores, outcomes  # noqa: E402
 from file_paths.refusal import Refusal  # noqa: E402
 from program import NotRun, case, check, check_equal, main, wait_until  # noqa: E402
+from whole_file import write_whole  # noqa: E402
 
 FAKE = ROOT / "tests/bench/fake_warpseal"
 MIB = 1 / 1024  # in GiB
@@ -271,6 +272,30 @@ def refusals(p):
     refused(p, 2, "--json: there is no directory", *small, "--json", "/nowhere/report")
     if on_a_disk(p):
         refused(p, 2, "needs tmpfs", *small, "--tmpfs", p.directory)
+
+
+@case
+def a_report_that_cannot_be_written(p):
+    small = ("--gib", MIB, "--stores", "tmpfs", "--threads", 1, "--ciphers", "aes-256-gcm")
+    os.mkdir(p.file("taken"))
+    _, err = ended(*measure(p, *small, "--json", p.file("taken")), 16)
+    check("--json" in err and "taken" in err and "Traceback" not in err, err)
+    check_equal(os.listdir(p.file("taken")), [], "files in the directory")
+
+
+@case
+def a_report_replaces_an_older_one_only_when_it_is_whole(p):
+    report = pathlib.Path(p.file("report"))
+    write_whole(report, "old\n")
+    try:
+        write_whole(report, "new\n" + 100000 * "x" + "\udc00")  # no encoding of that exists
+        check(False, "it was written")
+    except UnicodeEncodeError:
+        check_equal(report.read_text(), "old\n", "the older report")
+    check_equal(os.listdir(p.directory), ["report"], "files")
+    write_whole(report, "new\n")
+    check_equal(report.read_text(), "new\n", "the report")
+    check_equal(os.listdir(p.directory), ["report"], "files")
 
 
 @case

@@ -20,12 +20,14 @@ bool KemPinnedBlocks::add(size_t bytes) {
     const Gpu& gpu = engine_.impl().gpus[0];
     {
         const std::lock_guard lock(mutex_);
-        free_.reserve(free_.size() + 1);
+        free_.reserve(pinned_ + 1);  // give_back() needs no memory
     }
     void* memory = nullptr;
     if (!gpu.is_open() || gpu.backend().host_alloc(gpu.device(), bytes, &memory) != WARPSEAL_OK)
         return false;
-    give_back({static_cast<uint8_t*>(memory), bytes});
+    const std::lock_guard lock(mutex_);
+    ++pinned_;
+    free_.emplace_back(static_cast<uint8_t*>(memory), bytes);
     return true;
 }
 

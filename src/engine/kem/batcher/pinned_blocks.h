@@ -29,7 +29,8 @@ public:
 
 private:
     Engine& engine_;
-    std::mutex mutex_;  // fork: a child has its own scheduler and blocks
+    std::mutex mutex_;   // fork: a child has its own scheduler and blocks
+    size_t pinned_ = 0;  // all blocks, free or leased
     std::vector<Block> free_;
 };
 

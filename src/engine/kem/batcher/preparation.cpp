@@ -31,6 +31,21 @@ constexpr unsigned idle_polls = 3;  // in a row
 // Polls of all steps that were asked for together, under a load without pauses.
 constexpr unsigned most_polls = 30;
 
+// A block that is zeroized and given back, also after an exception.
+struct Lease {
+    explicit Lease(KemPinnedBlocks& its_blocks) : blocks(its_blocks), block(its_blocks.lease()) {}
+    ~Lease() {
+        if (block.empty()) return;
+        wipe(block.data(), block.size());
+        blocks.give_back(block);
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+
+    KemPinnedBlocks& blocks;
+    const KemPinnedBlocks::Block block;
+};
+
 }  // namespace
 
 KemPreparation::KemPreparation(Engine& engine, const KemBatcherOptions& options,
@@ -142,11 +157,7 @@ KemPreparation::Outcome KemPreparation::prepare(KemKind kind) {
     const bool draws = kind.operation != KemOperation::decapsulate;
     if (kem_gpus(impl, kind.set, kind.operation, 1, draws, gpus) != WARPSEAL_OK) return {};
     std::optional<KemTimeModel> model;
-    if (const KemPinnedBlocks::Block block = blocks_.lease(); !block.empty()) {
-        model = timed(kind, block);
-        wipe(block.data(), block.size());
-        blocks_.give_back(block);
-    }
+    if (const Lease lease(blocks_); !lease.block.empty()) model = timed(kind, lease.block);
     if (!impl.gpus.any_open()) return {};
     return model.value_or(KemPlacement::assumed_gpu(kind));
 }

@@ -112,6 +112,31 @@ TEST_F(KemBatcherOnGpu, ThePreparationWaitsUntilTheBatcherIsIdle) {
     }
 }
 
+// The random source throws while an operation is timed: the block is zeroized and freed, and the
+// kind stays on the cores.
+TEST_F(KemBatcherOnGpu, ABlockIsGivenBackAfterAnException) {
+    const auto engine = scripted_engine("auto", scripted_gpu());
+    const KemBatcherOptions options = full_batches(large);
+    std::atomic<int> settled{0};
+    {
+        KemPreparation preparation(
+            *engine, options, [](void*, size_t) -> bool { throw std::bad_alloc(); }, 1,
+            [&](KemKind, const KemPreparation::Outcome& outcome) {
+                EXPECT_FALSE(outcome);
+                ++settled;
+            },
+            {});
+        ASSERT_TRUE(preparation.start());
+        preparation.ask({0, encapsulate});
+        ASSERT_TRUE(soon([&] { return settled == 1; }));
+        EXPECT_EQ(sides_.blocks, 1u);
+        const KemPinnedBlocks::Block block = preparation.blocks().lease();
+        EXPECT_FALSE(block.empty());
+        preparation.blocks().give_back(block);
+    }
+    EXPECT_EQ(tests::script().live_host_allocations, 0u);
+}
+
 // A request on the cores is in flight: at least 25 polls of a millisecond are left.
 TEST_F(KemBatcherOnGpu, ARequestInFlightDelaysThePreparation) {
     const auto engine =
