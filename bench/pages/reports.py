@@ -41,11 +41,7 @@ KINDS = {
         value="gigabytes_per_second",
         yardstick="best_gigabytes_per_second",
     ),
-    "rates": Kind(
-        name="{set} {operation}",
-        value="operations_per_second",
-        unit="operations/s",
-    ),
+    "rates": Kind(name="{set} {operation}", value="operations_per_second", unit="operations/s"),
     "submission": Kind(
         name="{set} {operation}",
         value="operations_per_second",
@@ -54,16 +50,8 @@ KINDS = {
         yardstick_repetitions="yardstick_repetitions",
     ),
     "ladder": Kind(name="{step}", value="gigabytes_per_second", value_may_be_absent=True),
-    "papers": Kind(
-        name="{row}",
-        value="default",
-        value_may_be_absent=True,
-    ),
-    "exchanges": Kind(
-        name="{scenario}: {how}",
-        value="exchanges_per_second",
-        unit="exchanges/s",
-    ),
+    "papers": Kind(name="{row}", value="default", value_may_be_absent=True),
+    "exchanges": Kind(name="{scenario}: {how}", value="exchanges_per_second", unit="exchanges/s"),
     "handshakes": Kind(
         name="{group}",
         value="server_cpu_microseconds",

@@ -160,10 +160,16 @@ void call(KemCall operation, const char* task, warpseal_engine* engine,
         code, fmt::format("cannot {} with {}: {}", task, set.name, warpseal_status_text(status)));
 }
 
-warpseal_kem_batch empty_batch() {
-    warpseal_kem_batch batch{};
-    batch.struct_bytes = sizeof batch;
-    return batch;
+// Calls work(batch, first) for each chunk of at most chunk_items items. The batch has their number
+// only; the items begin with number `first`.
+template <class Work>
+void each_chunk(uint64_t count, const Work& work) {
+    for (uint64_t first = 0; first < count; first += chunk_items) {
+        warpseal_kem_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        batch.count = std::min(chunk_items, count - first);
+        work(batch, first);
+    }
 }
 
 }  // namespace
@@ -179,9 +185,7 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     const uint64_t most = std::min(choice.count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.secret_key_bytes),
                 publics = capacity_for(most, set.public_key_bytes);
-    for (uint64_t first = 0; first < choice.count; first += most) {
-        warpseal_kem_batch batch = empty_batch();
-        batch.count = std::min(most, choice.count - first);
+    each_chunk(choice.count, [&](warpseal_kem_batch& batch, uint64_t first) {
         batch.secret_keys = secrets.data();
         batch.secret_key_stride = set.secret_key_bytes;
         batch.public_keys = publics.data();
@@ -189,7 +193,7 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
         call(warpseal_kem_keypair, "make keys", engine.get(), set, first, batch);
         secret_out.write(secrets.data(), batch.count * set.secret_key_bytes);
         public_out.write(publics.data(), batch.count * set.public_key_bytes);
-    }
+    });
     KemOutput::commit(secret_out, public_out);
     return ExitCode::ok;
 }
@@ -219,9 +223,7 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     const uint64_t most = std::min(count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.shared_secret_bytes),
                 ciphertexts = capacity_for(most, set.ciphertext_bytes);
-    for (uint64_t first = 0; first < count; first += most) {
-        warpseal_kem_batch batch = empty_batch();
-        batch.count = std::min(most, count - first);
+    each_chunk(count, [&](warpseal_kem_batch& batch, uint64_t first) {
         batch.public_key_stride = key_count > 1 ? set.public_key_bytes : 0;
         batch.public_keys = keys.at(first, batch.public_key_stride);
         batch.ciphertexts = ciphertexts.data();
@@ -231,7 +233,7 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
         call(warpseal_kem_encapsulate, "encapsulate", engine.get(), set, first, batch);
         secret_out.write(secrets.data(), batch.count * set.shared_secret_bytes);
         ciphertext_out.write(ciphertexts.data(), batch.count * set.ciphertext_bytes);
-    }
+    });
     KemOutput::commit(secret_out, ciphertext_out);
     return ExitCode::ok;
 }
@@ -264,9 +266,7 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.shared_secret_bytes);
-    for (uint64_t first = 0; first < count; first += most) {
-        warpseal_kem_batch batch = empty_batch();
-        batch.count = std::min(most, count - first);
+    each_chunk(count, [&](warpseal_kem_batch& batch, uint64_t first) {
         batch.secret_key_stride = key_count > 1 ? set.secret_key_bytes : 0;
         batch.secret_keys = keys.at(first, batch.secret_key_stride);
         batch.ciphertexts = ciphertexts.at(first, set.ciphertext_bytes);
@@ -275,7 +275,7 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
         batch.shared_secret_stride = set.shared_secret_bytes;
         call(warpseal_kem_decapsulate, "decapsulate", engine.get(), set, first, batch);
         secret_out.write(secrets.data(), batch.count * set.shared_secret_bytes);
-    }
+    });
     secret_out.commit();
     return ExitCode::ok;
 }

@@ -22,18 +22,8 @@ except ImportError:
     print("NOT RUN: no Python package cryptography (scripts/bootstrap)")
     sys.exit(NOT_RUN)
 
-CONFIGURATION = """openssl_conf = init
-[init]
-providers = providers
-[providers]
-default = active
-warpseal = warpseal
-[active]
-activate = 1
-[warpseal]
-module = {module}
-activate = 1
-"""
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from openssl_configuration import configuration  # noqa: E402
 
 
 def not_run(reason):
@@ -62,7 +52,7 @@ def environment(module, directory):
     """The environment of a program that loads the module beside `default`, by a configuration of
     its own."""
     path = os.path.join(directory, "openssl.cnf")
-    pathlib.Path(path).write_text(CONFIGURATION.format(module=module), encoding="ascii")
+    pathlib.Path(path).write_text(configuration(module), encoding="ascii")
     env = {**os.environ, "OPENSSL_CONF": path, "LC_ALL": "C"}
     needed = subprocess.run(["ldd", module], capture_output=True, text=True, check=True).stdout
     sanitizers = re.findall(r"=> (\S*/lib[at]san\.so\S*)", needed)

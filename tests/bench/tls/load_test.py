@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "cli"))
+TESTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
+sys.path[:0] = [os.path.join(TESTS, "cli"), os.path.join(TESTS, "support")]
+from openssl_configuration import configuration  # noqa: E402
 from program import NotRun, case, check, check_equal, main, wait_until  # noqa: E402
 
 SANITIZER = os.environ.get("WARPSEAL_SANITIZE", "")
@@ -18,20 +20,6 @@ def bench(p, *options, groups):
     names = [word for group in groups for word in ("--group", group)]
     report = json.loads(p.ok("tls-bench", *names, *options, "--json", "-", timeout=500).out)
     return report["head"], report["rows"]
-
-
-CONFIGURATION = """openssl_conf = init
-[init]
-providers = providers
-[providers]
-default = active
-warpseal = warpseal
-[active]
-activate = 1
-[warpseal]
-module = {module}
-activate = 1
-"""
 
 
 def listening_port(process):
@@ -133,11 +121,11 @@ def handshakes_with_a_server_elsewhere(p):
                     "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"], cwd=p.directory,
                    check=True, capture_output=True)
     module = os.path.join(os.path.dirname(p.path), "warpseal.so")
-    configuration = p.write("openssl.cnf", CONFIGURATION.format(module=module).encode())
+    file = p.write("openssl.cnf", configuration(module).encode())
     server = subprocess.Popen(["openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", "cert.pem", "-key", "key.pem", "-tls1_3", "-quiet",
                                "-naccept", "1000", "-groups", "ntru_hps2048509:X25519", "-www"], cwd=p.directory, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL,
-                              env={**os.environ, "OPENSSL_CONF": configuration})
+                              env={**os.environ, "OPENSSL_CONF": file})
     try:
         address = "127.0.0.1:" + listening_port(server.pid)
         groups, options = ["ntru_hps2048509", "X25519"], ("--handshakes", 20, "--in-flight", 4, "--rounds", 2)

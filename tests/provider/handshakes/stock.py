@@ -13,7 +13,9 @@ import signal
 import subprocess
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "cli"))
+TESTS = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(TESTS / "cli"), str(TESTS / "support")]
+from openssl_configuration import configuration  # noqa: E402
 from program import case, check, check_equal, main, wait_until  # noqa: E402,F401
 
 # Name: number in TLS, bytes of a share. OQS's numbers; X25519 hybrids without one use numbers from
@@ -26,25 +28,7 @@ GROUPS = {
     "p256_ntru_hps2048509": (0x2F14, 764), "p384_ntru_hps2048677": (0x2F15, 1027), "p521_ntru_hps4096821": (0x2F16, 1363),
     "p384_ntru_hrss701": (0x2F17, 1235), "p521_ntru_hps40961229": (0x2F45, 1975), "p521_ntru_hrss1373": (0x2F46, 2534),
 }
-CONFIGURATION = """openssl_conf = init
-[init]
-providers = providers
-alg_section = fetched
-[fetched]
-default_properties = {properties}
-[providers]
-default = active
-warpseal = warpseal
-[active]
-activate = 1
-[warpseal]
-module = {module}
-activate = 1
-{settings}
-[req]
-distinguished_name = name
-[name]
-"""
+REQUEST = "[req]\ndistinguished_name = name\n[name]\n"  # of `openssl req`
 
 
 def find(program):
@@ -64,7 +48,8 @@ class Machine:
 
     def __init__(self, p, settings="", properties=""):
         self.p, self.module = p, p.path
-        p.write("openssl.cnf", CONFIGURATION.format(module=self.module, settings=settings, properties=properties).encode())
+        text = configuration(self.module, settings, properties).rstrip("\n") + "\n" + REQUEST
+        p.write("openssl.cnf", text.encode())
         p.write("plain.cnf", b"[req]\ndistinguished_name = name\n[name]\n")
         self.started = []
         self.with_module = {**os.environ, "OPENSSL_CONF": p.file("openssl.cnf"), "LC_ALL": "C"}
