@@ -73,6 +73,9 @@ const Outcome& outcome_of(const Named& named) {
     const bool on_gpu = injection::is_of_gpu(named.faults[0]);
     if (on_gpu) injection::use_fake_gpu();
     works::device = on_gpu ? "cuda" : "cpu";
+    // The self-tests of its paths.
+    if (on_gpu && named.work() != WARPSEAL_OK)
+        works::complain(named.name, "fails without an injected fault");
     return known[named.name] = runner::run(named);
 }
 

@@ -27,12 +27,14 @@ const char* name_of(Fault fault) {
     return names[static_cast<int>(fault)];
 }
 
-void use_fake_gpu() { gpu = tests::fake_backend(); }
+void use_fake_gpu() {
+    if (gpu == nullptr) gpu = tests::fake_backend();
+}
 
 void begin(Fault fault, long number) {
     current = fault;
     if (is_of_gpu(fault))
-        gpu = tests::fake_backend(scripted(fault, number));
+        tests::script() = scripted(fault, number);
     else
         refused::begin(fault == Fault::nothing ? LONG_MAX : number,
                        fault == Fault::requests ? refused::Which::all_from_then_on
@@ -54,7 +56,7 @@ Ended end() {
     else if (!script.lost &&
              script.live_device_allocations + script.live_host_allocations != 0)
         ended.complaint = "memory of the GPU is not freed";
-    gpu = tests::fake_backend();  // the next run has a GPU again
+    tests::script() = {};  // the next run has a GPU again
     return ended;
 }
 

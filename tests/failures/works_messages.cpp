@@ -101,7 +101,7 @@ warpseal_status authenticated_messages() {
 // The IV is drawn: the text must come back.
 warpseal_status seal() {
     const Engine engine(threads);
-    const Key key(engine, "aria-128", secret, 16);
+    const Key key(engine, "aes-128", secret, 16);
     return Steps({engine.status, key.status})
         .then("warpseal_seal", {{out, text_bytes}, {drawn, 12}, {tag, 16}},
               [&] {
