@@ -60,22 +60,29 @@ const std::map<std::string, const char*> cannot_fail = {
     {"warpseal_kem_batcher_counts_read", "copies counts"},
 };
 
+// Prepares the works on the cores, whose paths a GPU falls back to, then on the GPU.
+void prepare(bool on_gpu) {
+    static const char* prepared = nullptr;
+    constexpr size_t bytes_on_gpu = 65536;
+    works::device = "cpu";
+    works::text_bytes = on_gpu ? bytes_on_gpu : works::most_bytes;
+    if (prepared == nullptr) works::prepare();
+    if (on_gpu) {
+        injection::use_fake_gpu();
+        works::device = "cuda";
+    }
+    if (prepared != works::device) works::prepare();
+    prepared = works::device;
+}
+
 // The outcome of a work, which is computed once.
 const Outcome& outcome_of(const Named& named) {
     static std::map<std::string, Outcome> known;
-    static const bool prepared = [] {
-        works::prepare();
-        return true;
-    }();
-    (void)prepared;
     const auto found = known.find(named.name);
     if (found != known.end()) return found->second;
-    const bool on_gpu = injection::is_of_gpu(named.faults[0]);
-    if (on_gpu) injection::use_fake_gpu();
-    works::device = on_gpu ? "cuda" : "cpu";
+    prepare(injection::is_of_gpu(named.faults[0]));
     // The self-tests of its paths.
-    if (on_gpu && named.work() != WARPSEAL_OK)
-        works::complain(named.name, "fails without an injected fault");
+    if (named.work() != WARPSEAL_OK) works::complain(named.name, "fails without a fault");
     return known[named.name] = runner::run(named);
 }
 

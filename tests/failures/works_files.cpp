@@ -10,7 +10,7 @@
 namespace works {
 namespace {
 
-uint8_t sealed[text_bytes + 100000], damaged[sizeof sealed + 100], read_back[sizeof damaged];
+uint8_t sealed[most_bytes + 100000], damaged[sizeof sealed + 100], read_back[sizeof damaged];
 size_t sealed_bytes = 0;
 
 // A file without a name.
@@ -151,7 +151,7 @@ void prepare_files() {
     sealed_bytes = output.read();
     std::copy(read_back, read_back + sealed_bytes, sealed);
     std::copy(sealed, sealed + sealed_bytes, damaged);
-    std::fill(damaged + 500000, damaged + 500040, uint8_t{0});
+    std::fill(damaged + sealed_bytes / 2, damaged + sealed_bytes / 2 + 40, uint8_t{0});
     if (files() != WARPSEAL_OK) complain("prepare_files", "a call fails");
 }
 

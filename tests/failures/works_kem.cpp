@@ -262,6 +262,8 @@ void prepare_kem() {
         warpseal_kem_keypair(engine.get(), set, &all) != WARPSEAL_OK ||
         warpseal_kem_encapsulate(engine.get(), set, &all) != WARPSEAL_OK)
         complain("prepare_kem", "a call fails");
+    if (kem_one() != WARPSEAL_OK || pool() != WARPSEAL_OK || batcher() != WARPSEAL_OK)
+        complain("prepare_kem", "a call fails");
 }
 
 }  // namespace works
