@@ -27,7 +27,15 @@ struct Ended {
 // Ends the run. All engines of it are destroyed.
 Ended end();
 
-// Lets engines have the fake GPU. Called before the first of them.
+// The same for steps of a GPU.
+struct GpuSteps {
+    void (*begin)(Fault fault, long number);
+    bool (*happened)();
+    Ended (*end)();
+};
+extern const GpuSteps* gpu_steps;  // null: there is no GPU
+
+// Lets engines have the fake GPU. Called before the first of them. Defined in fake_gpu.cpp.
 void use_fake_gpu();
 
 }  // namespace injection
