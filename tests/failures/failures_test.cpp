@@ -45,20 +45,13 @@ const Named all[] = {
 
 // Functions in which no request and no step of a GPU is made, and the reason.
 const std::map<std::string, const char*> cannot_fail = {
-    {"warpseal_status_text", "a constant"},
-    {"warpseal_version", "a constant"},
-    {"warpseal_mode_name", "a constant"},
-    {"warpseal_cipher_at", "a table"},
-    {"warpseal_target_at", "a table"},
-    {"warpseal_kem_at", "a table"},
-    {"warpseal_wipe", "writes memory"},
-    {"warpseal_engine_destroy", "frees"},
-    {"warpseal_key_destroy", "frees"},
-    {"warpseal_host_free", "frees"},
-    {"warpseal_device_free", "frees"},
-    {"warpseal_drbg_destroy", "frees"},
-    {"warpseal_kem_pool_destroy", "frees"},
-    {"warpseal_kem_batcher_counts_read", "copies counts"},
+    {"warpseal_status_text", "a constant"}, {"warpseal_version", "a constant"},
+    {"warpseal_mode_name", "a constant"},   {"warpseal_cipher_at", "a table"},
+    {"warpseal_target_at", "a table"},      {"warpseal_kem_at", "a table"},
+    {"warpseal_wipe", "writes memory"},     {"warpseal_engine_destroy", "frees"},
+    {"warpseal_key_destroy", "frees"},      {"warpseal_host_free", "frees"},
+    {"warpseal_device_free", "frees"},      {"warpseal_drbg_destroy", "frees"},
+    {"warpseal_kem_pool_destroy", "frees"}, {"warpseal_kem_batcher_counts_read", "copies counts"},
 };
 
 // Prepares the works on the cores, whose paths a GPU falls back to, then on the GPU.
@@ -83,7 +76,8 @@ const Outcome& outcome_of(const Named& named) {
     if (found != known.end()) return found->second;
     prepare(injection::is_of_gpu(named.faults[0]));
     // Self-tests of further paths; `self_test` makes its own in each run.
-    if (named.work != works::self_test && named.work() != WARPSEAL_OK) works::complain(named.name, "fails without a fault");
+    if (named.work != works::self_test && named.work() != WARPSEAL_OK)
+        works::complain(named.name, "fails without a fault");
     return known[named.name] = runner::run(named);
 }
 

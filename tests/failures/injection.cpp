@@ -23,9 +23,9 @@ void begin(Fault fault, long number) {
     if (is_of_gpu(fault))
         gpu_steps->begin(fault, number);
     else
-        refused::begin(fault == Fault::nothing ? LONG_MAX : number,
-                       fault == Fault::requests ? refused::Which::all_from_then_on
-                                                : refused::Which::that_one);
+        refused::begin(
+            fault == Fault::nothing ? LONG_MAX : number,
+            fault == Fault::requests ? refused::Which::all_from_then_on : refused::Which::that_one);
 }
 
 bool happened() { return is_of_gpu(current) ? gpu_steps->happened() : refused::happened(); }

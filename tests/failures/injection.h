@@ -7,11 +7,11 @@ namespace injection {
 
 enum class Fault : unsigned char {
     nothing,
-    request,        // one system request is refused
-    requests,       // and all after it
-    gpu_memory,     // one step of the GPU finds no memory
-    gpu_launch,     // one step of the GPU fails, but not the GPU
-    gpu_lost,       // the GPU is lost from that step on
+    request,     // one system request is refused
+    requests,    // and all after it
+    gpu_memory,  // one step of the GPU finds no memory
+    gpu_launch,  // one step of the GPU fails, but not the GPU
+    gpu_lost,    // the GPU is lost from that step on
 };
 const char* name_of(Fault fault);
 inline bool is_of_gpu(Fault fault) { return fault >= Fault::gpu_memory; }

@@ -90,9 +90,7 @@ void* real_mmap(void* at, size_t bytes, int protection, int flags, int descripto
     return reinterpret_cast<void*>(
         syscall(SYS_mmap, at, bytes, protection, flags, descriptor, offset));
 }
-int real_munmap(void* at, size_t bytes) {
-    return static_cast<int>(syscall(SYS_munmap, at, bytes));
-}
+int real_munmap(void* at, size_t bytes) { return static_cast<int>(syscall(SYS_munmap, at, bytes)); }
 int real_mlock(const void* at, size_t bytes) {
     return static_cast<int>(syscall(SYS_mlock, at, bytes));
 }

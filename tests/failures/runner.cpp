@@ -28,10 +28,10 @@ struct Held {
     long threads = 0, descriptors = 0;
 
     Held operator-(const Held& other) const {
-        return {{memory.blocks - other.memory.blocks,
-                 memory.mapped_bytes - other.memory.mapped_bytes},
-                threads - other.threads,
-                descriptors - other.descriptors};
+        return {
+            {memory.blocks - other.memory.blocks, memory.mapped_bytes - other.memory.mapped_bytes},
+            threads - other.threads,
+            descriptors - other.descriptors};
     }
     bool is_more_than(const Held& other) const {
         return memory.blocks > other.memory.blocks ||
@@ -92,10 +92,11 @@ std::string ending(const Run& run, const Report& report) {
 class Runs {
 public:
     explicit Runs(const Named& named, Outcome& outcome)
-        : named_(named), outcome_(outcome),
-          reports_(static_cast<Report*>(mmap(nullptr, sizeof(Report) * at_once,
-                                             PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                                             -1, 0))) {}
+        : named_(named),
+          outcome_(outcome),
+          reports_(
+              static_cast<Report*>(mmap(nullptr, sizeof(Report) * at_once, PROT_READ | PROT_WRITE,
+                                        MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
     ~Runs() { (void)munmap(reports_, sizeof(Report) * at_once); }
     Runs(const Runs&) = delete;
     Runs& operator=(const Runs&) = delete;

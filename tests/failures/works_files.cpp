@@ -114,8 +114,8 @@ warpseal_status rescue_file() {
     warpseal_rescue report = {};
     report.struct_bytes = sizeof report;
     return Steps({engine.status}).then("warpseal_file_rescue", [&] {
-        const warpseal_status status = warpseal_file_rescue(engine.get(), in.get(), rescued.get(),
-                                                            &options, &report, &result);
+        const warpseal_status status =
+            warpseal_file_rescue(engine.get(), in.get(), rescued.get(), &options, &report, &result);
         if (report.finished == 0) return status;
         if (status != WARPSEAL_NOT_AUTHENTIC || report.hole_count != 1 || report.end_found != 1 ||
             rescued.read() != text_bytes)
@@ -129,9 +129,8 @@ warpseal_status file_information() {
     warpseal_file_info info = {};
     info.struct_bytes = sizeof info;
     warpseal_file_result result = empty_result();
-    return Steps().then("warpseal_file_info_read", [&] {
-        return warpseal_file_info_read(in.get(), &info, &result);
-    });
+    return Steps().then("warpseal_file_info_read",
+                        [&] { return warpseal_file_info_read(in.get(), &info, &result); });
 }
 
 }  // namespace

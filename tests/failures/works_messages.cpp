@@ -114,7 +114,8 @@ warpseal_status seal() {
                                        text_bytes, tag, 16);
               })
         .and_if_all_did([] {
-            if (std::memcmp(out, text, text_bytes) != 0) complain("warpseal_seal", "a wrong result");
+            if (std::memcmp(out, text, text_bytes) != 0)
+                complain("warpseal_seal", "a wrong result");
         });
 }
 
@@ -158,8 +159,7 @@ warpseal_status one_batch(const char* function, Call call, warpseal_mode mode,
     void* const output = batch.out != nullptr ? batch.out : batch.tags;
     const size_t bytes = batch.out != nullptr ? text_bytes : sizeof tags;
     return one(function, expected == nullptr ? nullptr : output, expected,
-               expected == nullptr ? 0 : bytes,
-               [&](auto* key) { return call(key, mode, &batch); });
+               expected == nullptr ? 0 : bytes, [&](auto* key) { return call(key, mode, &batch); });
 }
 
 warpseal_batch tagged(warpseal_batch batch, uint8_t* with) {
@@ -237,11 +237,10 @@ warpseal_status self_test() {
     device = "portable";
     const Engine engine(1);
     device = before;
-    const Key key(engine, "sm4", secret, 16);
-    return Steps({engine.status, key.status})
-        .then("warpseal_encrypt", {{out, 4096}}, [&] {
-            return warpseal_encrypt(key.get(), WARPSEAL_CTR, iv, 16, text, out, 4096);
-        });
+    const Key key(engine, "sm4-128", secret, 16);
+    return Steps({engine.status, key.status}).then("warpseal_encrypt", {{out, 4096}}, [&] {
+        return warpseal_encrypt(key.get(), WARPSEAL_CTR, iv, 16, text, out, 4096);
+    });
 }
 
 }  // namespace works

@@ -42,15 +42,17 @@ struct Providers {
 
     warpseal_status load() {
         return Steps()
-            .then("OSSL_LIB_CTX_new", [&] {
-                context = OSSL_LIB_CTX_new();
-                return of(context != nullptr &&
-                          OSSL_PROVIDER_set_default_search_path(context, WARPSEAL_MODULES) == 1);
-            })
-            .then("OSSL_PROVIDER_load", [&] {
-                ours = OSSL_PROVIDER_load(context, "warpseal");
-                return of(ours != nullptr);
-            })
+            .then("OSSL_LIB_CTX_new",
+                  [&] {
+                      context = OSSL_LIB_CTX_new();
+                      return of(context != nullptr && OSSL_PROVIDER_set_default_search_path(
+                                                          context, WARPSEAL_MODULES) == 1);
+                  })
+            .then("OSSL_PROVIDER_load",
+                  [&] {
+                      ours = OSSL_PROVIDER_load(context, "warpseal");
+                      return of(ours != nullptr);
+                  })
             .then("OSSL_PROVIDER_load default", [&] {
                 default_ = OSSL_PROVIDER_load(context, "default");
                 return of(default_ != nullptr);
@@ -198,7 +200,8 @@ warpseal_status encode_and_decode(const EVP_PKEY* key) {
                   [&] {
                       encoder = OSSL_ENCODER_CTX_new_for_pkey(key, EVP_PKEY_KEYPAIR, "PEM",
                                                               "PrivateKeyInfo", ours);
-                      return of(encoder != nullptr && OSSL_ENCODER_CTX_get_num_encoders(encoder) != 0);
+                      return of(encoder != nullptr &&
+                                OSSL_ENCODER_CTX_get_num_encoders(encoder) != 0);
                   })
             .then("OSSL_ENCODER_to_data",
                   [&] { return of(OSSL_ENCODER_to_data(encoder, &encoded, &bytes) == 1); })
