@@ -52,8 +52,10 @@ warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void*
         return WARPSEAL_LIMIT_EXCEEDED;
     }
     if (!container::random_bytes(iv, c_api::drawn_iv_bytes)) return WARPSEAL_NO_RANDOM;
-    return warpseal_seal_unsafe_iv(key, mode, iv, c_api::drawn_iv_bytes, aad, aad_bytes, in, out,
-                                   bytes, tag, tag_bytes);
+    const warpseal_status status = warpseal_seal_unsafe_iv(
+        key, mode, iv, c_api::drawn_iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);
+    if (status != WARPSEAL_OK) warpseal_wipe(iv, c_api::drawn_iv_bytes);
+    return status;
 }
 
 warpseal_status warpseal_seal_unsafe_iv(const warpseal_key* key, warpseal_mode mode, const void* iv,

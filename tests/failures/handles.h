@@ -90,7 +90,8 @@ protected:
         if (status != WARPSEAL_OK) return;
         status = checked(function, {},
                          [&] { return create(engine.get(), cipher, bytes, count, &key_); });
-        if (status != WARPSEAL_OK && key_ != nullptr) complain(function, "a handle after a failure");
+        if (status != WARPSEAL_OK && key_ != nullptr)
+            complain(function, "a handle after a failure");
     }
 
 private:

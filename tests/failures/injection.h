@@ -7,11 +7,11 @@ namespace injection {
 
 enum class Fault : unsigned char {
     nothing,
-    request,        // one system request is refused
-    requests,       // and all after it
-    gpu_memory,     // one step of the GPU finds no memory
-    gpu_launch,     // one step of the GPU fails, but not the GPU
-    gpu_lost,       // the GPU is lost from that step on
+    request,     // one system request is refused
+    requests,    // and all after it
+    gpu_memory,  // one step of the GPU finds no memory
+    gpu_launch,  // one step of the GPU fails, but not the GPU
+    gpu_lost,    // the GPU is lost from that step on
 };
 const char* name_of(Fault fault);
 inline bool is_of_gpu(Fault fault) { return fault >= Fault::gpu_memory; }
@@ -27,7 +27,15 @@ struct Ended {
 // Ends the run. All engines of it are destroyed.
 Ended end();
 
-// Lets engines have the fake GPU. Called before the first of them.
+// The same for steps of a GPU.
+struct GpuSteps {
+    void (*begin)(Fault fault, long number);
+    bool (*happened)();
+    Ended (*end)();
+};
+extern const GpuSteps* gpu_steps;  // null: there is no GPU
+
+// Lets engines have the fake GPU. Called before the first of them. Defined in fake_gpu.cpp.
 void use_fake_gpu();
 
 }  // namespace injection

@@ -69,9 +69,9 @@ warpseal_status partly_written() {
 bool closed = false;
 warpseal_status never_again() {
     return planted([] {
-        closed = true;
-        return WARPSEAL_OUT_OF_MEMORY;
-    }) == WARPSEAL_OK &&
+               closed = true;
+               return WARPSEAL_OUT_OF_MEMORY;
+           }) == WARPSEAL_OK &&
                    !closed
                ? WARPSEAL_OK
                : WARPSEAL_OUT_OF_MEMORY;

@@ -1,9 +1,7 @@
-// Replacements of malloc(3) and others. Linked with WARPSEAL_REFUSED_EXPORTED they replace the C
-// library's, also for modules that the program loads. Otherwise the linker's --wrap substitutes
-// them, also in libcrypto, libsodium and libstdc++.
+// Replacements of malloc(3) and others. The linker's --wrap substitutes them, also in libcrypto,
+// libsodium and libstdc++.
 #include "refused.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -59,59 +57,6 @@ Held held() { return {blocks, mapped_bytes}; }
 
 }  // namespace refused
 
-#ifdef WARPSEAL_REFUSED_EXPORTED
-
-#define HERE(function) function
-#define REAL(function) real_##function
-
-extern "C" {
-void* __libc_malloc(size_t bytes);
-void* __libc_calloc(size_t count, size_t bytes);
-void* __libc_realloc(void* memory, size_t bytes);
-void* __libc_memalign(size_t alignment, size_t bytes);
-void __libc_free(void* memory);
-}
-
-namespace {
-void* real_malloc(size_t bytes) { return __libc_malloc(bytes); }
-void* real_calloc(size_t count, size_t bytes) { return __libc_calloc(count, bytes); }
-void* real_realloc(void* memory, size_t bytes) { return __libc_realloc(memory, bytes); }
-void* real_aligned_alloc(size_t alignment, size_t bytes) {
-    return __libc_memalign(alignment, bytes);
-}
-int real_posix_memalign(void** out, size_t alignment, size_t bytes) {
-    void* const memory = __libc_memalign(alignment, bytes);
-    if (memory == nullptr) return ENOMEM;
-    *out = memory;
-    return 0;
-}
-void real_free(void* memory) { __libc_free(memory); }
-void* real_mmap(void* at, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
-    return reinterpret_cast<void*>(
-        syscall(SYS_mmap, at, bytes, protection, flags, descriptor, offset));
-}
-int real_munmap(void* at, size_t bytes) {
-    return static_cast<int>(syscall(SYS_munmap, at, bytes));
-}
-int real_mlock(const void* at, size_t bytes) {
-    return static_cast<int>(syscall(SYS_mlock, at, bytes));
-}
-int real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
-                        void* user) {
-    static const auto next =
-        reinterpret_cast<decltype(&pthread_create)>(dlsym(RTLD_NEXT, "pthread_create"));
-    return next(thread, attributes, run, user);
-}
-ssize_t real_getrandom(void* out, size_t bytes, unsigned flags) {
-    return syscall(SYS_getrandom, out, bytes, flags);
-}
-}  // namespace
-
-#else
-
-#define HERE(function) __wrap_##function
-#define REAL(function) __real_##function
-
 extern "C" {
 void* __real_malloc(size_t bytes);
 void* __real_calloc(size_t count, size_t bytes);
@@ -127,8 +72,6 @@ int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, v
 ssize_t __real_getrandom(void* out, size_t bytes, unsigned flags);
 }
 
-#endif
-
 namespace {
 void* no_memory() {
     errno = ENOMEM;
@@ -138,55 +81,55 @@ void* no_memory() {
 
 extern "C" {
 
-void* HERE(malloc)(size_t bytes) {
-    return refused::refuses() ? no_memory() : refused::granted(REAL(malloc)(bytes));
+void* __wrap_malloc(size_t bytes) {
+    return refused::refuses() ? no_memory() : refused::granted(__real_malloc(bytes));
 }
-void* HERE(calloc)(size_t count, size_t bytes) {
-    return refused::refuses() ? no_memory() : refused::granted(REAL(calloc)(count, bytes));
+void* __wrap_calloc(size_t count, size_t bytes) {
+    return refused::refuses() ? no_memory() : refused::granted(__real_calloc(count, bytes));
 }
-void* HERE(realloc)(void* memory, size_t bytes) {
+void* __wrap_realloc(void* memory, size_t bytes) {
     if (refused::refuses()) return no_memory();
-    void* const moved = REAL(realloc)(memory, bytes);
+    void* const moved = __real_realloc(memory, bytes);
     return memory == nullptr ? refused::granted(moved) : moved;
 }
-void* HERE(aligned_alloc)(size_t alignment, size_t bytes) {
+void* __wrap_aligned_alloc(size_t alignment, size_t bytes) {
     return refused::refuses() ? no_memory()
-                              : refused::granted(REAL(aligned_alloc)(alignment, bytes));
+                              : refused::granted(__real_aligned_alloc(alignment, bytes));
 }
-int HERE(posix_memalign)(void** out, size_t alignment, size_t bytes) {
+int __wrap_posix_memalign(void** out, size_t alignment, size_t bytes) {
     if (refused::refuses()) return ENOMEM;
-    const int error = REAL(posix_memalign)(out, alignment, bytes);
+    const int error = __real_posix_memalign(out, alignment, bytes);
     if (error == 0) (void)refused::granted(*out);
     return error;
 }
-void HERE(free)(void* memory) {
+void __wrap_free(void* memory) {
     if (memory != nullptr) refused::blocks.fetch_sub(1, std::memory_order_relaxed);
-    REAL(free)(memory);
+    __real_free(memory);
 }
-void* HERE(mmap)(void* at, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
+void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int descriptor, off_t offset) {
     if (refused::refuses()) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    void* const pages = REAL(mmap)(at, bytes, protection, flags, descriptor, offset);
+    void* const pages = __real_mmap(at, bytes, protection, flags, descriptor, offset);
     if (pages != MAP_FAILED) refused::mapped_bytes += static_cast<long>(bytes);
     return pages;
 }
-int HERE(munmap)(void* at, size_t bytes) noexcept {
+int __wrap_munmap(void* at, size_t bytes) noexcept {
     refused::mapped_bytes -= static_cast<long>(bytes);
-    return REAL(munmap)(at, bytes);
+    return __real_munmap(at, bytes);
 }
-int HERE(mlock)(const void* at, size_t bytes) noexcept {
-    if (!refused::refuses()) return REAL(mlock)(at, bytes);
+int __wrap_mlock(const void* at, size_t bytes) noexcept {
+    if (!refused::refuses()) return __real_mlock(at, bytes);
     errno = ENOMEM;
     return -1;
 }
-int HERE(pthread_create)(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
-                         void* user) {
-    return refused::refuses() ? EAGAIN : REAL(pthread_create)(thread, attributes, run, user);
+int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
+                          void* user) {
+    return refused::refuses() ? EAGAIN : __real_pthread_create(thread, attributes, run, user);
 }
-ssize_t HERE(getrandom)(void* out, size_t bytes, unsigned flags) {
-    if (!refused::refuses()) return REAL(getrandom)(out, bytes, flags);
+ssize_t __wrap_getrandom(void* out, size_t bytes, unsigned flags) {
+    if (!refused::refuses()) return __real_getrandom(out, bytes, flags);
     errno = EIO;
     return -1;
 }

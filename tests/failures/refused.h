@@ -15,7 +15,7 @@ bool happened();
 long end();
 
 struct Held {
-    long blocks = 0;       // of malloc(3) and the like
+    long blocks = 0;        // of malloc(3) and the like
     long mapped_bytes = 0;  // of mmap(2)
 };
 Held held();

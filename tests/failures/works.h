@@ -16,11 +16,14 @@ inline constexpr int wrong = 99;
 
 // Input of every work: bytes without a pattern that an output is filled with. They are static, as
 // the work's own buffers must not be refused.
-inline constexpr size_t text_bytes = 1 << 20;
-extern uint8_t text[text_bytes];
+inline constexpr size_t most_bytes = 1 << 20;
+extern uint8_t text[most_bytes];
+// What is used of it: enough for all threads on the cores, and little on the fake GPU, which counts
+// each 4 KiB as a step.
+extern size_t text_bytes;
 extern const uint8_t secret[64];
 
-// Computes what the works need, and runs their self-tests. Called once, before them.
+// Computes what the works need on the device, and runs their self-tests. Called before them.
 void prepare();
 
 // The public function in which the first fault of this process happened; null: none did.

@@ -31,9 +31,8 @@ public:
     DeviceMemory& operator=(const DeviceMemory&) = delete;
     uint8_t* get() const { return static_cast<uint8_t*>(memory_); }
     warpseal_status upload(const void* from, size_t size) const {
-        return checked("warpseal_device_upload", {}, [&] {
-            return warpseal_device_upload(engine_.get(), memory_, from, size);
-        });
+        return checked("warpseal_device_upload", {},
+                       [&] { return warpseal_device_upload(engine_.get(), memory_, from, size); });
     }
     // What the GPU has must be `expected` after the calls before.
     warpseal_status must_hold(const char* function, const void* expected, size_t size) const {
@@ -70,7 +69,10 @@ warpseal_status both_ways(const char* there, There there_call, const char* back_
 struct Layout {
     uint8_t *text, *out, *tags, *ivs, *statuses;
     explicit Layout(uint8_t* at)
-        : text(at), out(at + bytes), tags(out + bytes), ivs(tags + count * 16),
+        : text(at),
+          out(at + bytes),
+          tags(out + bytes),
+          ivs(tags + count * 16),
           statuses(ivs + count * 16) {}
     static constexpr size_t size = 2 * bytes + count * 48;
 };
@@ -154,12 +156,12 @@ warpseal_status device_batches() {
         .then("warpseal_device_upload",
               [&] { return warpseal_device_upload(engine.get(), at.ivs, ivs, sizeof ivs); })
         .run([&] {
-            return run("warpseal_encrypt_batch_device", warpseal_encrypt_batch_device,
-                       WARPSEAL_CTR, plain);
+            return run("warpseal_encrypt_batch_device", warpseal_encrypt_batch_device, WARPSEAL_CTR,
+                       plain);
         })
         .run([&] {
-            return run("warpseal_decrypt_batch_device", warpseal_decrypt_batch_device,
-                       WARPSEAL_CTR, plain_back);
+            return run("warpseal_decrypt_batch_device", warpseal_decrypt_batch_device, WARPSEAL_CTR,
+                       plain_back);
         })
         .run([&] {
             return run("warpseal_seal_batch_device_unsafe_iv", warpseal_seal_batch_device_unsafe_iv,
@@ -200,9 +202,8 @@ warpseal_status device_kem() {
     static uint8_t sent[stride];
     constexpr const char* set = "ntruhps2048509";
     const auto secret_at = [&](size_t i, uint8_t* out) {
-        return checked("warpseal_device_download", {}, [&] {
-            return warpseal_device_download(engine.get(), out, column(i), 32);
-        });
+        return checked("warpseal_device_download", {},
+                       [&] { return warpseal_device_download(engine.get(), out, column(i), 32); });
     };
     const warpseal_status status =
         Steps({engine.status, memory.status})
@@ -215,10 +216,9 @@ warpseal_status device_kem() {
                   })
             .then("warpseal_kem_keypair_device",
                   [&] { return warpseal_kem_keypair_device(engine.get(), set, &batch, nullptr); })
-            .then("warpseal_kem_encapsulate_device",
-                  [&] {
-                      return warpseal_kem_encapsulate_device(engine.get(), set, &batch, nullptr);
-                  })
+            .then(
+                "warpseal_kem_encapsulate_device",
+                [&] { return warpseal_kem_encapsulate_device(engine.get(), set, &batch, nullptr); })
             .then("warpseal_kem_decapsulate_device",
                   [&] {
                       return warpseal_kem_decapsulate_device(engine.get(), set, &decapsulation,

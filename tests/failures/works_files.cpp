@@ -10,7 +10,7 @@
 namespace works {
 namespace {
 
-uint8_t sealed[text_bytes + 100000], damaged[sizeof sealed + 100], read_back[sizeof damaged];
+uint8_t sealed[most_bytes + 100000], damaged[sizeof sealed + 100], read_back[sizeof damaged];
 size_t sealed_bytes = 0;
 
 // A file without a name.
@@ -114,8 +114,8 @@ warpseal_status rescue_file() {
     warpseal_rescue report = {};
     report.struct_bytes = sizeof report;
     return Steps({engine.status}).then("warpseal_file_rescue", [&] {
-        const warpseal_status status = warpseal_file_rescue(engine.get(), in.get(), rescued.get(),
-                                                            &options, &report, &result);
+        const warpseal_status status =
+            warpseal_file_rescue(engine.get(), in.get(), rescued.get(), &options, &report, &result);
         if (report.finished == 0) return status;
         if (status != WARPSEAL_NOT_AUTHENTIC || report.hole_count != 1 || report.end_found != 1 ||
             rescued.read() != text_bytes)
@@ -129,9 +129,8 @@ warpseal_status file_information() {
     warpseal_file_info info = {};
     info.struct_bytes = sizeof info;
     warpseal_file_result result = empty_result();
-    return Steps().then("warpseal_file_info_read", [&] {
-        return warpseal_file_info_read(in.get(), &info, &result);
-    });
+    return Steps().then("warpseal_file_info_read",
+                        [&] { return warpseal_file_info_read(in.get(), &info, &result); });
 }
 
 }  // namespace
@@ -151,7 +150,7 @@ void prepare_files() {
     sealed_bytes = output.read();
     std::copy(read_back, read_back + sealed_bytes, sealed);
     std::copy(sealed, sealed + sealed_bytes, damaged);
-    std::fill(damaged + 500000, damaged + 500040, uint8_t{0});
+    std::fill(damaged + sealed_bytes / 2, damaged + sealed_bytes / 2 + 40, uint8_t{0});
     if (files() != WARPSEAL_OK) complain("prepare_files", "a call fails");
 }
 

@@ -33,8 +33,8 @@ struct Items {
     Column<ciphertext_bytes> ciphertexts;
     Column<shared_bytes> shared;
 };
-Items made;      // right values of all items
-Items written;   // by the calls of a work
+Items made;     // right values of all items
+Items written;  // by the calls of a work
 Column<shared_bytes> received;
 int32_t statuses[most];
 
@@ -56,8 +56,8 @@ void must_be_whole(const char* function, uint64_t count, const Columns&... colum
     for (size_t i = 0; i < count; ++i) {
         const bool done = statuses[i] == WARPSEAL_OK;
         if (((columns.is_empty(i) == done) || ...))
-            complain(function, done ? "an item without its result"
-                                    : "an output of an item that failed");
+            complain(function,
+                     done ? "an item without its result" : "an output of an item that failed");
     }
 }
 
@@ -66,9 +66,7 @@ warpseal_status one(const char* function, unsigned threads, const warpseal_kem_b
                     Call call) {
     const Engine engine(threads);
     std::fill(statuses, statuses + most, -1);
-    return Steps({engine.status}).then(function, [&] {
-        return call(engine.get(), set, &batch);
-    });
+    return Steps({engine.status}).then(function, [&] { return call(engine.get(), set, &batch); });
 }
 
 warpseal_status exchange(unsigned threads, uint64_t count) {
@@ -121,8 +119,8 @@ warpseal_kem_request request_of(warpseal_kem_operation operation, size_t i, Item
     request.public_key = keys.public_keys.items[i];
     request.secret_key = keys.secret_keys.items[i];
     request.ciphertext = rest.ciphertexts.items[i];
-    request.shared_secret = operation == WARPSEAL_KEM_DECAPSULATE ? received.items[i]
-                                                                  : rest.shared.items[i];
+    request.shared_secret =
+        operation == WARPSEAL_KEM_DECAPSULATE ? received.items[i] : rest.shared.items[i];
     request.done = Completed::one;
     request.user = &completed;
     return request;
@@ -261,6 +259,8 @@ void prepare_kem() {
         info.secret_key_bytes != secret_bytes || info.ciphertext_bytes != ciphertext_bytes ||
         warpseal_kem_keypair(engine.get(), set, &all) != WARPSEAL_OK ||
         warpseal_kem_encapsulate(engine.get(), set, &all) != WARPSEAL_OK)
+        complain("prepare_kem", "a call fails");
+    if (kem_one() != WARPSEAL_OK || pool() != WARPSEAL_OK || batcher() != WARPSEAL_OK)
         complain("prepare_kem", "a call fails");
 }
 

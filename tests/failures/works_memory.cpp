@@ -8,18 +8,20 @@
 
 namespace works {
 
-uint8_t text[text_bytes];
+uint8_t text[most_bytes];
+size_t text_bytes = most_bytes;
 const uint8_t secret[64] = {1, 2, 3, 4, 5, 6, 7, 8, 8, 7, 6, 5, 4, 3, 2, 1, 4, 4, 4, 4, 5, 5, 5, 5};
 
 namespace {
-uint8_t random_bytes[text_bytes];
+uint8_t random_bytes[most_bytes];
 }
 
 void prepare() {
-    for (size_t i = 0; i < text_bytes; ++i) text[i] = static_cast<uint8_t>(i * 7 + i / 251);
+    for (size_t i = 0; i < most_bytes; ++i) text[i] = static_cast<uint8_t>(i * 7 + i / 251);
     prepare_messages();
     prepare_files();
     prepare_kem();
+    if (drbg() != WARPSEAL_OK) complain("prepare", "a call fails");
 }
 
 warpseal_status catalogue() {
@@ -65,13 +67,11 @@ warpseal_status drbg() {
         Steps({engine.status})
             .then("warpseal_drbg_create",
                   [&] { return warpseal_drbg_create(engine.get(), nullptr, &generator); })
-            .then("warpseal_drbg_fill", {{random_bytes, sizeof random_bytes}},
-                  [&] {
-                      return warpseal_drbg_fill(generator, random_bytes, sizeof random_bytes);
-                  })
+            .then("warpseal_drbg_fill", {{random_bytes, text_bytes}},
+                  [&] { return warpseal_drbg_fill(generator, random_bytes, text_bytes); })
             .and_if_all_did([] {
-                const auto zeros = std::count(random_bytes, random_bytes + sizeof random_bytes, 0);
-                if (zeros > static_cast<long>(sizeof random_bytes) / 100)
+                const auto zeros = std::count(random_bytes, random_bytes + text_bytes, 0);
+                if (zeros > static_cast<long>(text_bytes) / 100)
                     complain("warpseal_drbg_fill", "zeros instead of random bytes");
             })
             .then("warpseal_drbg_reseed",

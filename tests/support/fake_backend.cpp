@@ -37,13 +37,25 @@ bool wrong(int device, uint32_t bits, warpseal_mode mode, Direction direction, b
            (bits >> (2 * mode + static_cast<int>(direction)) & 1) != 0;
 }
 
+// The number of losses, and its value when lost() last told this thread that the GPU works.
+uint64_t losses = 0;
+thread_local uint64_t losses_when_told = UINT64_MAX;
+
+// Counts a call after the loss. A thread that was told before the loss that the GPU works may make
+// one more call, as it cannot know of another thread's loss.
+void count_if_lost() {
+    if (!current.lost) return;
+    if (losses_when_told + 1 != losses) ++current.calls_after_lost;
+    losses_when_told = UINT64_MAX;
+}
+
 // Returns the scripted status of the next step. A real backend makes no CUDA call after the device
 // is lost; the engine must not even try. With several GPUs each has a thread of its own: calls
 // already entered are refused inside the backend.
 warpseal_status step(int device = 0, bool within_a_call = false) {
     const std::lock_guard lock(stepping);
     if (current.lost) {
-        if (!within_a_call) ++current.calls_after_lost;
+        if (!within_a_call) count_if_lost();
         return WARPSEAL_NO_DEVICE;
     }
     if (device < 16) ++current.steps_of[device];
@@ -51,6 +63,7 @@ warpseal_status step(int device = 0, bool within_a_call = false) {
         (device != current.fail_device || current.steps_of[device] < current.fail_device_at))
         return WARPSEAL_OK;
     current.lost = current.failure == WARPSEAL_NO_DEVICE && !current.passing;
+    if (current.lost) ++losses, losses_when_told = UINT64_MAX;
     return current.failure;
 }
 
@@ -120,6 +133,7 @@ warpseal_status describe(int, warpseal_device_info* info) {
 
 bool lost() {
     const std::lock_guard lock(stepping);
+    if (!current.lost) losses_when_told = losses;
     return current.lost;
 }
 
@@ -134,7 +148,7 @@ warpseal_status device_alloc(int device, size_t bytes, void** out) {
 
 void device_free(int, void* memory, size_t bytes) {
     current.last_freed_bytes = bytes;
-    if (current.lost) ++current.calls_after_lost;
+    count_if_lost();
     --current.live_device_allocations;
     on_device.erase(memory);
     std::free(memory);
@@ -155,7 +169,7 @@ void host_free(int, void* memory, size_t bytes) {
     current.last_freed_bytes = bytes;
     on_host.erase(memory);
     std::free(memory);
-    if (current.lost) ++current.calls_after_lost;
+    count_if_lost();
     --current.live_host_allocations;
 }
 
@@ -224,7 +238,7 @@ void called(int device) {
     ++current.host_calls;
     if (device < 16) ++current.host_calls_of[device];
     // Does not count calls made while another GPU's call is failing, as no engine can know.
-    if (current.lost && calls_in_progress == 0) ++current.calls_after_lost;
+    if (calls_in_progress == 0) count_if_lost();
 }
 
 struct CallInProgress {
@@ -327,7 +341,7 @@ warpseal_status batch_host(int device, const CudaCipher& cipher, const void* sta
 
 bool pinned(const void* begin, size_t bytes) {
     const std::lock_guard lock(stepping);
-    if (current.lost) ++current.calls_after_lost;
+    count_if_lost();
     return begin != nullptr && current.all_pinned && bytes <= current.most_pinned;
 }
 
@@ -462,7 +476,7 @@ warpseal_status drbg_device(int device, const DrbgRequest& request, uint8_t* out
 }
 
 void zeroize_launches(int) {
-    if (current.lost) ++current.calls_after_lost;
+    count_if_lost();
     ++current.zeroized;
 }
 
