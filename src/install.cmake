@@ -4,7 +4,8 @@ include(CMakePackageConfigHelpers)
 
 install(FILES ${PROJECT_SOURCE_DIR}/include/warpseal/warpseal.h ${PROJECT_SOURCE_DIR}/include/warpseal/warpseal.hpp
   ${PROJECT_SOURCE_DIR}/include/warpseal/kem.h ${PROJECT_SOURCE_DIR}/include/warpseal/batcher.h
-  ${PROJECT_SOURCE_DIR}/include/warpseal/drbg.h
+  ${PROJECT_SOURCE_DIR}/include/warpseal/drbg.h ${PROJECT_SOURCE_DIR}/include/warpseal/error.h
+  ${PROJECT_SOURCE_DIR}/include/warpseal/reader.h ${PROJECT_SOURCE_DIR}/include/warpseal/cobblestone.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/warpseal)
 install(TARGETS warpseal_shared warpseal_static EXPORT warpseal
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
-#include "cli/files/file_command.h"
+#include "cli/files/range.h"
 
 namespace warpseal::cli {
 
@@ -11,23 +11,43 @@ void add_decrypt(CLI::App& program, Session& session) {
     struct DecryptChoice {
         FileChoice file;
         OutputChoice output;
+        std::optional<Range> range;
     };
     auto choice = std::make_shared<DecryptChoice>();
     CLI::App* command = program.add_subcommand(
         "decrypt", "Decrypt a file or a stream; only authenticated data is written");
     add_file_options(*command, choice->file, session);
     add_output_options(*command, choice->output);
+    command
+        ->add_option_function<std::string>(
+            "--range",
+            [choice](const std::string& text) {
+                choice->range.emplace();
+                (void)parse_range(text, *choice->range);
+            },
+            "LENGTH bytes from OFFSET on; without LENGTH, all from there on")
+        ->type_name("OFFSET:[LENGTH]")
+        ->check([](const std::string& text) {
+            Range range;
+            return parse_range(text, range);
+        });
     command->footer(
         "Without a key or passphrase option, a passphrase is asked for on the terminal.\n"
         "The output file is private (mode 0600).\n"
+        "--range reads the header, the end of the file and the chunks of the range alone. Sizes "
+        "are 4096, 64KiB or 10GB. A range that\n"
+        "reaches past the end is shortened; one that begins past the end is refused.\n"
         "Check the exit code: what went to standard output is the whole file only if it is 0. In a "
         "pipeline, `set -o pipefail`\n"
         "makes the shell do so.\n"
         "Examples:\n"
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
-        "  warpseal decrypt -p photos.tar.ws | tar -x");
+        "  warpseal decrypt -p photos.tar.ws | tar -x\n"
+        "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part");
     command->callback([choice, &session] {
         session.command = [choice, &session] {
+            if (choice->range)
+                return run_range(choice->file, *choice->range, choice->output, session);
             return run_file_task(FileTask::decrypt, choice->file, {}, &choice->output, session);
         };
     });

@@ -126,8 +126,8 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
                        : " What went to " + output->shown() + " is not the whole file.");
 }
 
-// A file opens with either copy of its header. Without this remark, damage to one copy would stay
-// unnoticed until the other is damaged too.
+}  // namespace
+
 void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result) {
     if (result.header_copies_differ == 0) return;
     complain(
@@ -136,8 +136,6 @@ void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_r
                     "opens with the other: make a new copy of the file while it does.",
                     shown(choice)));
 }
-
-}  // namespace
 
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
               double seconds, const Session& session) {

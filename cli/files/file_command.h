@@ -59,6 +59,9 @@ void refuse_inputs(Output& output, int input, const SecretChoice& secrets);
 // null.
 [[noreturn]] void throw_failure(FileTask task, const FileChoice& choice, warpseal_status status,
                                 const warpseal_file_result& result, const Output* output);
+// A file opens with either copy of its header. Without this remark, damage to one copy would stay
+// unnoticed until the other is damaged too.
+void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result);
 // Prints the summary of a success.
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
               double seconds, const Session& session);

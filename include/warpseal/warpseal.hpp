@@ -13,8 +13,11 @@
 #include <utility>
 
 #include "warpseal/batcher.h"
+#include "warpseal/cobblestone.h"
 #include "warpseal/drbg.h"
+#include "warpseal/error.h"
 #include "warpseal/kem.h"
+#include "warpseal/reader.h"
 #include "warpseal/warpseal.h"
 
 // The inline namespace keeps these names apart from those inside a statically linked library.
@@ -477,6 +480,96 @@ inline warpseal_file_result open_file(const Engine& engine, int in_fd, int out_f
         return warpseal_file_open(engine.get(), in_fd, out_fd, &options, &result);
     });
 }
+
+// The text of a sealed file at any offset: see reader.h. Keep the engine alive as long. Can be
+// moved. Any number of threads may read at the same time.
+class Reader {
+public:
+    // in_fd must stay open as long as the reader.
+    Reader(const Engine& engine, int in_fd, const warpseal_file_options& options) {
+        detail::file([&](auto& result) {
+            return hold([&](warpseal_reader** made) {
+                return warpseal_reader_open(engine.get(), in_fd, &options, made, &result);
+            });
+        });
+    }
+    // `user` must live as long as the reader.
+    Reader(const Engine& engine, warpseal_read_callback read_at, void* user,
+           std::uint64_t file_bytes, const warpseal_file_options& options) {
+        detail::file([&](auto& result) {
+            return hold([&](warpseal_reader** made) {
+                return warpseal_reader_open_callback(engine.get(), read_at, user, file_bytes,
+                                                     &options, made, &result);
+            });
+        });
+    }
+    warpseal_reader* get() const noexcept { return reader_.get(); }
+    std::uint64_t size() const noexcept { return warpseal_reader_size(get()); }
+    // Returns what of `out` was read: less than all of it only where the text ends.
+    MutableBytes read_at(std::uint64_t offset, MutableBytes out) const {
+        std::size_t read = 0;
+        detail::file([&](auto& result) {
+            return warpseal_reader_read_at(get(), offset, out.data(), out.size(), &read, &result);
+        });
+        return out.first(read);
+    }
+
+private:
+    template <class Open>
+    warpseal_status hold(Open open) {
+        warpseal_reader* made = nullptr;
+        const warpseal_status status = open(&made);
+        reader_.reset(made);
+        return status;
+    }
+    struct Close {
+        void operator()(warpseal_reader* reader) const noexcept { warpseal_reader_close(reader); }
+    };
+    std::unique_ptr<warpseal_reader, Close> reader_;
+};
+
+// A Cobblestone message in updates of any size: see cobblestone.h. Keep the engine alive as long.
+class Cobblestone {
+public:
+    static Cobblestone seal(const Engine& engine, Bytes key, Bytes context = {}) {
+        return Cobblestone(engine, key, context, warpseal_cobblestone_create_seal);
+    }
+    static Cobblestone open(const Engine& engine, Bytes key, Bytes context = {}) {
+        return Cobblestone(engine, key, context, warpseal_cobblestone_create_open);
+    }
+    warpseal_cobblestone* get() const noexcept { return message_.get(); }
+    // Bytes that the next call will write.
+    std::size_t update_bytes(std::size_t bytes) const noexcept {
+        return warpseal_cobblestone_update_bytes(get(), bytes);
+    }
+    std::size_t finish_bytes() const noexcept { return warpseal_cobblestone_finish_bytes(get()); }
+    // Return what of `out` was written.
+    MutableBytes update(Bytes in, MutableBytes out) {
+        std::size_t wrote = 0;
+        check(warpseal_cobblestone_update(get(), in.data(), in.size(), out.data(), out.size(),
+                                          &wrote));
+        return out.first(wrote);
+    }
+    MutableBytes finish(MutableBytes out) {
+        std::size_t wrote = 0;
+        check(warpseal_cobblestone_finish(get(), out.data(), out.size(), &wrote));
+        return out.first(wrote);
+    }
+
+private:
+    using Create = decltype(warpseal_cobblestone_create_seal);
+    Cobblestone(const Engine& engine, Bytes key, Bytes context, Create* create) {
+        warpseal_cobblestone* made = nullptr;
+        check(create(engine.get(), key.data(), key.size(), context.data(), context.size(), &made));
+        message_.reset(made);
+    }
+    struct Destroy {
+        void operator()(warpseal_cobblestone* message) const noexcept {
+            warpseal_cobblestone_destroy(message);
+        }
+    };
+    std::unique_ptr<warpseal_cobblestone, Destroy> message_;
+};
 
 struct Rescued {
     warpseal_file_result result;

@@ -1,4 +1,4 @@
-// A call that seals, opens or rescues a file: its state, and the checks of its options.
+// A call that seals, opens or rescues a file: its state, and what sealing checks.
 #pragma once
 
 #include "container/derive.h"
@@ -27,17 +27,9 @@ struct FileCall {
           sink(out_fd, its_options.any_order != 0 ? Order::any : Order::strict, progress) {}
     FileCall(const FileCall&) = delete;
 
-    bool bare() const { return options.format == WARPSEAL_FORMAT_COBBLESTONE; }
-    Bytes secret_bytes(size_t i) const {
-        return {static_cast<const uint8_t*>(options.secrets[i].bytes),
-                options.secrets[i].byte_count};
-    }
     // Tells the caller that the secrets are no longer read.
     void secrets_used() const {
         if (options.secrets_used != nullptr) options.secrets_used(options.secrets_user);
-    }
-    Bytes context() const {
-        return {static_cast<const uint8_t*>(options.context), options.context_bytes};
     }
     Argon2Cost cost() const {
         return {
@@ -46,9 +38,8 @@ struct FileCall {
     }
 };
 
-// Check what the caller gave. On failure call.fault names the option.
-warpseal_status check_options(FileCall& call);
-// suite: set to the suite of the new file.
+// Checks what is of sealing alone; `suite` is set to the suite of the new file. On failure
+// call.fault names the option.
 warpseal_status check_sealing(FileCall& call, const Suite*& suite);
 
 }  // namespace warpseal::container

@@ -48,7 +48,8 @@ warpseal_status failed(int error, const char* doing, uint64_t offset, Fault& fau
 
 }  // namespace
 
-Source::Source(int descriptor, Progress& progress) : descriptor_(descriptor), progress_(progress) {
+Source::Source(int descriptor, Progress& progress, Access access)
+    : descriptor_(descriptor), progress_(progress) {
     struct stat about;
     if (fstat(descriptor, &about) != 0 || !S_ISREG(about.st_mode)) return;
     regular_ = true;
@@ -60,7 +61,7 @@ Source::Source(int descriptor, Progress& progress) : descriptor_(descriptor), pr
     modified_ = about.st_mtim;
     changed_ = about.st_ctim;
     // Advice only: failure is harmless.
-    posix_fadvise(descriptor, position, 0, POSIX_FADV_SEQUENTIAL);
+    if (access == Access::sequential) posix_fadvise(descriptor, position, 0, POSIX_FADV_SEQUENTIAL);
 }
 
 warpseal_status Source::read(uint64_t offset, iovec* buffers, size_t count, size_t& got,

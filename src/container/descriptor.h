@@ -12,13 +12,16 @@
 
 namespace warpseal::container {
 
+// How a regular file will be read, as advice for the kernel.
+enum class Access : uint8_t { sequential, random };
+
 // The input, from its current position to its end. A regular file has a known length and is read by
 // position, on any thread.
 // Anything else is a stream, read sequentially by one thread at a time. So is a regular file with
 // length 0, like those of /proc.
 class Source {
 public:
-    Source(int descriptor, Progress& progress);
+    Source(int descriptor, Progress& progress, Access access = Access::sequential);
 
     bool positional() const { return positional_; }
     bool regular() const { return regular_; }  // also one whose length is unknown or 0

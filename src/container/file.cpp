@@ -1,11 +1,12 @@
-// Seals, opens, rescues and describes files: writes or reads the header, and reports results.
+// Seals, opens and describes files: interprets options, writes or reads the header, and reports
+// results.
 #include "container/file.h"
 
 #include <cstring>
 #include <new>
 
 #include "container/call.h"
-#include "container/header.h"
+#include "container/opening.h"
 #include "container/rescue.h"
 
 namespace warpseal::container {
@@ -16,10 +17,10 @@ using ull = unsigned long long;
 // Writes everything before the chunks, and derives the key of the chunks.
 warpseal_status write_head(FileCall& call, const Suite& suite, PayloadKey& payload) {
     uint8_t head[payload_head_bytes];
-    if (call.bare()) {
-        const Bytes context = call.context();
-        if (new_payload(call.engine, suite, call.secret_bytes(0), {&context, 1}, head, payload,
-                        call.fault) != WARPSEAL_OK) {
+    if (is_bare(call.options)) {
+        const Bytes context = context_of(call.options);
+        if (new_payload(call.engine, suite, secret_bytes(call.options, 0), {&context, 1}, head,
+                        payload, call.fault) != WARPSEAL_OK) {
             return call.fault.status;
         }
         call.head_bytes = sizeof head;
@@ -43,136 +44,87 @@ warpseal_status write_head(FileCall& call, const Suite& suite, PayloadKey& paylo
     return call.sink.write(0, header.bytes.data(), header.bytes.size(), call.fault);
 }
 
-// Reads the first block and both header copies from the start of the source.
-warpseal_status read_header(Source& source, Header& header, Fault& fault) {
-    header.bytes.resize(first_block_bytes);
-    size_t have = 0;
-    if (source.read(0, header.bytes.data(), first_block_bytes, have, fault) != WARPSEAL_OK)
-        return fault.status;
-    if (parse_first_block(header.bytes.data(), have, header.fixed, fault) != WARPSEAL_OK)
-        return fault.status;
-    const size_t wanted = header_bytes(header.fixed.copy_bytes) - first_block_bytes;
-    header.bytes.resize(first_block_bytes + wanted);
-    if (source.read(first_block_bytes, header.bytes.data() + first_block_bytes, wanted, have,
-                    fault) != WARPSEAL_OK)
-        return fault.status;
-    if (have < wanted)
-        return fault.say(WARPSEAL_TRUNCATED, "the file ends at byte %zu, within its header",
-                         first_block_bytes + have);
-    parse_copies(header);
-    return WARPSEAL_OK;
+ReadAt reading(Source& source) {
+    return [&source](uint64_t offset, void* out, size_t bytes, size_t& got, Fault& fault) {
+        return source.read(offset, out, bytes, got, fault);
+    };
 }
 
-warpseal_status read_payload_head(FileCall& call, uint8_t head[payload_head_bytes]) {
-    size_t have = 0;
-    if (call.source.read(call.head_bytes, head, payload_head_bytes, have, call.fault) !=
-        WARPSEAL_OK)
-        return call.fault.status;
-    call.head_bytes += have;
-    if (have == payload_head_bytes) return WARPSEAL_OK;
-    return call.fault.say(
-        WARPSEAL_TRUNCATED,
-        "the file ends at byte %llu, within the %zu bytes that a payload begins with",
-        ull{call.head_bytes}, payload_head_bytes);
-}
-
-warpseal_status read_head(FileCall& call, const Suite*& suite, PayloadKey& payload) {
-    uint8_t head[payload_head_bytes];
-    if (call.bare()) {
-        suite = suite_by_key_bytes(call.options.secrets[0].byte_count);
-        const Bytes context = call.context();
-        if (read_payload_head(call, head) != WARPSEAL_OK) return call.fault.status;
-        return open_payload(call.engine, *suite, call.secret_bytes(0), {&context, 1}, head, payload,
-                            call.fault);
-    }
-    Header header;
-    Secret<data_key_bytes> data_key;
-    int in_force = 0;
-    if (read_header(call.source, header, call.fault) != WARPSEAL_OK) return call.fault.status;
-    call.head_bytes = header.bytes.size();
-    if (unlock(call.engine, header, call.options.secrets, call.options.secret_count, data_key,
-               in_force, call.fault) != WARPSEAL_OK) {
-        return call.fault.status;
-    }
-    call.header_copies_differ = !header.copies_equal();
-    suite = header.fixed.suite;
-    Secret<32> input_key;
-    payload_input_key(*suite, data_key, input_key);
-    if (read_payload_head(call, head) != WARPSEAL_OK) return call.fault.status;
-    const Bytes context = {header.fixed.bytes, fixed_part_bytes};
+warpseal_status read_head(FileCall& call, Opened& opened) {
     const warpseal_status status =
-        open_payload(call.engine, *suite, {input_key.data(), suite->key_bytes}, {&context, 1}, head,
-                     payload, call.fault);
-    // The header verified, so the key is right and the payload head was changed.
-    if (status == WARPSEAL_WRONG_KEY)
-        return call.fault.say(WARPSEAL_NOT_AUTHENTIC,
-                              "the start of the payload, at byte %llu, was changed",
-                              ull{call.head_bytes - payload_head_bytes});
+        open_head(call.engine, call.options, reading(call.source), opened, call.fault);
+    call.head_bytes = opened.head_bytes;
+    call.header_copies_differ = opened.header_copies_differ;
     return status;
-}
-
-// Returns the text length of a payload whose chunks take `bytes` bytes; UINT64_MAX if no payload
-// has that length.
-uint64_t text_of(uint64_t bytes) {
-    const uint64_t rest = bytes % chunk_bytes;
-    return rest < tag_bytes ? UINT64_MAX
-                            : bytes / chunk_bytes * chunk_text_bytes + rest - tag_bytes;
 }
 
 warpseal_status seal_call(FileCall& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
-    if (check_options(call) != WARPSEAL_OK || check_sealing(call, suite) != WARPSEAL_OK)
+    if (check_options(call.options, call.fault) != WARPSEAL_OK ||
+        check_sealing(call, suite) != WARPSEAL_OK)
         return call.fault.status;
     if (call.sink.discards())
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "sealing needs an output");
     call.progress.expect(call.source.bytes());
     if (write_head(call, *suite, payload) != WARPSEAL_OK) return call.fault.status;
     call.secrets_used();
-    const PipelineJob job = {call.engine,        payload,         *suite,
-                             Direction::encrypt, call.source,     0,
-                             call.sink,          call.head_bytes, call.progress};
+    const PipelineJob job = {{call.engine, payload, Direction::encrypt, 0},
+                             *suite,
+                             call.source,
+                             call.sink,
+                             call.head_bytes,
+                             call.progress};
     if (run_pipeline(job, call.done, call.fault) != WARPSEAL_OK) return call.fault.status;
     if (call.source.check_unchanged(call.fault) != WARPSEAL_OK) return call.fault.status;
     return call.sink.finish(call.head_bytes + call.done.written_bytes, call.fault);
 }
 
 warpseal_status open_call(FileCall& call) {
-    const Suite* suite = nullptr;
-    PayloadKey payload;
-    if (check_options(call) != WARPSEAL_OK || read_head(call, suite, payload) != WARPSEAL_OK)
+    Opened opened;
+    if (check_options(call.options, call.fault) != WARPSEAL_OK ||
+        read_head(call, opened) != WARPSEAL_OK)
         return call.fault.status;
     call.secrets_used();
     if (call.source.bytes() != UINT64_MAX)
-        call.progress.expect(text_of(call.source.bytes() - call.head_bytes));
-    const PipelineJob job = {call.engine,     payload,   *suite, Direction::decrypt, call.source,
-                             call.head_bytes, call.sink, 0,      call.progress};
+        call.progress.expect(text_bytes_of(call.source.bytes() - call.head_bytes));
+    const PipelineJob job = {{call.engine, opened.payload, Direction::decrypt, call.head_bytes},
+                             *opened.suite,
+                             call.source,
+                             call.sink,
+                             0,
+                             call.progress};
     if (run_pipeline(job, call.done, call.fault) != WARPSEAL_OK) return call.fault.status;
     return call.sink.finish(call.done.written_bytes, call.fault);
 }
 
 // Returns the text length that a progress callback expects of a damaged payload.
 uint64_t rescue_bytes(uint64_t bytes) {
-    const uint64_t text = text_of(bytes);
+    const uint64_t text = text_bytes_of(bytes);
     return text != UINT64_MAX ? text : bytes / chunk_bytes * chunk_text_bytes;
 }
 
 warpseal_status rescue_call(FileCall& call) {
-    const Suite* suite = nullptr;
-    PayloadKey payload;
+    Opened opened;
     if (!call.source.regular())
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
                               "the input is a pipe or a device: save it to a file first, because "
                               "a rescue reads parts of it again");
-    if (check_options(call) != WARPSEAL_OK || read_head(call, suite, payload) != WARPSEAL_OK)
+    if (check_options(call.options, call.fault) != WARPSEAL_OK ||
+        read_head(call, opened) != WARPSEAL_OK)
         return call.fault.status;
     call.secrets_used();
     if (!call.source.positional())
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "the input has no known length");
     call.progress.expect(rescue_bytes(call.source.bytes() - call.head_bytes));
     Rescue rescue(call.sink, call.progress, *call.rescue);
-    const PipelineJob job = {call.engine,     payload,   *suite, Direction::decrypt, call.source,
-                             call.head_bytes, call.sink, 0,      call.progress,      &rescue};
+    const PipelineJob job = {{call.engine, opened.payload, Direction::decrypt, call.head_bytes},
+                             *opened.suite,
+                             call.source,
+                             call.sink,
+                             0,
+                             call.progress,
+                             &rescue};
     if (run_pipeline(job, call.done, call.fault) == WARPSEAL_OK) rescue.finish(job, call.fault);
     call.done.text_bytes = rescue.authentic_bytes();
     if (!rescue.finished()) return call.fault.status;
@@ -242,7 +194,8 @@ warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& 
     Source source(in_fd, silent);
     Header header;
     try {
-        if (read_header(source, header, fault) != WARPSEAL_OK) return report(fault, result);
+        if (read_header(reading(source), header, fault) != WARPSEAL_OK)
+            return report(fault, result);
     } catch (const std::bad_alloc&) {
         fault.say(WARPSEAL_OUT_OF_MEMORY, "out of memory");
         return report(fault, result);
@@ -262,7 +215,7 @@ warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& 
     const uint64_t before = header.bytes.size() + payload_head_bytes;
     info.plaintext_bytes = info.file_bytes == UINT64_MAX || info.file_bytes < before
                                ? UINT64_MAX
-                               : text_of(info.file_bytes - before);
+                               : text_bytes_of(info.file_bytes - before);
     info.slot_count = copy.slot_count;
     for (uint32_t i = 0; i < copy.slot_count; ++i) {
         const Slot& slot = copy.slots[i];

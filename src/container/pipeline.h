@@ -2,33 +2,21 @@
 #pragma once
 
 #include "container/descriptor.h"
-#include "container/payload.h"
+#include "container/segment.h"
 
 namespace warpseal::container {
 
 class Rescue;
 
-struct PipelineJob {
-    Engine& engine;
-    const PayloadKey& payload;
+struct PipelineJob : ChunkJob {
     const Suite& suite;
-    Direction direction;  // encrypt: reads text and writes chunks
     Source& source;
-    uint64_t source_offset;  // offset of the text or of the chunks
     Sink& sink;
     uint64_t sink_offset;
     Progress& progress;
     // Opening a damaged payload: receives the segments in order, in place of the sink.
     Rescue* rescue = nullptr;
 };
-
-// Bytes from one chunk to the next, in the input and in the output.
-inline constexpr size_t in_stride(Direction direction) {
-    return direction == Direction::encrypt ? chunk_text_bytes : chunk_bytes;
-}
-inline constexpr size_t out_stride(Direction direction) {
-    return direction == Direction::encrypt ? chunk_bytes : chunk_text_bytes;
-}
 
 struct PipelineResult {
     // Bytes sealed, or authenticated and written to the sink; on failure, those so far.

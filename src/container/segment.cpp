@@ -10,19 +10,20 @@ namespace {
 
 using ull = unsigned long long;
 
-bool sealing(const PipelineJob& job) { return job.direction == Direction::encrypt; }
+bool sealing(const ChunkJob& job) { return job.direction == Direction::encrypt; }
 
 }  // namespace
 
-bool Segment::allocate(Engine& engine, Layout layout, size_t chunk_count) {
+bool Segment::allocate(Engine& engine, Layout layout, size_t chunk_count, Workspaces* spaces) {
     layout_ = layout;
     nonces_.resize(chunk_count * nonce_bytes);
     lengths_.resize(chunk_count);
     statuses_.resize(chunk_count);
     buffers_.resize(chunk_count);
     const bool separate = layout == Layout::separate;
-    return chunk_memory_.allocate(engine, separate, chunk_count * chunk_bytes) &&
-           (!separate || text_memory_.allocate(engine, separate, chunk_count * chunk_text_bytes));
+    return chunk_memory_.allocate(engine, separate, chunk_count * chunk_bytes, spaces) &&
+           (!separate ||
+            text_memory_.allocate(engine, separate, chunk_count * chunk_text_bytes, spaces));
 }
 
 Segment::Buffers Segment::text_buffers(size_t first, size_t bytes) {
@@ -52,7 +53,7 @@ Segment::Buffers Segment::output_buffers(Direction direction, uint64_t& text_byt
     return {buffers_.data(), 1};
 }
 
-void Segment::find_chunks(const PipelineJob& job) {
+void Segment::find_chunks(const ChunkJob& job) {
     const size_t whole = bytes_in / in_stride(job.direction);
     const size_t rest = bytes_in % in_stride(job.direction);
     fault = Fault{};
@@ -78,7 +79,7 @@ void Segment::find_chunks(const PipelineJob& job) {
     fault.say(WARPSEAL_LIMIT_EXCEEDED, "more than %llu chunks", ull{max_chunks});
 }
 
-warpseal_batch Segment::batch(const PipelineJob& job) {
+warpseal_batch Segment::batch(const ChunkJob& job) {
     for (size_t i = 0; i < chunks; ++i) {
         chunk_nonce(job.payload, first_chunk + i, nonces_.data() + i * nonce_bytes);
         lengths_[i] = text_of(i);
@@ -104,7 +105,7 @@ warpseal_batch Segment::batch(const PipelineJob& job) {
     return batch;
 }
 
-const char* Segment::transform(const PipelineJob& job) {
+const char* Segment::transform(const ChunkJob& job) {
     if (chunks == 0) return nullptr;
     // The tags of a batch have a fixed stride, so the short chunk's tag moves to the offset where a
     // full chunk has it.
@@ -121,7 +122,7 @@ const char* Segment::transform(const PipelineJob& job) {
     return target;
 }
 
-void Segment::find_failed_chunk(const PipelineJob& job, warpseal_status status) {
+void Segment::find_failed_chunk(const ChunkJob& job, warpseal_status status) {
     valid_chunks = 0;
     if (status != WARPSEAL_NOT_AUTHENTIC) {
         fault.say(status, "the engine could not %s chunk %llu and those after it",

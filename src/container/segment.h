@@ -3,12 +3,29 @@
 
 #include <sys/uio.h>
 
+#include <optional>
 #include <vector>
 
-#include "container/pipeline.h"
-#include "platform/secret_memory.h"
+#include "container/payload.h"
+#include "platform/workspace.h"
 
 namespace warpseal::container {
+
+// Chunks of one payload to seal or open.
+struct ChunkJob {
+    Engine& engine;
+    const PayloadKey& payload;
+    Direction direction;     // encrypt: reads text and writes chunks
+    uint64_t source_offset;  // of the text or of the chunks, in the input
+};
+
+// Bytes from one chunk to the next, in the input and in the output.
+inline constexpr size_t in_stride(Direction direction) {
+    return direction == Direction::encrypt ? chunk_text_bytes : chunk_bytes;
+}
+inline constexpr size_t out_stride(Direction direction) {
+    return direction == Direction::encrypt ? chunk_bytes : chunk_text_bytes;
+}
 
 // Memory of a worker's segment: pinned for a GPU, otherwise secret pages. Zeroized when freed.
 class SegmentMemory {
@@ -20,17 +37,24 @@ public:
     SegmentMemory(const SegmentMemory&) = delete;
     SegmentMemory& operator=(const SegmentMemory&) = delete;
 
-    bool allocate(Engine& engine, bool pinned, size_t bytes) {
+    // spaces: memory to use again, for many short calls; may be null.
+    bool allocate(Engine& engine, bool pinned, size_t bytes, Workspaces* spaces) {
         engine_ = &engine;
-        return (pinned && engine.host_alloc(bytes, &pinned_) == WARPSEAL_OK) ||
-               pages_.allocate(bytes);
+        if (pinned && engine.host_alloc(bytes, &pinned_) == WARPSEAL_OK) return true;
+        if (spaces == nullptr) return pages_.allocate(bytes);
+        lease_.emplace(spaces->lease(bytes));
+        return static_cast<bool>(*lease_);
     }
-    uint8_t* data() { return static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : pages_.data()); }
+    uint8_t* data() {
+        void* const pages = lease_ ? lease_->data() : pages_.data();
+        return static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : pages);
+    }
 
 private:
     Engine* engine_ = nullptr;
     void* pinned_ = nullptr;
     SecretMemory pages_;
+    std::optional<Workspaces::Lease> lease_;
 };
 
 // Layout of chunks and text. in_place, for the CPU: text has the stride of chunks, and both stay in
@@ -55,7 +79,7 @@ struct Segment {
     size_t last_text = 0;     // text bytes of the short chunk
     Fault fault;              // error, if the segment is incomplete or does not verify
 
-    bool allocate(Engine& engine, Layout layout, size_t chunk_count);
+    bool allocate(Engine& engine, Layout layout, size_t chunk_count, Workspaces* spaces = nullptr);
 
     // Return buffers for a Source or Sink, which modifies them. input_buffers(): space for `bytes`
     // bytes of input. output_buffers(): the output, with its number of text bytes and of bytes.
@@ -68,10 +92,10 @@ struct Segment {
 
     // Call after reading bytes_in bytes. Computes the number of chunks and checks that the payload
     // ends properly.
-    void find_chunks(const PipelineJob& job);
+    void find_chunks(const ChunkJob& job);
     // Seals or opens the chunks and sets `valid_chunks`. Returns the name of the target, or null
     // if there were no chunks.
-    const char* transform(const PipelineJob& job);
+    const char* transform(const ChunkJob& job);
 
     // After opening: true if chunk i of this segment verified.
     bool verified(size_t i) const {
@@ -89,8 +113,8 @@ private:
     uint8_t* text(size_t i) {
         return layout_ == Layout::in_place ? chunk(i) : text_memory_.data() + i * chunk_text_bytes;
     }
-    warpseal_batch batch(const PipelineJob& job);
-    void find_failed_chunk(const PipelineJob& job, warpseal_status status);
+    warpseal_batch batch(const ChunkJob& job);
+    void find_failed_chunk(const ChunkJob& job, warpseal_status status);
 
     Layout layout_ = Layout::in_place;
     warpseal_status status_ = WARPSEAL_OK;  // of the batch

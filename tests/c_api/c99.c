@@ -1,7 +1,11 @@
 /* Compiles the headers as C99 without extensions and links the shared library as installed. Checks
    round trips and a refused forgery. */
 #include "warpseal/batcher.h"
+#include "warpseal/cobblestone.h"
+#include "warpseal/drbg.h"
+#include "warpseal/error.h"
 #include "warpseal/kem.h"
+#include "warpseal/reader.h"
 #include "warpseal/warpseal.h"
 
 #include <stdio.h>
@@ -104,6 +108,50 @@ static void batcher(warpseal_engine* engine) {
     warpseal_kem_batcher_destroy(NULL);
 }
 
+/* Reads a byte of a message that is sealed in one update. */
+static int64_t read_message(void* message, uint64_t offset, void* out, size_t bytes) {
+    memcpy(out, (unsigned char*)message + offset, bytes);
+    return (int64_t)bytes;
+}
+
+static void reader(warpseal_engine* engine) {
+    static const unsigned char key[16] = {3};
+    unsigned char sealed[56 + 4 + 16], byte = 0;
+    warpseal_secret secret = {WARPSEAL_SECRET_KEY, key, sizeof key};
+    warpseal_file_options options = {0};
+    warpseal_cobblestone* message = NULL;
+    warpseal_reader* some = NULL;
+    size_t head = 0, rest = 0, got = 0;
+
+    expect(
+        warpseal_cobblestone_create_seal(engine, key, sizeof key, NULL, 0, &message) == WARPSEAL_OK,
+        "begin a message");
+    expect(warpseal_cobblestone_update(message, "text", 4, sealed, sizeof sealed, &head) ==
+                   WARPSEAL_OK &&
+               head == 56,
+           "salt and commitment come first");
+    expect(warpseal_cobblestone_finish(message, sealed + head, sizeof sealed - head, &rest) ==
+                   WARPSEAL_OK &&
+               head + rest == sizeof sealed,
+           "the last chunk");
+    warpseal_cobblestone_destroy(message);
+    options.struct_bytes = (uint32_t)sizeof options;
+    options.format = WARPSEAL_FORMAT_COBBLESTONE;
+    options.secrets = &secret;
+    options.secret_count = 1;
+    expect(warpseal_reader_open_callback(engine, read_message, sealed, sizeof sealed, &options,
+                                         &some, NULL) == WARPSEAL_OK,
+           "open a reader");
+    expect(warpseal_reader_size(some) == 4, "its size");
+    expect(warpseal_reader_read_at(some, 2, &byte, 1, &got, NULL) == WARPSEAL_OK && got == 1 &&
+               byte == 'x',
+           "read a byte");
+    expect(warpseal_reader_read_at(some, 2, NULL, 1, &got, NULL) == WARPSEAL_INVALID_ARGUMENT &&
+               strcmp(warpseal_last_error_message(), "out is null") == 0,
+           "the message names the argument");
+    warpseal_reader_close(some);
+}
+
 int main(void) {
     static const unsigned char secret[32] = {1, 2, 3};
     static const unsigned char pair[64] = {1, 2, 3};
@@ -172,6 +220,7 @@ int main(void) {
     expect(memcmp(text, out, sizeof text) == 0, "decrypted units are the text");
     warpseal_key_destroy(units);
     batcher(engine);
+    reader(engine);
     expect(notices == 0, "nothing to notice");
 
     warpseal_key_destroy(key);

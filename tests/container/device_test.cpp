@@ -1,5 +1,6 @@
 // Files through a GPU backend: large segments with separate text and chunks, and the same bytes
 // when the GPU is lost.
+#include "container/reader.h"
 #include "files.h"
 #include "support/fake_backend.h"
 
@@ -61,6 +62,48 @@ TEST(ContainerDevice, SealsAndOpens) {
         ASSERT_EQ(back.status, WARPSEAL_OK) << back.result.message;
         EXPECT_STREQ(back.result.target, "cuda");
         EXPECT_TRUE(back.out == text());
+    }
+}
+
+// A read on a GPU, of parts of chunks at both ends, and the same bytes where the GPU is lost.
+TEST(ContainerDevice, ReadsAtAnyOffset) {
+    Options options;
+    options.key();
+    const MemoryFile file(sealed(text(), options));
+    for (const uint64_t fail_at : {uint64_t{0}, uint64_t{40}, uint64_t{60}}) {
+        Script plan;
+        plan.fail_at = fail_at;
+        plan.failure = WARPSEAL_NO_DEVICE;
+        warpseal::EngineOptions engine_options;
+        engine_options.device = "cuda";
+        engine_options.threads = 3;
+        engine_options.cuda = fake_backend(plan);
+        std::unique_ptr<warpseal::Engine> engine;
+        ASSERT_EQ(warpseal::Engine::create(engine_options, engine), WARPSEAL_OK);
+        warpseal::container::Fault fault;
+        warpseal::container::ReaderInput input;
+        ASSERT_EQ(warpseal::container::input_of_descriptor(file.get(), input, fault), WARPSEAL_OK);
+        std::unique_ptr<warpseal::container::Reader> reader;
+        ASSERT_EQ(
+            warpseal::container::Reader::open(*engine, std::move(input), options, reader, fault),
+            WARPSEAL_OK)
+            << fault.message;
+        Data out(text().size());
+        size_t got = 0;
+        const char* target = nullptr;
+        ASSERT_EQ(reader->read_at(chunk + 5, out.data(), out.size(), got, target, fault),
+                  WARPSEAL_OK)
+            << fault.message;
+        EXPECT_EQ(got, text().size() - chunk - 5);
+        EXPECT_TRUE(std::equal(text().begin() + chunk + 5, text().end(), out.begin()));
+        if (fail_at == 0) {
+            EXPECT_STREQ(target, "cuda");
+            EXPECT_GT(script().host_calls, 3u);
+        } else {
+            EXPECT_TRUE(script().lost) << "the GPU was lost before or after";
+        }
+        reader.reset();
+        EXPECT_EQ(script().live_host_allocations, 0u);
     }
 }
 

@@ -40,6 +40,9 @@ warpseal_status drbg();
 // Files (works_files.cpp).
 void prepare_files();
 warpseal_status files();
+// Readers, and messages in updates (works_reader.cpp).
+warpseal_status reader();
+warpseal_status updates();
 // Key encapsulation (works_kem.cpp).
 void prepare_kem();
 warpseal_status kem_one();

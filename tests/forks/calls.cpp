@@ -46,6 +46,14 @@ const Calls calls[] = {
     {{"warpseal_drbg_create", "warpseal_drbg_destroy", "warpseal_drbg_reseed", "warpseal_drbg_fill",
       "warpseal_drbg_fill_device"},
      generators},
+    {{"warpseal_reader_open", "warpseal_reader_open_callback", "warpseal_reader_size",
+      "warpseal_reader_read_at", "warpseal_reader_close"},
+     readers},
+    {{"warpseal_cobblestone_create_seal", "warpseal_cobblestone_create_open",
+      "warpseal_cobblestone_update", "warpseal_cobblestone_update_bytes",
+      "warpseal_cobblestone_finish", "warpseal_cobblestone_finish_bytes",
+      "warpseal_cobblestone_destroy", "warpseal_last_error_message"},
+     messages_in_updates},
 };
 
 }  // namespace
@@ -96,6 +104,7 @@ bool Parent::make() {
     warpseal_drbg* made_drbg = nullptr;
     RIGHT(warpseal_drbg_create(engine.get(), nullptr, &made_drbg) == WARPSEAL_OK);
     drbg.reset(made_drbg);
+    RIGHT(reading.make(engine.get()));
     warpseal_kem_info info{};
     RIGHT(warpseal_kem_at(0, &info) == WARPSEAL_OK);
     Bytes publics(4096);
@@ -110,6 +119,8 @@ Parent::~Parent() {
     pool.reset();
     batcher.reset();
     drbg.reset();
+    reading.reader.reset();
+    reading.message.reset();
     key.key.reset();
 }
 

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include "warpseal/batcher.h"
+#include "warpseal/cobblestone.h"
 #include "warpseal/drbg.h"
+#include "warpseal/error.h"
 #include "warpseal/kem.h"
+#include "warpseal/reader.h"
 #include "warpseal/warpseal.h"
 
 namespace forks {
@@ -19,6 +22,8 @@ struct Destroy {
     void operator()(warpseal_key* key) const { warpseal_key_destroy(key); }
     void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
     void operator()(warpseal_drbg* drbg) const { warpseal_drbg_destroy(drbg); }
+    void operator()(warpseal_reader* reader) const { warpseal_reader_close(reader); }
+    void operator()(warpseal_cobblestone* message) const { warpseal_cobblestone_destroy(message); }
     void operator()(warpseal_kem_batcher* batcher) const { warpseal_kem_batcher_destroy(batcher); }
 };
 template <class T>
@@ -36,6 +41,15 @@ struct Keyed {
     warpseal_cipher_info cipher{};
 };
 
+// A reader that all threads use, and a message that none goes on with.
+struct ParentReader {
+    Bytes file;
+    Owned<warpseal_reader> reader;
+    Owned<warpseal_cobblestone> message;
+    bool make(warpseal_engine* engine);
+};
+Bytes text_of_readers();
+
 // Objects that a parent uses while it forks.
 struct Parent {
     static constexpr size_t threads = 4;
@@ -45,6 +59,7 @@ struct Parent {
     Owned<warpseal_kem_pool> pool;
     Owned<warpseal_kem_batcher> batcher;
     Owned<warpseal_drbg> drbg;
+    ParentReader reading;
     Keyed key;
     // For each thread, a key before, during or after its first use; null between two.
     std::array<std::atomic<const Keyed*>, threads> fresh{};
@@ -86,6 +101,8 @@ bool encapsulation(const Scene& scene);
 bool pools(const Scene& scene);
 bool batchers(const Scene& scene);
 bool generators(const Scene& scene);
+bool readers(const Scene& scene);
+bool messages_in_updates(const Scene& scene);
 
 // Checks a round trip in each mode of the cipher that has calls for one message.
 bool works(const warpseal_key* key, const warpseal_cipher_info& cipher);

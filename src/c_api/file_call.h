@@ -1,0 +1,46 @@
+// Code shared by the calls on files: struct sizes, null pointers and the result.
+#pragma once
+
+#include <cstdio>
+
+#include "c_api/handles.h"
+#include "c_api/last_error.h"
+
+namespace warpseal::c_api {
+
+// Zeroes the struct except for its size.
+template <class Struct>
+void clear(Struct& given) {
+    const uint32_t bytes = given.struct_bytes;
+    given = {};
+    given.struct_bytes = bytes;
+}
+
+// Returns a description of what is wrong with the options, or "".
+inline const char* wrong_in_options(const warpseal_file_options* options) {
+    if (!sized(options)) return "there are no options, or their struct_bytes is too small";
+    if (options->secrets == nullptr && options->secret_count != 0) return "secrets is null";
+    if (options->context == nullptr && options->context_bytes != 0) return "context is null";
+    for (size_t i = 0; i < options->secret_count; ++i)
+        if (options->secrets[i].bytes == nullptr && options->secrets[i].byte_count != 0)
+            return "a secret's bytes are null";
+    return "";
+}
+
+// Runs work() unless `wrong` is not empty. Every failure leaves a message in the result and for
+// warpseal_last_error_message().
+template <class Work>
+warpseal_status reported(warpseal_file_result& result, const char* wrong, Work work) {
+    clear(result);
+    result.target = "";
+    if (*wrong != 0) std::snprintf(result.message, sizeof result.message, "%s", wrong);
+    const warpseal_status status = *wrong != 0 ? WARPSEAL_INVALID_ARGUMENT : guarded_waiting(work);
+    if (result.target == nullptr) result.target = "";
+    if (status == WARPSEAL_OK) return status;
+    if (result.message[0] == 0)
+        std::snprintf(result.message, sizeof result.message, "%s", warpseal_status_text(status));
+    set_last_error(result.message);
+    return status;
+}
+
+}  // namespace warpseal::c_api
