@@ -1,0 +1,158 @@
+// NTRU in batches, for warpseal.kem.
+#include "warpseal/kem.h"
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "bindings/bindings.h"
+#include "bindings/buffer.h"
+#include "bindings/calls.h"
+#include "bindings/engine.h"
+#include "bindings/errors.h"
+
+namespace nb = nanobind;
+
+namespace warpseal::python {
+namespace {
+
+warpseal_kem_info set_named(const char* name) {
+    warpseal_kem_info info;
+    for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK; ++i)
+        if (std::strcmp(info.name, name) == 0) return info;
+    throw_status(WARPSEAL_UNSUPPORTED,
+                 "parameter_set: there is no such set; "
+                 "warpseal.kem.parameter_sets() lists the names");
+}
+
+// Memory for results, which Python owns.
+class NewArray {
+public:
+    NewArray(uint64_t count, uint32_t item_bytes)
+        : object_(
+              nb::steal(PyByteArray_FromStringAndSize(nullptr, Py_ssize_t(count * item_bytes)))) {
+        if (!object_.is_valid()) throw nb::python_error();
+    }
+    uint8_t* data() const {
+        return reinterpret_cast<uint8_t*>(PyByteArray_AsString(object_.ptr()));
+    }
+    const nb::object& object() const { return object_; }
+
+private:
+    nb::object object_;
+};
+
+// The number of items in an array; throws ValueError if it is not a whole number above 0.
+uint64_t items(const InputBuffer& array, uint32_t item_bytes, const char* name) {
+    if (array.size() == 0 || array.size() % item_bytes != 0)
+        throw_value_error("%s must be items of %u bytes each, this has %zu bytes", name, item_bytes,
+                          array.size());
+    return array.size() / item_bytes;
+}
+
+class Ntru {
+public:
+    Ntru(const char* set, nb::handle engine) : info_(set_named(set)), engine_(engine_of(engine)) {}
+
+    nb::tuple generate(uint64_t count) const {
+        if (count == 0 || count > UINT32_MAX) throw_value_error("count must be 1 to 4294967295");
+        const NewArray public_keys(count, info_.public_key_bytes);
+        const NewArray secret_keys(count, info_.secret_key_bytes);
+        warpseal_kem_batch batch = batch_of(count);
+        batch.public_keys = public_keys.data();
+        batch.secret_keys = secret_keys.data();
+        run(warpseal_kem_keypair, batch, "key pair");
+        return nb::make_tuple(secret_keys.object(), public_keys.object());
+    }
+
+    nb::tuple encapsulate(nb::handle public_keys_argument) const {
+        const InputBuffer public_keys(public_keys_argument, "public_keys");
+        const uint64_t count = items(public_keys, info_.public_key_bytes, "public_keys");
+        const NewArray ciphertexts(count, info_.ciphertext_bytes);
+        const NewArray secrets(count, info_.shared_secret_bytes);
+        warpseal_kem_batch batch = batch_of(count);
+        batch.public_keys = const_cast<uint8_t*>(public_keys.data());  // is only read
+        batch.ciphertexts = ciphertexts.data();
+        batch.shared_secrets = secrets.data();
+        run(warpseal_kem_encapsulate, batch, "public key");
+        return nb::make_tuple(secrets.object(), ciphertexts.object());
+    }
+
+    nb::object decapsulate(nb::handle secret_keys_argument, nb::handle ciphertexts_argument) const {
+        const InputBuffer secret_keys(secret_keys_argument, "secret_keys");
+        const InputBuffer ciphertexts(ciphertexts_argument, "ciphertexts");
+        const uint64_t keys = items(secret_keys, info_.secret_key_bytes, "secret_keys");
+        const uint64_t count = items(ciphertexts, info_.ciphertext_bytes, "ciphertexts");
+        if (keys != 1 && keys != count)
+            throw_value_error("secret_keys must be one, or one for each ciphertext");
+        const NewArray secrets(count, info_.shared_secret_bytes);
+        warpseal_kem_batch batch = batch_of(count);
+        batch.secret_keys = const_cast<uint8_t*>(secret_keys.data());  // is only read
+        batch.ciphertexts = const_cast<uint8_t*>(ciphertexts.data());  // is only read
+        batch.shared_secrets = secrets.data();
+        if (keys == 1) batch.secret_key_stride = 0;
+        run(warpseal_kem_decapsulate, batch, "ciphertext");
+        return secrets.object();
+    }
+
+    const warpseal_kem_info& info() const { return info_; }
+
+private:
+    warpseal_kem_batch batch_of(uint64_t count) const {
+        warpseal_kem_batch batch = {};
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        batch.public_key_stride = info_.public_key_bytes;
+        batch.secret_key_stride = info_.secret_key_bytes;
+        batch.ciphertext_stride = info_.ciphertext_bytes;
+        batch.shared_secret_stride = info_.shared_secret_bytes;
+        return batch;
+    }
+
+    void run(decltype(&warpseal_kem_keypair) call, warpseal_kem_batch& batch,
+             const char* item) const {
+        std::vector<int32_t> statuses(batch.count, WARPSEAL_OK);
+        batch.statuses = statuses.data();
+        const warpseal_status status =
+            without_gil(true, [&] { return call(engine_.get(), info_.name, &batch); });
+        if (status == WARPSEAL_OK) return;
+        for (size_t i = 0; i < statuses.size(); ++i)
+            if (statuses[i] == WARPSEAL_INVALID_ARGUMENT)
+                throw_value_error("%s %zu is not valid", item, i);
+        throw_status(status);
+    }
+
+    const warpseal_kem_info info_;
+    const EngineHandle engine_;
+};
+
+nb::list parameter_sets() {
+    nb::list all;
+    warpseal_kem_info info;
+    for (size_t i = 0; warpseal_kem_at(i, &info) == WARPSEAL_OK; ++i) all.append(info.name);
+    return all;
+}
+
+}  // namespace
+
+void bind_kem(nb::module_& module) {
+    module.def("kem_parameter_sets", parameter_sets);
+    nb::class_<Ntru>(module, "Ntru")
+        .def(
+            "__init__",
+            [](Ntru* self, const char* set, nb::handle engine) { new (self) Ntru(set, engine); },
+            nb::arg("parameter_set"), nb::kw_only(), nb::arg("engine").none() = nb::none())
+        .def_prop_ro("public_key_bytes",
+                     [](const Ntru& self) { return self.info().public_key_bytes; })
+        .def_prop_ro("secret_key_bytes",
+                     [](const Ntru& self) { return self.info().secret_key_bytes; })
+        .def_prop_ro("ciphertext_bytes",
+                     [](const Ntru& self) { return self.info().ciphertext_bytes; })
+        .def_prop_ro("shared_secret_bytes",
+                     [](const Ntru& self) { return self.info().shared_secret_bytes; })
+        .def("generate", &Ntru::generate, nb::arg("count"))
+        .def("encapsulate", &Ntru::encapsulate, nb::arg("public_keys"))
+        .def("decapsulate", &Ntru::decapsulate, nb::arg("secret_keys"), nb::arg("ciphertexts"));
+}
+
+}  // namespace warpseal::python

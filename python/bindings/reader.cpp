@@ -1,0 +1,144 @@
+// Reads of sealed files at any offset, for warpseal.open.
+#include "warpseal/reader.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <memory>
+#include <utility>
+
+#include "bindings/bindings.h"
+#include "bindings/calls.h"
+#include "bindings/engine.h"
+#include "bindings/file_options.h"
+
+namespace nb = nanobind;
+
+namespace warpseal::python {
+namespace {
+
+// A Python function read_at(offset, memory) -> int as the library's callback. An exception of it is
+// kept for the call that runs.
+class Callback {
+public:
+    explicit Callback(nb::object function) : function_(std::move(function)) {}
+
+    static int64_t read_at(void* self, uint64_t offset, void* out, size_t bytes) {
+        return static_cast<Callback*>(self)->read(offset, out, bytes);
+    }
+
+    // Throws the exception of a failed read, if there is one.
+    void rethrow() {
+        nb::object error = std::exchange(error_, nb::object());
+        if (!error.is_valid()) return;
+        PyErr_SetObject(error.type().ptr(), error.ptr());
+        throw nb::python_error();
+    }
+
+private:
+    int64_t read(uint64_t offset, void* out, size_t bytes) {
+        // New calls into Python could not return once the interpreter has ended.
+        if (closing.load()) return -EIO;
+        const nb::gil_scoped_acquire acquired;
+        const nb::object memory = nb::steal(PyMemoryView_FromMemory(
+            static_cast<char*>(out), static_cast<Py_ssize_t>(bytes), PyBUF_WRITE));
+        try {
+            if (!memory.is_valid()) throw nb::python_error();
+            const auto got = nb::cast<int64_t>(function_(offset, memory));
+            memory.attr("release")();
+            if (got < 0 || static_cast<uint64_t>(got) > bytes)
+                throw nb::value_error("a read returned more than was asked for");
+            return got;
+        } catch (nb::python_error& error) {
+            error_ = nb::borrow(error.value());
+        } catch (const std::exception& error) {
+            error_ = nb::handle(PyExc_ValueError)(error.what());
+        }
+        return -EIO;
+    }
+
+    const nb::object function_;
+    nb::object error_;
+};
+
+class Reader {
+public:
+    Reader(nb::handle source, uint64_t file_bytes, nb::handle key, nb::handle passphrase,
+           nb::handle context, bool cobblestone, nb::handle engine)
+        : engine_(engine_of(engine)) {
+        FileOptions options(key, passphrase, context, cobblestone);
+        warpseal_file_result result = {};
+        result.struct_bytes = sizeof result;
+        warpseal_status status;
+        if (PyLong_Check(source.ptr())) {
+            const int descriptor = nb::cast<int>(source);
+            status = without_gil(true, [&] {
+                return warpseal_reader_open(engine_.get(), descriptor, &*options, &reader_,
+                                            &result);
+            });
+        } else {
+            callback_ = std::make_unique<Callback>(nb::borrow(source));
+            status = without_gil(true, [&] {
+                return warpseal_reader_open_callback(engine_.get(), Callback::read_at,
+                                                     callback_.get(), file_bytes, &*options,
+                                                     &reader_, &result);
+            });
+        }
+        finish(status, result);
+    }
+    ~Reader() { warpseal_reader_close(reader_); }
+    Reader(const Reader&) = delete;
+    Reader& operator=(const Reader&) = delete;
+
+    uint64_t size() const { return warpseal_reader_size(reader_); }
+
+    size_t read_into(uint64_t offset, nb::handle buf_argument) {
+        const OutputBuffer buf(buf_argument, "buffer");
+        return read_at(offset, buf.data(), buf.size());
+    }
+
+    nb::object read(uint64_t offset, uint64_t bytes) {
+        const uint64_t left = offset < size() ? size() - offset : 0;
+        nb::object out = new_bytes(std::min(bytes, left));
+        read_at(offset, memory_of(out), static_cast<size_t>(PyBytes_Size(out.ptr())));
+        return out;
+    }
+
+private:
+    size_t read_at(uint64_t offset, uint8_t* out, size_t bytes) {
+        warpseal_file_result result = {};
+        result.struct_bytes = sizeof result;
+        size_t got = 0;
+        finish(without_gil(true,
+                           [&] {
+                               return warpseal_reader_read_at(reader_, offset, out, bytes, &got,
+                                                              &result);
+                           }),
+               result);
+        return got;
+    }
+
+    void finish(warpseal_status status, const warpseal_file_result& result) {
+        if (status == WARPSEAL_OK) return;
+        if (callback_) callback_->rethrow();
+        throw_status(status, result.message, result.system_error);
+    }
+
+    const EngineHandle engine_;
+    std::unique_ptr<Callback> callback_;
+    warpseal_reader* reader_ = nullptr;
+};
+
+}  // namespace
+
+void bind_reader(nb::module_& module) {
+    nb::class_<Reader>(module, "Reader")
+        .def(nb::init<nb::handle, uint64_t, nb::handle, nb::handle, nb::handle, bool, nb::handle>(),
+             nb::arg("source"), nb::arg("file_bytes"), nb::arg("key").none(),
+             nb::arg("passphrase").none(), nb::arg("context").none(), nb::arg("cobblestone"),
+             nb::arg("engine").none())
+        .def("size", &Reader::size)
+        .def("read", &Reader::read, nb::arg("offset"), nb::arg("count"))
+        .def("read_into", &Reader::read_into, nb::arg("offset"), nb::arg("buffer"));
+}
+
+}  // namespace warpseal::python

@@ -1,0 +1,50 @@
+"""Virtual environments with pinned packages, for scripts/wheel and tests/python/run."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+import venv
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+NOT_RUN = 77
+
+
+def not_run(reason: str) -> None:
+    print(f"NOT RUN python: {reason}")
+    sys.exit(NOT_RUN)
+
+
+def run(*command: object, **options: object) -> None:
+    """Runs a command; its failure ends the program."""
+    words = [str(word) for word in command]
+    code = subprocess.run(words, **options).returncode  # type: ignore[call-overload]
+    if code != 0:
+        sys.exit(f"failed with status {code}: {' '.join(words)}")
+
+
+def pip_of(folder: pathlib.Path) -> list[object]:
+    return [folder / "bin/python", "-m", "pip", "--disable-pip-version-check", "-q"]
+
+
+def create(folder: pathlib.Path, requirements: pathlib.Path) -> None:
+    """Makes a fresh virtual environment. Without a package index the program ends with NOT RUN."""
+    if sys.version_info < (3, 11):
+        not_run("the package needs Python 3.11")
+    try:
+        venv.create(folder, clear=True, with_pip=True)
+    except subprocess.CalledProcessError:
+        not_run("this Python makes no virtual environments (scripts/bootstrap)")
+    command = [*pip_of(folder), "install", "--require-hashes", "--only-binary", ":all:"]
+    done = subprocess.run(
+        [*map(str, command), "-r", str(requirements)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    if done.returncode != 0:
+        print(done.stdout)
+        if "Failed to establish a new connection" in done.stdout:
+            not_run("no package index can be reached")
+        sys.exit(f"pip cannot install {requirements.relative_to(ROOT)}")

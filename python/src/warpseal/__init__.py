@@ -1,0 +1,72 @@
+"""Bulk encryption with standard block ciphers, on cores and GPUs."""
+
+import atexit
+import os
+
+from warpseal import _core
+from warpseal._core import Engine, __version__
+from warpseal._streams import abort_open_files
+from warpseal.exceptions import (
+    AlreadyFinalized,
+    BadPaddingError,
+    CancelledError,
+    Error,
+    InvalidTag,
+    LimitExceededError,
+    NoDeviceError,
+    NoRandomError,
+    SelfTestError,
+    TruncatedError,
+    UnsupportedError,
+    WeakKeyError,
+    WrongKeyError,
+)
+from warpseal.files import (
+    FileInfo,
+    FileResult,
+    SealedReader,
+    SealedWriter,
+    SlotInfo,
+    info,
+    open,
+    open_file,
+    seal_file,
+    verify,
+)
+
+__all__ = [
+    "AlreadyFinalized",
+    "BadPaddingError",
+    "CancelledError",
+    "Engine",
+    "Error",
+    "FileInfo",
+    "FileResult",
+    "InvalidTag",
+    "LimitExceededError",
+    "NoDeviceError",
+    "NoRandomError",
+    "SealedReader",
+    "SealedWriter",
+    "SelfTestError",
+    "SlotInfo",
+    "TruncatedError",
+    "UnsupportedError",
+    "WeakKeyError",
+    "WrongKeyError",
+    "__version__",
+    "info",
+    "open",
+    "open_file",
+    "seal_file",
+    "verify",
+]
+
+
+def _end() -> None:
+    abort_open_files()
+    _core.drain_calls()
+
+
+atexit.register(_end)
+os.register_at_fork(after_in_child=_core.after_fork_in_child)

@@ -1,0 +1,64 @@
+"""warpseal.kem: batches, buffers and refusals."""
+
+from __future__ import annotations
+
+import numpy
+import pytest
+import warpseal
+from warpseal.kem import NTRU, parameter_sets
+
+SETS = parameter_sets()
+
+
+def test_names() -> None:
+    assert len(SETS) == 6 and "ntruhps2048509" in SETS
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_round_trip(name: str) -> None:
+    ntru = NTRU(name)
+    keys = ntru.generate(3)
+    assert len(keys.secret_keys) == len(keys.public_keys) == 3
+    sent = ntru.encapsulate(keys.public_keys)
+    received = ntru.decapsulate(keys.secret_keys, sent.ciphertexts)
+    assert received == sent.shared_secrets
+    assert received.shape == (3, 32)
+    assert len({bytes(row) for row in received.tolist()}) == 3
+
+
+def test_one_secret_key_opens_many() -> None:
+    ntru = NTRU(SETS[0])
+    keys = ntru.generate()
+    one = numpy.asarray(keys.public_keys)
+    sent = ntru.encapsulate(numpy.repeat(one, 5, axis=0))
+    assert ntru.decapsulate(keys.secret_keys, sent.ciphertexts) == sent.shared_secrets
+
+
+def test_changed_ciphertext_gives_another_secret() -> None:
+    ntru = NTRU(SETS[0])
+    keys = ntru.generate(2)
+    sent = ntru.encapsulate(keys.public_keys)
+    changed = numpy.array(sent.ciphertexts)
+    changed[1, 0] ^= 1
+    received = ntru.decapsulate(keys.secret_keys, changed)
+    first, second = (bytes(row) for row in received.tolist())
+    assert first == bytes(sent.shared_secrets.tolist()[0])
+    assert second != bytes(sent.shared_secrets.tolist()[1])
+
+
+def test_refusals() -> None:
+    ntru = NTRU(SETS[0])
+    keys = ntru.generate(2)
+    sent = ntru.encapsulate(keys.public_keys)
+    with pytest.raises(warpseal.UnsupportedError, match="no such set"):
+        NTRU("ntru")
+    with pytest.raises(ValueError, match="count must be"):
+        ntru.generate(0)
+    with pytest.raises(ValueError, match="public_keys must be items of"):
+        ntru.encapsulate(bytes(5))
+    with pytest.raises(ValueError, match="ciphertexts must be items of"):
+        ntru.decapsulate(keys.secret_keys, b"")
+    with pytest.raises(ValueError, match="secret_keys must be one"):
+        ntru.decapsulate(ntru.generate(3).secret_keys, sent.ciphertexts)
+    with pytest.raises(BufferError, match="public_keys is not contiguous"):
+        ntru.encapsulate(numpy.asarray(keys.public_keys)[:, ::2])
