@@ -1,4 +1,4 @@
-"""Settings of all tests: machines that build at the same time are slow, so nothing has a deadline."""
+"""Settings of all tests. Nothing has a deadline, as a machine may build at the same time."""
 
 from hypothesis import settings
 

@@ -1,4 +1,4 @@
-"""The stub of the extension has the names and parameters of the extension."""
+"""The type declarations of _core.pyi are those of the compiled extension."""
 
 from __future__ import annotations
 

@@ -215,8 +215,8 @@ def open(
 
     mode: "rb" reads, "wb" writes and replaces, "xb" writes a new file.
     file: a path. For reading also a pipe, an open file, or an object with read, seek and tell.
-    Regular files and objects can be read at any offset. For writing also an object with write, which
-    stays open.
+    Regular files and objects can be read at any offset. For writing also an object with write,
+    which stays open.
     suite: "aes-256-gcm" (default), "aes-128-gcm", "aria-256-gcm" or "camellia-256-gcm".
     """
     if mode not in ("r", "rb", "w", "wb", "x", "xb"):
