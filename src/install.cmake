@@ -13,10 +13,15 @@ install(TARGETS warpseal_shared warpseal_static EXPORT warpseal
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/warpseal)
 install(EXPORT warpseal NAMESPACE warpseal:: FILE warpsealTargets.cmake DESTINATION ${package_dir})
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/warpsealConfig.cmake @ONLY CONTENT
-"# find_package(warpseal CONFIG): targets warpseal::shared and warpseal::static.
+"# find_package(warpseal CONFIG): targets warpseal::warpseal, which is warpseal::shared, and
+# warpseal::static.
 include(CMakeFindDependencyMacro)
 find_dependency(Threads)
 include(\${CMAKE_CURRENT_LIST_DIR}/warpsealTargets.cmake)
+if(NOT TARGET warpseal::warpseal)
+  add_library(warpseal::warpseal INTERFACE IMPORTED)
+  set_target_properties(warpseal::warpseal PROPERTIES INTERFACE_LINK_LIBRARIES warpseal::shared)
+endif()
 ")
 write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/warpsealConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/warpsealConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/warpsealConfigVersion.cmake

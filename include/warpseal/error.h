@@ -12,7 +12,7 @@ extern "C" {
 
 /* Returns one sentence on the last call that failed on the calling thread: what it refused and why,
  * with the name of the argument. "" if none has failed. A call that succeeds leaves it.
- * Calls on files, of reader.h and of cobblestone.h set it; other calls return a status alone.
+ * Every call that returns a status sets it.
  * The memory is the thread's: it is valid until the thread's next failing call. Never null. */
 WARPSEAL_API const char* warpseal_last_error_message(void);
 

@@ -7,23 +7,34 @@ namespace {
 // Kind of call that a mode belongs to.
 enum class Call : uint8_t { crypt, seal, mac };
 
-bool fits(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch, Call call) {
-    if (key == nullptr || !known(mode) || !sized(batch)) return false;
+warpseal_status check(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
+                      Call call) {
+    warpseal_status status = check_key_and_mode(key, mode);
+    if (status == WARPSEAL_OK) status = check_struct(batch, "batch");
+    if (status != WARPSEAL_OK) return status;
     const Call due = mode == WARPSEAL_CMAC                          ? Call::mac
                      : mode == WARPSEAL_GCM || mode == WARPSEAL_CCM ? Call::seal
                                                                     : Call::crypt;
-    return call == due && long_enough(mode, batch->tag_bytes);
+    if (call != due)
+        return refuse("mode is %s: that mode has calls of its own, for %s",
+                      warpseal_mode_name(mode),
+                      due == Call::mac    ? "a MAC"
+                      : due == Call::seal ? "texts with tags"
+                                          : "texts without tags");
+    return check_tag_policy(mode, batch->tag_bytes);
 }
 
 warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction direction,
                         const warpseal_batch* batch, Call call) {
-    if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check(key, mode, batch, call);
+    if (status != WARPSEAL_OK) return status;
     return guarded([&, mode] { return key->engine.batch(*key->key, mode, direction, *batch); });
 }
 
 warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction,
                           const warpseal_batch* batch, Call call, void* stream) {
-    if (!fits(key, mode, batch, call)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check(key, mode, batch, call);
+    if (status != WARPSEAL_OK) return status;
     return guarded_waiting(
         [&, mode] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
 }
@@ -31,7 +42,8 @@ warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction
 warpseal_status sweep_device(const warpseal_key* key, warpseal_mode mode, Direction direction,
                              const void* iv, size_t iv_bytes, const void* in, void* out,
                              size_t bytes, void* stream) {
-    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check_key_and_mode(key, mode);
+    if (status != WARPSEAL_OK) return status;
     return guarded_waiting([&, mode] {
         return key->engine.sweep_device(*key->key, mode, direction, span(iv, iv_bytes),
                                         static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out),
@@ -42,7 +54,8 @@ warpseal_status sweep_device(const warpseal_key* key, warpseal_mode mode, Direct
 warpseal_status xts_device(const warpseal_key* key, Direction direction, const void* first_unit,
                            uint64_t data_unit_bytes, const void* in, void* out, size_t bytes,
                            void* stream) {
-    if (key == nullptr || first_unit == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (key == nullptr) return refuse("key is null");
+    if (first_unit == nullptr) return refuse("first_unit is null");
     return guarded_waiting([&] {
         return key->engine.xts_device(*key->key, direction, units(first_unit, data_unit_bytes),
                                       static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out),

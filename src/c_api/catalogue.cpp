@@ -84,25 +84,12 @@ const char* warpseal_status_text(warpseal_status status) {
 
 const char* warpseal_version(void) { return WARPSEAL_VERSION; }
 
-const char* warpseal_mode_name(warpseal_mode mode) {
-    switch (mode) {
-        case WARPSEAL_ECB: return "ecb";
-        case WARPSEAL_CTR: return "ctr";
-        case WARPSEAL_GCM: return "gcm";
-        case WARPSEAL_CBC: return "cbc";
-        case WARPSEAL_CFB: return "cfb";
-        case WARPSEAL_OFB: return "ofb";
-        case WARPSEAL_XTS: return "xts";
-        case WARPSEAL_CCM: return "ccm";
-        case WARPSEAL_CMAC: return "cmac";
-        case WARPSEAL_MODE_COUNT: break;
-    }
-    return nullptr;
-}
+const char* warpseal_mode_name(warpseal_mode mode) { return mode_name(mode); }
 
 warpseal_status warpseal_cipher_at(size_t index, warpseal_cipher_info* info) {
     const CpuCipher* cipher = cpu_cipher_at(index);
-    if (info == nullptr || cipher == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (info == nullptr) return refuse("info is null");
+    if (cipher == nullptr) return refuse("index is %zu: there are fewer ciphers", index);
     *info = {cipher->name, cipher->key_bytes, cipher->block_bytes, cipher->modes,
              cipher->legacy ? 1 : 0};
     return WARPSEAL_OK;
@@ -141,7 +128,9 @@ const char* warpseal_internal_side_channels(const char* cipher, const char* targ
 }
 
 warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {
-    if (info == nullptr || index >= target_count) return WARPSEAL_INVALID_ARGUMENT;
+    if (info == nullptr) return refuse("info is null");
+    if (index >= target_count)
+        return refuse("index is %zu: there are %d targets", index, int{target_count});
     return c_api::guarded_waiting([&] {
         TargetSet allowed;
         const warpseal_status status = unmasked_targets(std::getenv("WARPSEAL_TARGETS"), allowed);
@@ -154,15 +143,16 @@ warpseal_status warpseal_target_at(size_t index, warpseal_target_info* info) {
 }
 
 warpseal_status warpseal_device_at(size_t index, warpseal_device_info* info) {
-    if (info == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (info == nullptr) return refuse("info is null");
     const CancellationDisabled disabled;
     const GpuBackend* backend = gpu_backend();
     int count = 0;
     if (backend == nullptr || backend->lost() || backend->device_count(&count) != WARPSEAL_OK ||
         count <= 0)
-        return WARPSEAL_NO_DEVICE;
-    if (index >= static_cast<size_t>(count)) return WARPSEAL_INVALID_ARGUMENT;
-    return backend->describe(static_cast<int>(index), info);
+        return c_api::ended(WARPSEAL_NO_DEVICE);
+    if (index >= static_cast<size_t>(count))
+        return refuse("index is %zu: there are %d devices", index, count);
+    return c_api::ended(backend->describe(static_cast<int>(index), info));
 }
 
 }  // extern "C"

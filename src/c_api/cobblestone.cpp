@@ -2,7 +2,6 @@
 #include "warpseal/cobblestone.h"
 
 #include "c_api/handles.h"
-#include "c_api/last_error.h"
 #include "container/streaming_payload.h"
 
 struct warpseal_cobblestone {
@@ -21,7 +20,7 @@ warpseal_status told(Work work) {
     Fault fault;
     const warpseal_status status = guarded_waiting([&] { return work(fault); });
     if (status != WARPSEAL_OK)
-        set_last_error(fault.message[0] != 0 ? fault.message : warpseal_status_text(status));
+        set_refusal_text(fault.message[0] != 0 ? fault.message : warpseal_status_text(status));
     return status;
 }
 
@@ -30,7 +29,7 @@ warpseal_status create(Direction direction, warpseal_engine* engine, const void*
                        warpseal_cobblestone** out) {
     if (out == nullptr) return refuse("out is null");
     *out = nullptr;
-    if (engine == nullptr) return refuse("the engine is null");
+    if (engine == nullptr) return refuse("engine is null");
     if (key == nullptr) return refuse("key is null");
     if (context == nullptr && context_bytes != 0) return refuse("context is null");
     return told([&](Fault& fault) {
@@ -94,14 +93,14 @@ size_t warpseal_cobblestone_update_bytes(const warpseal_cobblestone* message, si
 warpseal_status warpseal_cobblestone_update(warpseal_cobblestone* message, const void* in,
                                             size_t bytes, void* out, size_t out_capacity,
                                             size_t* out_bytes) {
-    if (out_bytes == nullptr) return c_api::refuse("out_bytes is null");
+    if (out_bytes == nullptr) return refuse("out_bytes is null");
     *out_bytes = 0;
-    if (message == nullptr) return c_api::refuse("message is null");
-    if (in == nullptr && bytes != 0) return c_api::refuse("in is null");
+    if (message == nullptr) return refuse("message is null");
+    if (in == nullptr && bytes != 0) return refuse("in is null");
     const size_t wanted = message->payload->update_bytes(bytes);
     if (c_api::check(*message->payload, wanted, out, out_capacity) != WARPSEAL_OK)
         return WARPSEAL_INVALID_ARGUMENT;
-    if (c_api::overlap(in, bytes, out, wanted)) return c_api::refuse("out overlaps in");
+    if (c_api::overlap(in, bytes, out, wanted)) return refuse("out overlaps in");
     return c_api::told([&](container::Fault& fault) {
         return message->payload->update(static_cast<const uint8_t*>(in), bytes,
                                         static_cast<uint8_t*>(out), *out_bytes, fault);
@@ -114,9 +113,9 @@ size_t warpseal_cobblestone_finish_bytes(const warpseal_cobblestone* message) {
 
 warpseal_status warpseal_cobblestone_finish(warpseal_cobblestone* message, void* out,
                                             size_t out_capacity, size_t* out_bytes) {
-    if (out_bytes == nullptr) return c_api::refuse("out_bytes is null");
+    if (out_bytes == nullptr) return refuse("out_bytes is null");
     *out_bytes = 0;
-    if (message == nullptr) return c_api::refuse("message is null");
+    if (message == nullptr) return refuse("message is null");
     const size_t wanted = message->payload->finish_bytes();
     if (c_api::check(*message->payload, wanted, out, out_capacity) != WARPSEAL_OK)
         return WARPSEAL_INVALID_ARGUMENT;

@@ -17,14 +17,16 @@ extern "C" {
 
 warpseal_status warpseal_drbg_create(warpseal_engine* engine, const warpseal_drbg_options* options,
                                      warpseal_drbg** drbg) {
-    if (drbg == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (drbg == nullptr) return refuse("drbg is null");
     *drbg = nullptr;
-    if (engine == nullptr || (options != nullptr && !c_api::sized(options)))
-        return WARPSEAL_INVALID_ARGUMENT;
+    warpseal_status checked = c_api::check_pointer(engine, "engine");
+    if (checked == WARPSEAL_OK && options != nullptr)
+        checked = c_api::check_struct(options, "options");
+    if (checked != WARPSEAL_OK) return checked;
     RandomGeneratorOptions wanted;
     if (options != nullptr) {
         if (options->personalization == nullptr && options->personalization_bytes != 0)
-            return WARPSEAL_INVALID_ARGUMENT;
+            return refuse("personalization is null");
         wanted.personalization =
             c_api::span(options->personalization, options->personalization_bytes);
         wanted.prediction_resistance = options->prediction_resistance != 0;
@@ -45,21 +47,21 @@ void warpseal_drbg_destroy(warpseal_drbg* drbg) {
 
 warpseal_status warpseal_drbg_reseed(warpseal_drbg* drbg, const void* additional,
                                      size_t additional_bytes) {
-    if (drbg == nullptr || (additional == nullptr && additional_bytes != 0))
-        return WARPSEAL_INVALID_ARGUMENT;
+    if (drbg == nullptr) return refuse("drbg is null");
+    if (additional == nullptr && additional_bytes != 0) return refuse("additional is null");
     return c_api::guarded_waiting(
         [&] { return drbg->generator->reseed(c_api::span(additional, additional_bytes)); });
 }
 
 warpseal_status warpseal_drbg_fill(warpseal_drbg* drbg, void* out, size_t bytes) {
-    if (drbg == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (drbg == nullptr) return refuse("drbg is null");
     return c_api::guarded_waiting(
         [&] { return drbg->generator->fill(static_cast<uint8_t*>(out), bytes); });
 }
 
 warpseal_status warpseal_drbg_fill_device(warpseal_drbg* drbg, void* out, size_t bytes,
                                           void* stream) {
-    if (drbg == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (drbg == nullptr) return refuse("drbg is null");
     return c_api::guarded_waiting(
         [&] { return drbg->generator->fill_device(static_cast<uint8_t*>(out), bytes, stream); });
 }

@@ -7,9 +7,12 @@ namespace {
 
 warpseal_status create_key(warpseal_engine* engine, const char* cipher, const void* key,
                            size_t key_bytes, warpseal_key** out, KeyKind kind, WeakKeys weak) {
-    if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (out == nullptr) return refuse("out is null");
     *out = nullptr;
-    if (engine == nullptr || cipher == nullptr || key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    warpseal_status status = check_pointer(engine, "engine");
+    if (status == WARPSEAL_OK) status = check_pointer(cipher, "cipher");
+    if (status == WARPSEAL_OK) status = check_pointer(key, "key");
+    if (status != WARPSEAL_OK) return status;
     return guarded([&] {
         std::unique_ptr<Key> made;
         const warpseal_status status =
@@ -28,9 +31,12 @@ extern "C" {
 
 warpseal_status warpseal_engine_create(const warpseal_engine_options* options,
                                        warpseal_engine** engine) {
-    if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (engine == nullptr) return refuse("engine is null");
     *engine = nullptr;
-    if (options != nullptr && !c_api::sized(options)) return WARPSEAL_INVALID_ARGUMENT;
+    if (options != nullptr) {
+        const warpseal_status status = c_api::check_struct(options, "options");
+        if (status != WARPSEAL_OK) return status;
+    }
     return c_api::guarded_waiting([&] {
         EngineOptions wanted;
         if (options != nullptr) {

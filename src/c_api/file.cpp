@@ -31,8 +31,7 @@ extern "C" {
 warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_fd, int out_fd,
                                    const warpseal_file_options* options,
                                    warpseal_file_result* result) {
-    if (!c_api::sized(result))
-        return c_api::refuse("result is null, or its struct_bytes is too small");
+    if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
     return c_api::reported(*result, c_api::wrong_in(engine, in_fd, out_fd, 0, options), [&] {
         return container::seal(*engine->engine, in_fd, out_fd, *options, *result);
     });
@@ -41,8 +40,7 @@ warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_fd, int out_f
 warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd,
                                    const warpseal_file_options* options,
                                    warpseal_file_result* result) {
-    if (!c_api::sized(result))
-        return c_api::refuse("result is null, or its struct_bytes is too small");
+    if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
     return c_api::reported(*result, c_api::wrong_in(engine, in_fd, out_fd, -1, options), [&] {
         return container::open(*engine->engine, in_fd, out_fd, *options, *result);
     });
@@ -51,8 +49,7 @@ warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_f
 warpseal_status warpseal_file_rescue(warpseal_engine* engine, int in_fd, int out_fd,
                                      const warpseal_file_options* options, warpseal_rescue* rescue,
                                      warpseal_file_result* result) {
-    if (!c_api::sized(result))
-        return c_api::refuse("result is null, or its struct_bytes is too small");
+    if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
     const char* wrong = c_api::wrong_in(engine, in_fd, out_fd, -1, options);
     if (!c_api::sized(rescue)) wrong = "there is no rescue, or its struct_bytes is too small";
     if (*wrong == 0) c_api::clear_results(*rescue);
@@ -63,8 +60,7 @@ warpseal_status warpseal_file_rescue(warpseal_engine* engine, int in_fd, int out
 
 warpseal_status warpseal_file_info_read(int in_fd, warpseal_file_info* info,
                                         warpseal_file_result* result) {
-    if (!c_api::sized(result))
-        return c_api::refuse("result is null, or its struct_bytes is too small");
+    if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
     const char* wrong = in_fd < 0 ? "the input is no descriptor" : "";
     if (!c_api::sized(info)) wrong = "there is no info, or its struct_bytes is too small";
     if (*wrong == 0) c_api::clear(*info);

@@ -4,7 +4,6 @@
 #include <cstdio>
 
 #include "c_api/handles.h"
-#include "c_api/last_error.h"
 
 namespace warpseal::c_api {
 
@@ -39,7 +38,7 @@ warpseal_status reported(warpseal_file_result& result, const char* wrong, Work w
     if (status == WARPSEAL_OK) return status;
     if (result.message[0] == 0)
         std::snprintf(result.message, sizeof result.message, "%s", warpseal_status_text(status));
-    set_last_error(result.message);
+    set_refusal_text(result.message);
     return status;
 }
 

@@ -7,16 +7,25 @@
 namespace warpseal::c_api {
 namespace {
 
+warpseal_status check(const warpseal_engine* engine, const char* set,
+                      const warpseal_kem_batch* batch) {
+    warpseal_status status = check_pointer(engine, "engine");
+    if (status == WARPSEAL_OK) status = check_pointer(set, "set");
+    return status != WARPSEAL_OK ? status : check_struct(batch, "batch");
+}
+
 warpseal_status kem(warpseal_engine* engine, KemOperation operation, const char* set,
                     const warpseal_kem_batch* batch) {
-    if (engine == nullptr || set == nullptr || !sized(batch)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check(engine, set, batch);
+    if (status != WARPSEAL_OK) return status;
     return guarded_waiting(
         [&] { return engine->engine->kem(operation, set, *batch, container::random_bytes); });
 }
 
 warpseal_status kem_device(warpseal_engine* engine, KemOperation operation, const char* set,
                            const warpseal_kem_batch* batch, void* stream) {
-    if (engine == nullptr || set == nullptr || !sized(batch)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check(engine, set, batch);
+    if (status != WARPSEAL_OK) return status;
     return guarded_waiting([&] {
         return engine->engine->kem_device(operation, set, *batch, container::random_bytes, stream);
     });
@@ -30,8 +39,9 @@ using namespace warpseal;
 extern "C" {
 
 warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* info) {
-    if (info == nullptr || index >= static_cast<size_t>(kem::set_count))
-        return WARPSEAL_INVALID_ARGUMENT;
+    if (info == nullptr) return refuse("info is null");
+    if (index >= static_cast<size_t>(kem::set_count))
+        return refuse("index is %zu: there are %d sets", index, kem::set_count);
     const kem::Params& set = *kem::sets[index];
     *info = {set.name,
              static_cast<uint32_t>(set.public_key_bytes()),

@@ -27,6 +27,12 @@ KemBatcherOptions options_of(const warpseal_kem_batcher_options* given) {
     return out;
 }
 
+warpseal_status check(const warpseal_kem_batcher* batcher, const warpseal_kem_request* request) {
+    warpseal_status status = check_pointer(batcher, "batcher");
+    if (status == WARPSEAL_OK) status = check_struct(request, "request");
+    return status != WARPSEAL_OK ? status : check_pointer(request->set, "the set of request");
+}
+
 }  // namespace
 }  // namespace warpseal::c_api
 
@@ -35,12 +41,15 @@ extern "C" {
 warpseal_status warpseal_kem_batcher_create(warpseal_engine* engine,
                                             const warpseal_kem_batcher_options* options,
                                             warpseal_kem_batcher** batcher) {
-    if (batcher == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (batcher == nullptr) return refuse("batcher is null");
     *batcher = nullptr;
-    if (engine == nullptr || (options != nullptr && !c_api::sized(options)))
-        return WARPSEAL_INVALID_ARGUMENT;
+    warpseal_status status = c_api::check_pointer(engine, "engine");
+    if (status == WARPSEAL_OK && options != nullptr)
+        status = c_api::check_struct(options, "options");
+    if (status != WARPSEAL_OK) return status;
     if (options != nullptr && options->max_waiting > c_api::most_waiting)
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse("max_waiting is %u: give at most %u",
+                      static_cast<unsigned>(options->max_waiting), c_api::most_waiting);
     return c_api::guarded_waiting([&] {
         *batcher = new warpseal_kem_batcher{
             {*engine->engine, c_api::options_of(options), container::random_bytes}};
@@ -55,21 +64,23 @@ void warpseal_kem_batcher_destroy(warpseal_kem_batcher* batcher) {
 
 warpseal_status warpseal_kem_batcher_run(warpseal_kem_batcher* batcher,
                                          const warpseal_kem_request* request) {
-    if (batcher == nullptr || !c_api::sized(request) || request->set == nullptr)
-        return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = c_api::check(batcher, request);
+    if (status != WARPSEAL_OK) return status;
     return c_api::guarded_waiting([&] { return batcher->batcher.run(*request); });
 }
 
 warpseal_status warpseal_kem_batcher_submit(warpseal_kem_batcher* batcher,
                                             const warpseal_kem_request* request) {
-    if (batcher == nullptr || !c_api::sized(request) || request->set == nullptr)
-        return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = c_api::check(batcher, request);
+    if (status != WARPSEAL_OK) return status;
     return c_api::guarded_waiting([&] { return batcher->batcher.submit(*request); });
 }
 
 warpseal_status warpseal_kem_batcher_counts_read(warpseal_kem_batcher* batcher,
                                                  warpseal_kem_batcher_counts* counts) {
-    if (batcher == nullptr || !c_api::sized(counts)) return WARPSEAL_INVALID_ARGUMENT;
+    if (batcher == nullptr) return refuse("batcher is null");
+    const warpseal_status status = c_api::check_struct(counts, "counts");
+    if (status != WARPSEAL_OK) return status;
     return c_api::guarded_waiting([&] {
         batcher->batcher.read(*counts);
         return WARPSEAL_OK;

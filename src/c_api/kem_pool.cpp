@@ -15,9 +15,10 @@ extern "C" {
 
 warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* set, uint64_t pairs,
                                          warpseal_kem_pool** pool) {
-    if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (pool == nullptr) return refuse("pool is null");
     *pool = nullptr;
-    if (engine == nullptr || set == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (engine == nullptr) return refuse("engine is null");
+    if (set == nullptr) return refuse("set is null");
     return c_api::guarded_waiting([&] {
         auto made = std::make_unique<warpseal_kem_pool>();
         const warpseal_status status =
@@ -33,14 +34,14 @@ void warpseal_kem_pool_destroy(warpseal_kem_pool* pool) {
 }
 
 warpseal_status warpseal_kem_pool_fill(warpseal_kem_pool* pool) {
-    if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (pool == nullptr) return refuse("pool is null");
     return c_api::guarded_waiting([&] { return pool->pool->fill(); });
 }
 
 warpseal_status warpseal_kem_pool_acquire(warpseal_kem_pool* pool, uint64_t count,
                                           uint8_t* public_keys, uint64_t public_key_stride,
                                           uint64_t* handles) {
-    if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (pool == nullptr) return refuse("pool is null");
     return c_api::guarded_waiting([&] {
         return pool->pool->acquire(count, {public_keys, public_key_stride}, handles);
     });
@@ -50,7 +51,7 @@ warpseal_status warpseal_kem_pool_decapsulate(warpseal_kem_pool* pool, uint64_t 
                                               const uint64_t* handles, const uint8_t* ciphertexts,
                                               uint64_t ciphertext_stride, uint8_t* shared_secrets,
                                               uint64_t shared_secret_stride, int32_t* statuses) {
-    if (pool == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (pool == nullptr) return refuse("pool is null");
     const PooledTexts texts{ciphertexts, ciphertext_stride, shared_secrets, shared_secret_stride,
                             statuses};
     return c_api::guarded_waiting([&] { return pool->pool->decapsulate(count, handles, texts); });

@@ -13,13 +13,14 @@ namespace {
 // Calls work(backend, device) for the GPU that find(engine) returns.
 template <class Find, class Work>
 warpseal_status on_device(warpseal_engine* engine, Find find, Work work) {
-    if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (engine == nullptr) return refuse("engine is null");
     return guarded_waiting([&] {
         const GpuBackend* backend = engine->engine->cuda();
         if (backend == nullptr) return WARPSEAL_NO_DEVICE;
         const int device = find(*engine->engine);
         if (device >= 0) return work(*backend, device);
-        return backend->lost() ? WARPSEAL_NO_DEVICE : WARPSEAL_INVALID_ARGUMENT;
+        if (backend->lost()) return WARPSEAL_NO_DEVICE;
+        return refuse("the memory is not on a GPU of this engine");
     });
 }
 
@@ -55,8 +56,8 @@ using namespace warpseal;
 extern "C" {
 
 warpseal_status warpseal_random(void* out, size_t bytes) {
-    if (out == nullptr && bytes != 0) return WARPSEAL_INVALID_ARGUMENT;
-    return container::random_bytes(out, bytes) ? WARPSEAL_OK : WARPSEAL_NO_RANDOM;
+    if (out == nullptr && bytes != 0) return refuse("out is null");
+    return c_api::ended(container::random_bytes(out, bytes) ? WARPSEAL_OK : WARPSEAL_NO_RANDOM);
 }
 
 void warpseal_wipe(void* memory, size_t bytes) {
@@ -64,9 +65,9 @@ void warpseal_wipe(void* memory, size_t bytes) {
 }
 
 warpseal_status warpseal_device_alloc(warpseal_engine* engine, size_t bytes, void** out) {
-    if (out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (out == nullptr) return refuse("out is null");
     *out = nullptr;
-    if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (engine == nullptr) return refuse("engine is null");
     return c_api::guarded_waiting([&] { return engine->engine->device_alloc(bytes, out); });
 }
 
@@ -80,8 +81,8 @@ void warpseal_device_free(warpseal_engine* engine, void* memory) {
 
 warpseal_status warpseal_device_upload(warpseal_engine* engine, void* to_device,
                                        const void* from_host, size_t bytes) {
-    if (bytes != 0 && (to_device == nullptr || from_host == nullptr))
-        return WARPSEAL_INVALID_ARGUMENT;
+    if (bytes != 0 && to_device == nullptr) return refuse("to_device is null");
+    if (bytes != 0 && from_host == nullptr) return refuse("from_host is null");
     return c_api::on_device(engine, c_api::holding(to_device),
                             [&](const GpuBackend& backend, int device) {
                                 return backend.upload(device, to_device, from_host, bytes);
@@ -90,8 +91,8 @@ warpseal_status warpseal_device_upload(warpseal_engine* engine, void* to_device,
 
 warpseal_status warpseal_device_download(warpseal_engine* engine, void* to_host,
                                          const void* from_device, size_t bytes) {
-    if (bytes != 0 && (to_host == nullptr || from_device == nullptr))
-        return WARPSEAL_INVALID_ARGUMENT;
+    if (bytes != 0 && to_host == nullptr) return refuse("to_host is null");
+    if (bytes != 0 && from_device == nullptr) return refuse("from_device is null");
     return c_api::on_device(engine, c_api::holding(from_device),
                             [&](const GpuBackend& backend, int device) {
                                 return backend.download(device, to_host, from_device, bytes);
@@ -99,7 +100,7 @@ warpseal_status warpseal_device_download(warpseal_engine* engine, void* to_host,
 }
 
 warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* stream) {
-    if (engine == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (engine == nullptr) return refuse("engine is null");
     // Null stands for the default stream of each GPU.
     const size_t gpus = stream == nullptr ? c_api::gpu_count(engine) : 1;
     warpseal_status status = gpus == 0 ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
@@ -117,7 +118,7 @@ warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* strea
 warpseal_status warpseal_internal_time_device(warpseal_engine* engine,
                                               warpseal_status (*work)(void* user, void* stream),
                                               void* user, float* milliseconds) {
-    if (work == nullptr || milliseconds == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (work == nullptr || milliseconds == nullptr) return refuse("work or milliseconds is null");
     return c_api::on_device(engine, c_api::number(0), [&](const GpuBackend& backend, int device) {
         return backend.time(device, work, user, milliseconds);
     });
@@ -127,7 +128,7 @@ warpseal_status warpseal_internal_time_all(warpseal_engine* engine,
                                            warpseal_status (*work)(void* user, size_t gpu),
                                            void* user, float* milliseconds) {
     if (engine == nullptr || work == nullptr || milliseconds == nullptr)
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse("engine, work or milliseconds is null");
     warpseal_status status = warpseal_device_synchronize(engine, nullptr);
     *milliseconds =
         static_cast<float>(1e3 * c_api::seconds_of([&] {
@@ -144,7 +145,7 @@ warpseal_status warpseal_internal_time_all(warpseal_engine* engine,
 warpseal_status warpseal_internal_time_link(warpseal_engine* engine, const void* in, void* out,
                                             size_t bytes, float* milliseconds) {
     if (in == nullptr || out == nullptr || milliseconds == nullptr)
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse("in, out or milliseconds is null");
     return c_api::on_device(engine, c_api::number(0), [&](const GpuBackend& backend, int device) {
         warpseal_status status = WARPSEAL_OK;
         *milliseconds = static_cast<float>(1e3 * c_api::seconds_of([&] {
@@ -156,8 +157,9 @@ warpseal_status warpseal_internal_time_link(warpseal_engine* engine, const void*
 }
 
 warpseal_status warpseal_host_alloc(warpseal_engine* engine, size_t bytes, void** out) {
-    if (engine == nullptr || out == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (out == nullptr) return refuse("out is null");
     *out = nullptr;
+    if (engine == nullptr) return refuse("engine is null");
     return c_api::guarded_waiting([&] {
         // Opens the GPU, if there is one: only then can memory be pinned.
         (void)engine->engine->cuda_device();

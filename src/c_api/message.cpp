@@ -6,7 +6,8 @@ namespace {
 
 warpseal_status plain(const warpseal_key* key, warpseal_mode mode, Direction direction,
                       const void* iv, size_t iv_bytes, const void* in, void* out, size_t bytes) {
-    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = check_key_and_mode(key, mode);
+    if (status != WARPSEAL_OK) return status;
     return guarded([&, mode] {
         return key->engine.message(*key->key, mode, direction, span(iv, iv_bytes),
                                    static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out),
@@ -17,9 +18,9 @@ warpseal_status plain(const warpseal_key* key, warpseal_mode mode, Direction dir
 warpseal_status padded(const warpseal_key* key, Direction direction, const void* iv,
                        size_t iv_bytes, const void* in, size_t bytes, void* out,
                        size_t out_capacity, size_t* out_bytes) {
-    if (out_bytes == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (out_bytes == nullptr) return refuse("out_bytes is null");
     *out_bytes = 0;
-    if (key == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (key == nullptr) return refuse("key is null");
     return guarded([&] {
         return key->engine.padded(*key->key, direction, span(iv, iv_bytes),
                                   static_cast<const uint8_t*>(in), bytes,
@@ -29,7 +30,8 @@ warpseal_status padded(const warpseal_key* key, Direction direction, const void*
 
 warpseal_status xts(const warpseal_key* key, Direction direction, const void* first_unit,
                     uint64_t data_unit_bytes, const void* in, void* out, size_t bytes) {
-    if (key == nullptr || first_unit == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (key == nullptr) return refuse("key is null");
+    if (first_unit == nullptr) return refuse("first_unit is null");
     return guarded([&] {
         return key->engine.xts(*key->key, direction, units(first_unit, data_unit_bytes),
                                static_cast<const uint8_t*>(in), static_cast<uint8_t*>(out), bytes);

@@ -100,9 +100,9 @@ warpseal_status warpseal_reader_read_at(const warpseal_reader* reader, uint64_t 
                                         size_t bytes, size_t* out_bytes,
                                         warpseal_file_result* given) {
     c_api::Result result(given);
-    if (out_bytes == nullptr) return c_api::refuse("out_bytes is null");
+    if (out_bytes == nullptr) return refuse("out_bytes is null");
     *out_bytes = 0;
-    if (!result.right()) return c_api::refuse("the struct_bytes of result is too small");
+    if (!result.right()) return refuse("the struct_bytes of result is too small");
     const char* const wrong = reader == nullptr              ? "the reader is null"
                               : out == nullptr && bytes != 0 ? "out is null"
                                                              : "";

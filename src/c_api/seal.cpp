@@ -21,7 +21,8 @@ warpseal_status warpseal_internal_seal(const warpseal_key* key, warpseal_mode mo
                                        size_t iv_bytes, const void* aad, size_t aad_bytes,
                                        const void* in, void* out, size_t bytes, void* tag,
                                        size_t tag_bytes) {
-    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = c_api::check_key_and_mode(key, mode);
+    if (status != WARPSEAL_OK) return status;
     return c_api::guarded([&, mode] {
         return key->engine.seal(*key->key, mode, c_api::span(iv, iv_bytes),
                                 c_api::span(aad, aad_bytes), static_cast<const uint8_t*>(in),
@@ -34,7 +35,8 @@ warpseal_status warpseal_internal_open(const warpseal_key* key, warpseal_mode mo
                                        size_t iv_bytes, const void* aad, size_t aad_bytes,
                                        const void* in, void* out, size_t bytes, const void* tag,
                                        size_t tag_bytes) {
-    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = c_api::check_key_and_mode(key, mode);
+    if (status != WARPSEAL_OK) return status;
     return c_api::guarded([&, mode] {
         return key->engine.open(*key->key, mode, c_api::span(iv, iv_bytes),
                                 c_api::span(aad, aad_bytes), static_cast<const uint8_t*>(in),
@@ -46,12 +48,15 @@ warpseal_status warpseal_internal_open(const warpseal_key* key, warpseal_mode mo
 warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void* iv,
                               const void* aad, size_t aad_bytes, const void* in, void* out,
                               size_t bytes, void* tag, size_t tag_bytes) {
-    if (key == nullptr || iv == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (key == nullptr) return refuse("key is null");
+    if (iv == nullptr) return refuse("iv is null");
     if (key->key->random_ivs.fetch_add(1, std::memory_order_relaxed) >= c_api::random_iv_limit) {
         key->key->random_ivs.store(c_api::random_iv_limit, std::memory_order_relaxed);
-        return WARPSEAL_LIMIT_EXCEEDED;
+        return refuse_as(WARPSEAL_LIMIT_EXCEEDED,
+                         "2^32 IVs were drawn under this key: create another key");
     }
-    if (!container::random_bytes(iv, c_api::drawn_iv_bytes)) return WARPSEAL_NO_RANDOM;
+    if (!container::random_bytes(iv, c_api::drawn_iv_bytes))
+        return c_api::ended(WARPSEAL_NO_RANDOM);
     const warpseal_status status = warpseal_seal_unsafe_iv(
         key, mode, iv, c_api::drawn_iv_bytes, aad, aad_bytes, in, out, bytes, tag, tag_bytes);
     if (status != WARPSEAL_OK) warpseal_wipe(iv, c_api::drawn_iv_bytes);
@@ -62,7 +67,8 @@ warpseal_status warpseal_seal_unsafe_iv(const warpseal_key* key, warpseal_mode m
                                         size_t iv_bytes, const void* aad, size_t aad_bytes,
                                         const void* in, void* out, size_t bytes, void* tag,
                                         size_t tag_bytes) {
-    if (!c_api::long_enough(mode, tag_bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = c_api::check_tag_policy(mode, tag_bytes);
+    if (status != WARPSEAL_OK) return status;
     return warpseal_internal_seal(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag,
                                   tag_bytes);
 }
@@ -70,14 +76,16 @@ warpseal_status warpseal_seal_unsafe_iv(const warpseal_key* key, warpseal_mode m
 warpseal_status warpseal_open(const warpseal_key* key, warpseal_mode mode, const void* iv,
                               size_t iv_bytes, const void* aad, size_t aad_bytes, const void* in,
                               void* out, size_t bytes, const void* tag, size_t tag_bytes) {
-    if (!c_api::long_enough(mode, tag_bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = c_api::check_tag_policy(mode, tag_bytes);
+    if (status != WARPSEAL_OK) return status;
     return warpseal_internal_open(key, mode, iv, iv_bytes, aad, aad_bytes, in, out, bytes, tag,
                                   tag_bytes);
 }
 
 warpseal_status warpseal_mac(const warpseal_key* key, warpseal_mode mode, const void* in,
                              size_t bytes, void* tag, size_t tag_bytes) {
-    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = c_api::check_key_and_mode(key, mode);
+    if (status != WARPSEAL_OK) return status;
     return c_api::guarded([&, mode] {
         return key->engine.mac(*key->key, mode, Direction::encrypt, c_api::span(in, bytes),
                                static_cast<uint8_t*>(tag), tag_bytes);
@@ -86,7 +94,8 @@ warpseal_status warpseal_mac(const warpseal_key* key, warpseal_mode mode, const 
 
 warpseal_status warpseal_mac_verify(const warpseal_key* key, warpseal_mode mode, const void* in,
                                     size_t bytes, const void* tag, size_t tag_bytes) {
-    if (key == nullptr || !known(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    const warpseal_status status = c_api::check_key_and_mode(key, mode);
+    if (status != WARPSEAL_OK) return status;
     return c_api::guarded([&, mode] {  // a tag to verify is only read
         return key->engine.mac(*key->key, mode, Direction::decrypt, c_api::span(in, bytes),
                                const_cast<uint8_t*>(static_cast<const uint8_t*>(tag)), tag_bytes);

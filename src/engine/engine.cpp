@@ -10,6 +10,7 @@
 
 #include "core/secret.h"
 #include "engine/engine_impl.h"
+#include "engine/refusal.h"
 #include "platform/cores.h"
 
 namespace warpseal {
@@ -71,7 +72,8 @@ Engine::Engine() = default;
 Engine::~Engine() = default;
 
 warpseal_status Engine::create(const EngineOptions& options, std::unique_ptr<Engine>& out) {
-    if (options.threads > most_threads) return WARPSEAL_INVALID_ARGUMENT;
+    if (options.threads > most_threads)
+        return refuse("threads is %u: give at most %u", options.threads, most_threads);
     TargetSet usable;
     DeviceChoice choice;
     warpseal_status status = unmasked_targets(std::getenv("WARPSEAL_TARGETS"), usable);
@@ -98,11 +100,15 @@ warpseal_status Engine::key(const char* cipher, Bytes key, std::unique_ptr<Key>&
     const CpuCipher* facts = nullptr;
     for (const Target target : cpu_targets_best_first)
         if (facts == nullptr) facts = descriptors.cores[static_cast<size_t>(target)];
-    if (facts == nullptr) return WARPSEAL_UNSUPPORTED;
+    if (facts == nullptr)
+        return refuse_as(WARPSEAL_UNSUPPORTED,
+                         "cipher is %.40s: there is none; warpseal_cipher_at lists them", cipher);
     if (kind == KeyKind::xts && (facts->modes >> WARPSEAL_XTS & 1) == 0)
-        return WARPSEAL_UNSUPPORTED;
-    if (key.size != facts->key_bytes * (kind == KeyKind::xts ? size_t{2} : 1))
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse_as(WARPSEAL_UNSUPPORTED, "cipher is %s: it has no xts", facts->name);
+    const size_t wanted = facts->key_bytes * (kind == KeyKind::xts ? size_t{2} : 1);
+    if (key.size != wanted)
+        return refuse("key_bytes is %zu: %s%s takes %zu", key.size, facts->name,
+                      kind == KeyKind::xts ? " in xts" : "", wanted);
     if (kind == KeyKind::xts && weak == WeakKeys::refused &&
         equal_secret(key.data, key.data + facts->key_bytes, facts->key_bytes))
         return WARPSEAL_WEAK_KEY;
@@ -204,7 +210,8 @@ void Engine::Impl::free(void* memory, bool on_device) {
 
 warpseal_status Engine::host_alloc(size_t bytes, void** out) {
     *out = nullptr;
-    if (bytes == 0 || bytes > SIZE_MAX / 2) return WARPSEAL_INVALID_ARGUMENT;
+    if (bytes == 0) return refuse("bytes is 0");
+    if (bytes > SIZE_MAX / 2) return refuse("bytes is %zu: no memory is that large", bytes);
     return impl_->allocate(bytes, Impl::Allocation::Kind::pageable, out);
 }
 

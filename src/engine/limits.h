@@ -25,6 +25,8 @@ bool runs(const Cipher* cipher, BackendEntry entry, warpseal_mode mode, Directio
 }
 
 constexpr bool known(warpseal_mode mode) { return mode >= 0 && mode < WARPSEAL_MODE_COUNT; }
+// Returns null for a number that is no mode.
+const char* mode_name(warpseal_mode mode);
 constexpr bool aead(warpseal_mode mode) { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
 constexpr bool tagged(warpseal_mode mode) { return aead(mode) || mode == WARPSEAL_CMAC; }
 // True for modes of `encrypt` and `decrypt`: text in, text out, an IV of one block or none.
@@ -59,7 +61,12 @@ warpseal_status check_text(warpseal_mode mode, const CipherFacts& cipher, uint64
 // IEEE 1619 5.1: data units of 16 bytes to 2^20 blocks; the last must not be shorter than a block.
 warpseal_status check_units(uint64_t unit_bytes, uint64_t text_bytes);
 
-// Check the arguments of one message in host or device memory, except its pointers.
+// Returns WARPSEAL_UNSUPPORTED if the key's cipher lacks the mode.
+warpseal_status check_mode_of_key(const Key& key, warpseal_mode mode);
+// Checks the text of one message: neither is null unless it is empty, and they are the same memory
+// or disjoint.
+warpseal_status check_memory(const void* in, const void* out, uint64_t bytes);
+// Check the arguments of one message in host or device memory, except its text.
 warpseal_status check_plain(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
                             uint64_t bytes);
 warpseal_status check_xts(const Key& key, Direction direction, const XtsUnits& units,

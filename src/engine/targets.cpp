@@ -1,5 +1,6 @@
 // Names and properties of targets, in the order of enum Target.
 #include "engine/targets.h"
+#include "engine/refusal.h"
 
 #include <algorithm>
 #include <charconv>
@@ -84,8 +85,10 @@ warpseal_status unmasked_targets(const char* text, TargetSet& allowed) {
     for (size_t begin = 0; !list.empty() && begin <= list.size();) {
         const size_t end = std::min(list.find(',', begin), list.size());
         Target target;
-        if (!target_by_name(list.substr(begin, end - begin), target))
-            return WARPSEAL_INVALID_ARGUMENT;
+        const std::string name = list.substr(begin, end - begin);
+        if (!target_by_name(name, target))
+            return refuse("WARPSEAL_TARGETS has %.40s: warpseal_target_at lists the targets",
+                          name.c_str());
         allowed[static_cast<size_t>(target)] = true;
         begin = end + 1;
     }
@@ -104,10 +107,11 @@ warpseal_status choose_device(const std::string& option, DeviceChoice& choice) {
         if (target == Target::cuda) choice.cuda_devices = {0};
     } else if (option.compare(0, 5, "cuda:") == 0) {
         if (!parse_numbers(option.c_str() + 5, choice.cuda_devices))
-            return WARPSEAL_INVALID_ARGUMENT;
+            return refuse("device is %.40s: give cuda:0, or cuda:0,1 for two GPUs", option.c_str());
         choice.targets[static_cast<size_t>(Target::cuda)] = true;
     } else {
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse("device is %.40s: give auto, cpu, a target's name, or cuda:0",
+                      option.c_str());
     }
     return WARPSEAL_OK;
 }

@@ -16,8 +16,9 @@ inline std::string text_of(const std::filesystem::path& path) {
     return text.str();
 }
 
-inline std::set<std::string> public_functions() {
-    const std::regex declared(R"(WARPSEAL_API[^;()]*?\b(warpseal_\w+)\s*\()");
+// returning: the type of their results as a header spells it; every type if empty.
+inline std::set<std::string> public_functions(const std::string& returning = "") {
+    const std::regex declared("WARPSEAL_API[^;()]*?" + returning + R"(\s*\b(warpseal_\w+)\s*\()");
     std::set<std::string> names;
     for (const auto& header :
          std::filesystem::directory_iterator(WARPSEAL_SOURCE "/include/warpseal")) {

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "core/secret.h"
+#include "engine/refusal.h"
 #include "engine/schedule/chunks.h"
 
 namespace warpseal {
@@ -60,18 +61,20 @@ bool arguments_disjoint(Bytes iv, Bytes aad, const Message& message, const void*
 
 warpseal_status check_aead(const Key& key, warpseal_mode mode, Direction direction, Bytes iv,
                            Bytes aad, const Message& message, const void* tag, size_t tag_bytes) {
-    if (!aead(mode) || !key.supports(mode)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!aead(mode)) return refuse("mode is %s: give gcm or ccm", mode_name(mode));
+    warpseal_status status = check_mode_of_key(key, mode);
+    if (status != WARPSEAL_OK) return status;
     const CpuCipher& facts = key.facts();
-    if ((facts.modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    if (iv.data == nullptr || tag == nullptr || (aad.data == nullptr && aad.size != 0))
-        return WARPSEAL_INVALID_ARGUMENT;
-    warpseal_status status = check_iv(mode, facts, iv.size);
+    if (iv.data == nullptr) return refuse("iv is null");
+    if (tag == nullptr) return refuse("tag is null");
+    if (aad.data == nullptr && aad.size != 0) return refuse("aad is null");
+    status = check_iv(mode, facts, iv.size);
     if (status == WARPSEAL_OK) status = check_tag(mode, facts, tag_bytes);
     if (status == WARPSEAL_OK) status = check_aad(mode, aad.size);
     if (status == WARPSEAL_OK) status = check_text(mode, facts, iv.size, message.bytes);
     if (status == WARPSEAL_OK) status = check(message);
     if (status == WARPSEAL_OK && !arguments_disjoint(iv, aad, message, tag, tag_bytes))
-        status = WARPSEAL_INVALID_ARGUMENT;
+        status = refuse("iv, aad, tag and out overlap: give disjoint memory");
     return status == WARPSEAL_OK && key.refuses(direction) ? WARPSEAL_WEAK_KEY : status;
 }
 
@@ -245,11 +248,12 @@ warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes
 
 warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
                             uint8_t* tag, size_t tag_bytes) {
-    if (mode != WARPSEAL_CMAC || !key.supports(mode) || tag == nullptr ||
-        (in.data == nullptr && in.size != 0))
-        return WARPSEAL_INVALID_ARGUMENT;
-    if ((key.facts().modes >> mode & 1) == 0) return WARPSEAL_UNSUPPORTED;
-    warpseal_status status = check_tag(mode, key.facts(), tag_bytes);
+    if (mode != WARPSEAL_CMAC) return refuse("mode is %s: give cmac", mode_name(mode));
+    warpseal_status status = check_mode_of_key(key, mode);
+    if (status != WARPSEAL_OK) return status;
+    if (tag == nullptr) return refuse("tag is null");
+    if (in.data == nullptr && in.size != 0) return refuse("in is null");
+    status = check_tag(mode, key.facts(), tag_bytes);
     if (status == WARPSEAL_OK) status = check_text(mode, key.facts(), 0, in.size);
     if (status != WARPSEAL_OK) return status;
     if (key.refuses(direction)) return WARPSEAL_WEAK_KEY;

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "engine/refusal.h"
+
 namespace warpseal {
 namespace {
 
@@ -36,8 +38,59 @@ bool repeats_keystream(warpseal_mode mode, Direction direction, const warpseal_b
            batch.message_count > 1 && batch.iv_stride < batch.iv_bytes;
 }
 
+warpseal_status refuse_order() {
+    return refuse("out overlaps in of another message: give the same strides or disjoint memory");
+}
+
 bool by_strides(const warpseal_batch& batch) {
     return batch.in_offsets == nullptr && batch.out_offsets == nullptr;
+}
+
+warpseal_status check_text_pointers(warpseal_mode mode, const warpseal_batch& batch) {
+    if (batch.in == nullptr) return refuse("batch.in is null");
+    if (mode != WARPSEAL_CMAC && batch.out == nullptr) return refuse("batch.out is null");
+    return WARPSEAL_OK;
+}
+
+// Checks what the lengths of IV, tag, AAD and text do not depend on.
+warpseal_status check_pointers(warpseal_mode mode, Direction direction,
+                               const warpseal_batch& batch) {
+    const bool mac = mode == WARPSEAL_CMAC;
+    if (tagged(mode) && direction == Direction::encrypt && batch.message_count > 1 &&
+        batch.tag_stride < batch.tag_bytes)
+        return refuse("batch.tag_stride is less than tag_bytes: tags would overlap");
+    if (tagged(mode) && direction == Direction::decrypt && batch.statuses == nullptr)
+        return refuse("batch.statuses is null: it says which messages verify");
+    if (batch.aad == nullptr && batch.aad_bytes != 0) return refuse("batch.aad is null");
+    if (repeats_keystream(mode, direction, batch))
+        return refuse("batch.iv_stride is less than iv_bytes: give each message its own IV");
+    if (batch.lengths == nullptr && batch.message_bytes != 0)
+        if (const warpseal_status status = check_text_pointers(mode, batch); status != WARPSEAL_OK)
+            return status;
+    if (mac && batch.out != nullptr) return refuse("batch.out is not null: a MAC writes no text");
+    return WARPSEAL_OK;
+}
+
+// Checks that no stride leads out of the address space or to a message before it.
+warpseal_status check_strides(warpseal_mode mode, const warpseal_batch& batch) {
+    const bool mac = mode == WARPSEAL_CMAC;
+    const uint64_t count = batch.message_count;
+    for (const uint64_t stride :
+         {batch.iv_stride, batch.aad_stride, batch.tag_stride, batch.in_stride, batch.out_stride})
+        if (!product_fits(count, stride))
+            return refuse("batch: message_count times a stride is past the address space");
+    // Messages of one length at a smaller stride would overwrite each other.
+    if (!mac && batch.lengths == nullptr && batch.out_offsets == nullptr && count > 1 &&
+        batch.out_stride < batch.message_bytes)
+        return refuse("batch.out_stride is less than message_bytes: outputs would overlap");
+    // No sum wraps: with two or more messages, message_bytes is at most out_stride.
+    if (!mac && batch.lengths == nullptr && by_strides(batch)) {
+        const uint64_t last = count - 1, bytes = batch.message_bytes;
+        if (order_matters(batch, bytes, last * batch.in_stride + bytes,
+                          last * batch.out_stride + bytes))
+            return refuse_order();
+    }
+    return WARPSEAL_OK;
 }
 
 }  // namespace
@@ -49,46 +102,23 @@ bool lacks_text(warpseal_mode mode, const warpseal_batch& batch) {
 warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direction,
                             const warpseal_batch& batch) {
     if (!known(mode) || mode == WARPSEAL_ECB || mode == WARPSEAL_XTS || !key.supports(mode))
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse("mode is %s: batches have modes with an IV, and cmac",
+                      known(mode) ? mode_name(mode) : "unknown");
     const CpuCipher& cipher = key.facts();
-    if (!runs(&cipher, BackendEntry::batch, mode, direction)) return WARPSEAL_UNSUPPORTED;
-    if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
-    const uint64_t count = batch.message_count;
-    if (count == 0) return WARPSEAL_OK;
-    const bool mac = mode == WARPSEAL_CMAC;
-    if ((!mac && batch.ivs == nullptr) || (tagged(mode) && batch.tags == nullptr))
-        return WARPSEAL_INVALID_ARGUMENT;
+    if (!runs(&cipher, BackendEntry::batch, mode, direction))
+        return refuse_as(WARPSEAL_UNSUPPORTED, "mode is %s: %s does not have it", mode_name(mode),
+                         cipher.name);
+    if (batch.reserved != 0) return refuse("batch.reserved is not 0");
+    if (batch.message_count == 0) return WARPSEAL_OK;
+    if (mode != WARPSEAL_CMAC && batch.ivs == nullptr) return refuse("batch.ivs is null");
+    if (tagged(mode) && batch.tags == nullptr) return refuse("batch.tags is null");
     warpseal_status status = check_iv(mode, cipher, batch.iv_bytes);
     if (status == WARPSEAL_OK) status = check_tag(mode, cipher, batch.tag_bytes);
     if (status == WARPSEAL_OK) status = check_aad(mode, batch.aad_bytes);
     if (status == WARPSEAL_OK && batch.lengths == nullptr)
         status = check_text(mode, cipher, batch.iv_bytes, batch.message_bytes);
-    if (status != WARPSEAL_OK) return status;
-    if (tagged(mode) && direction == Direction::encrypt && count > 1 &&
-        batch.tag_stride < batch.tag_bytes)
-        return WARPSEAL_INVALID_ARGUMENT;
-    if (tagged(mode) && direction == Direction::decrypt && batch.statuses == nullptr)
-        return WARPSEAL_INVALID_ARGUMENT;
-    if (batch.aad == nullptr && batch.aad_bytes != 0) return WARPSEAL_INVALID_ARGUMENT;
-    if (repeats_keystream(mode, direction, batch)) return WARPSEAL_INVALID_ARGUMENT;
-    if (batch.lengths == nullptr && batch.message_bytes != 0 && lacks_text(mode, batch))
-        return WARPSEAL_INVALID_ARGUMENT;
-    if (mac && batch.out != nullptr) return WARPSEAL_INVALID_ARGUMENT;
-    for (const uint64_t stride :
-         {batch.iv_stride, batch.aad_stride, batch.tag_stride, batch.in_stride, batch.out_stride})
-        if (!product_fits(count, stride)) return WARPSEAL_INVALID_ARGUMENT;
-    // Messages of one length at a smaller stride would overwrite each other.
-    if (!mac && batch.lengths == nullptr && batch.out_offsets == nullptr && count > 1 &&
-        batch.out_stride < batch.message_bytes)
-        return WARPSEAL_INVALID_ARGUMENT;
-    // No sum wraps: with two or more messages, message_bytes is at most out_stride.
-    if (!mac && batch.lengths == nullptr && by_strides(batch)) {
-        const uint64_t last = count - 1, bytes = batch.message_bytes;
-        if (order_matters(batch, bytes, last * batch.in_stride + bytes,
-                          last * batch.out_stride + bytes))
-            return WARPSEAL_INVALID_ARGUMENT;
-    }
-    return WARPSEAL_OK;
+    if (status == WARPSEAL_OK) status = check_pointers(mode, direction, batch);
+    return status == WARPSEAL_OK ? check_strides(mode, batch) : status;
 }
 
 warpseal_status check_host_messages(const CipherFacts& cipher, warpseal_mode mode,
@@ -104,26 +134,32 @@ warpseal_status check_host_messages(const CipherFacts& cipher, warpseal_mode mod
         if (const warpseal_status status = check_text(mode, cipher, batch.iv_bytes, bytes);
             status != WARPSEAL_OK)
             return status;
-        if (bytes != 0 && lacks_text(mode, batch)) return WARPSEAL_INVALID_ARGUMENT;
+        if (bytes != 0)
+            if (const warpseal_status status = check_text_pointers(mode, batch);
+                status != WARPSEAL_OK)
+                return status;
         if (bytes > address_limit || from > address_limit || to > address_limit)
-            return WARPSEAL_INVALID_ARGUMENT;
+            return refuse("batch: message %llu lies past the address space",
+                          static_cast<unsigned long long>(i));
         if (bytes != 0 && mode != WARPSEAL_CMAC && overlap(batch.in + from, batch.out + to, bytes))
-            return WARPSEAL_INVALID_ARGUMENT;
+            return refuse("batch: out of message %llu overlaps its in",
+                          static_cast<unsigned long long>(i));
         total_bytes += bytes;
-        if (total_bytes > address_limit) return WARPSEAL_INVALID_ARGUMENT;
+        if (total_bytes > address_limit)
+            return refuse("batch: the lengths add up past the address space");
         longest = std::max(longest, bytes);
         in_end = std::max(in_end, from + bytes);
         out_end = std::max(out_end, to + bytes);
     }
     if (mode != WARPSEAL_CMAC && by_strides(batch) &&
         order_matters(batch, longest, in_end, out_end))
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse_order();
     return WARPSEAL_OK;
 }
 
 warpseal_status check_device_text(warpseal_mode mode, const warpseal_batch& batch) {
     const bool unread = batch.message_count != 0 && batch.lengths != nullptr;
-    return unread && lacks_text(mode, batch) ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK;
+    return unread ? check_text_pointers(mode, batch) : WARPSEAL_OK;
 }
 
 }  // namespace warpseal

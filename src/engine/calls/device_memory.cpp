@@ -2,6 +2,7 @@
 // stream.
 #include "engine/calls/batch_check.h"
 #include "engine/engine_impl.h"
+#include "engine/refusal.h"
 
 namespace warpseal {
 namespace {
@@ -11,6 +12,11 @@ struct Device {
     Gpu* gpu = nullptr;
     const void* state = nullptr;
 };
+
+warpseal_status refuse_memory_elsewhere(const Engine::Impl& impl) {
+    if (!impl.gpus.possible()) return WARPSEAL_NO_DEVICE;
+    return refuse("in and out are not in the memory of one GPU of this engine");
+}
 
 // Finds the GPU that holds `in` and `out` (either may be null), self-tests the path and expands the
 // key for it.
@@ -23,7 +29,7 @@ warpseal_status prepare(Engine::Impl& impl, const Key& key, BackendEntry entry, 
     if (status != WARPSEAL_OK) return status;
     const int number = impl.gpus.holding(in != nullptr ? in : out);
     if (number < 0 || (out != nullptr && impl.gpus.holding(out) != number))
-        return impl.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
+        return refuse_memory_elsewhere(impl);
     std::atomic<uint32_t>& tested = key.gpu_tested(mode, direction, true);
     const auto i = static_cast<unsigned>(number);
     status =
@@ -50,9 +56,11 @@ warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Directi
                                      void* stream) {
     warpseal_status status = check_plain(key, mode, direction, iv, bytes);
     if (status != WARPSEAL_OK) return status;
-    if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
-    if (!sweeps(mode, direction)) return WARPSEAL_UNSUPPORTED;  // serial modes need a batch
+    status = check_memory(in, out, bytes);
+    if (status != WARPSEAL_OK) return status;
+    if (!sweeps(mode, direction))
+        return refuse_as(WARPSEAL_UNSUPPORTED, "mode is %s: it is serial, so give a batch",
+                         mode_name(mode));
     Device device;
     status = prepare(*impl_, key, BackendEntry::sweep, mode, direction, in, out, device);
     if (status != WARPSEAL_OK || bytes == 0) return status;
@@ -66,8 +74,8 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
                                    const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
     warpseal_status status = check_xts(key, direction, units, bytes);
     if (status != WARPSEAL_OK) return status;
-    if (bytes != 0 && (in == nullptr || out == nullptr)) return WARPSEAL_INVALID_ARGUMENT;
-    if (overlap(in, out, bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    status = check_memory(in, out, bytes);
+    if (status != WARPSEAL_OK) return status;
     Device device;
     status = prepare(*impl_, key, BackendEntry::xts, WARPSEAL_XTS, direction, in, out, device);
     const void* tweak_state = status == WARPSEAL_OK ? key.cuda_tweak_state() : nullptr;

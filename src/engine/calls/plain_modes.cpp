@@ -4,6 +4,7 @@
 #include <new>
 
 #include "core/secret.h"
+#include "engine/refusal.h"
 #include "engine/schedule/chunks.h"
 
 namespace warpseal {
@@ -203,22 +204,36 @@ warpseal_status Engine::message(const Key& key, warpseal_mode mode, Direction di
     return WARPSEAL_OK;
 }
 
+namespace {
+
+warpseal_status refuse_capacity(size_t given, size_t wanted) {
+    return refuse("out_capacity is %zu: give at least %zu bytes", given, wanted);
+}
+
+}  // namespace
+
 warpseal_status Engine::padded(const Key& key, Direction direction, Bytes iv, const uint8_t* in,
                                size_t bytes, uint8_t* out, size_t out_capacity, size_t* out_bytes) {
     *out_bytes = 0;
     const size_t block_bytes = key.facts().block_bytes, whole = bytes / block_bytes * block_bytes,
                  tail = bytes - whole;
     if (direction == Direction::decrypt) {
-        if (bytes == 0 || tail != 0 || out_capacity < bytes) return WARPSEAL_INVALID_ARGUMENT;
+        if (bytes == 0 || tail != 0)
+            return refuse("bytes is %zu: padded text has whole blocks of %zu bytes", bytes,
+                          block_bytes);
+        if (out_capacity < bytes) return refuse_capacity(out_capacity, bytes);
         const warpseal_status status = message(key, WARPSEAL_CBC, direction, iv, in, out, bytes);
         if (status != WARPSEAL_OK) return status;
         return publish_result(padding_of(out + bytes - block_bytes, block_bytes), out, bytes,
                               out_bytes);
     }
-    if (out == nullptr || (in == nullptr && bytes != 0) || bytes > most_bytes ||
-        out_capacity <= bytes || out_capacity - whole < block_bytes)
-        return WARPSEAL_INVALID_ARGUMENT;
-    if (overlap(in, bytes, out, whole + block_bytes)) return WARPSEAL_INVALID_ARGUMENT;
+    if (out == nullptr) return refuse("out is null");
+    if (in == nullptr && bytes != 0) return refuse("in is null");
+    if (bytes > most_bytes) return refuse("bytes is %zu: no object in memory is that large", bytes);
+    if (out_capacity < whole + block_bytes)
+        return refuse_capacity(out_capacity, whole + block_bytes);
+    if (overlap(in, bytes, out, whole + block_bytes))
+        return refuse("out overlaps in: give the same address or disjoint memory");
     Secret<longest_block> last;
     if (tail != 0) memcpy(last.data(), in + whole, tail);
     memset(last.data() + tail, static_cast<int>(block_bytes - tail), block_bytes - tail);

@@ -6,6 +6,7 @@
 
 #include "core/secret.h"
 #include "engine/engine_impl.h"
+#include "engine/refusal.h"
 
 namespace warpseal {
 namespace {
@@ -122,7 +123,8 @@ warpseal_status RandomGenerator::fill_group(uint8_t* out, size_t bytes) {
 }
 
 warpseal_status RandomGenerator::fill(uint8_t* out, size_t bytes) {
-    if ((out == nullptr && bytes != 0) || bytes > PTRDIFF_MAX) return WARPSEAL_INVALID_ARGUMENT;
+    if (out == nullptr && bytes != 0) return refuse("out is null");
+    if (bytes > PTRDIFF_MAX) return refuse("bytes is %zu: no memory is that large", bytes);
     for (size_t at = 0; at < bytes;) {
         const size_t some = std::min<uint64_t>(bytes - at, group_bytes);
         const warpseal_status status = fill_group(out + at, some);
@@ -142,7 +144,8 @@ warpseal_status RandomGenerator::find_gpu(const uint8_t* out, unsigned& number) 
     warpseal_status status = descriptors.cuda == nullptr ? WARPSEAL_NO_DEVICE : impl.gpus.open();
     if (status != WARPSEAL_OK) return status;
     const int holder = impl.gpus.holding(out);
-    if (holder < 0) return impl.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
+    if (holder < 0 && !impl.gpus.possible()) return WARPSEAL_NO_DEVICE;
+    if (holder < 0) return refuse("out is not in the memory of a GPU of this engine");
     number = static_cast<unsigned>(holder);
     Gpu& gpu = impl.gpus[number];
     if ((gpus_tested_.load(std::memory_order_acquire) >> number & 1) != 0) return gpu.open();
@@ -184,7 +187,8 @@ warpseal_status RandomGenerator::queue_group(unsigned number, uint8_t* out, size
 }
 
 warpseal_status RandomGenerator::fill_device(uint8_t* out, size_t bytes, void* stream) {
-    if ((out == nullptr && bytes != 0) || bytes > PTRDIFF_MAX) return WARPSEAL_INVALID_ARGUMENT;
+    if (out == nullptr && bytes != 0) return refuse("out is null");
+    if (bytes > PTRDIFF_MAX) return refuse("bytes is %zu: no memory is that large", bytes);
     if (bytes == 0) return engine_.cuda_device() < 0 ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
     unsigned number = 0;
     warpseal_status status = find_gpu(out, number);

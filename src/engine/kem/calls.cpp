@@ -6,6 +6,7 @@
 #include "engine/kem/core_calls.h"
 #include "engine/kem/gpu_calls.h"
 #include "engine/kem/paths.h"
+#include "engine/refusal.h"
 
 namespace warpseal {
 namespace {
@@ -72,7 +73,10 @@ warpseal_status Engine::kem(KemOperation operation, const char* set,
                     status = kem_on_cores(impl, cores, operation, batch, range, drawn, failed);
         }
     }
-    return status == WARPSEAL_OK && failed != 0 ? WARPSEAL_INVALID_ARGUMENT : status;
+    if (status == WARPSEAL_OK && failed != 0)
+        return refuse("%llu items of batch were refused: its statuses say which",
+                      static_cast<unsigned long long>(failed));
+    return status;
 }
 
 }  // namespace warpseal

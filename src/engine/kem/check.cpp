@@ -3,26 +3,33 @@
 
 #include <array>
 
+#include "engine/refusal.h"
+
 namespace warpseal {
 namespace {
 
-// One array of a batch: address, stride, bytes per item, and true if the call writes it.
+// One array of a batch: its name, address, stride, bytes per item, and true if the call writes it.
 struct Array {
+    const char* name;
     uintptr_t at;
     uint64_t stride, bytes;
     bool written;
 };
 
-// True if the items are disjoint (or one shared input) and within the address space. Computes their
-// extent in bytes.
-bool fits(const Array& array, uint64_t count, uint64_t& extent) {
+// Checks that the items are disjoint (or one shared input) and within the address space. Computes
+// their extent in bytes.
+warpseal_status check_items(const Array& array, uint64_t count, uint64_t& extent) {
     const bool shared = array.stride == 0 && !array.written;
-    if (array.at == 0 || (count > 1 && !shared && array.stride < array.bytes)) return false;
-    if (__builtin_mul_overflow(count - 1, array.stride, &extent) ||
-        __builtin_add_overflow(extent, array.bytes, &extent))
-        return false;
+    if (array.at == 0) return refuse("%s is null", array.name);
+    if (count > 1 && !shared && array.stride < array.bytes)
+        return refuse("the stride of %s is less than %llu, the bytes of an item", array.name,
+                      static_cast<unsigned long long>(array.bytes));
     uintptr_t end;
-    return !__builtin_add_overflow(array.at, extent, &end);
+    if (__builtin_mul_overflow(count - 1, array.stride, &extent) ||
+        __builtin_add_overflow(extent, array.bytes, &extent) ||
+        __builtin_add_overflow(array.at, extent, &end))
+        return refuse("%s goes past the address space", array.name);
+    return WARPSEAL_OK;
 }
 
 // True if two arrays are disjoint or interleaved fields of records with one stride.
@@ -37,19 +44,21 @@ bool apart(const Array& a, uint64_t a_extent, const Array& b, uint64_t b_extent)
 // All arrays that a call reads or writes.
 class Arrays {
 public:
-    void add(const void* at, uint64_t stride, uint64_t bytes, bool written) {
-        all_[used_++] = {reinterpret_cast<uintptr_t>(at), stride, bytes, written};
+    void add(const char* name, const void* at, uint64_t stride, uint64_t bytes, bool written) {
+        all_[used_++] = {name, reinterpret_cast<uintptr_t>(at), stride, bytes, written};
     }
     // Checks that each array fits and that written arrays are disjoint from all others.
     warpseal_status check(uint64_t count) const {
         std::array<uint64_t, most> extents;
         for (size_t i = 0; i < used_; ++i)
-            if (!fits(all_[i], count, extents[i])) return WARPSEAL_INVALID_ARGUMENT;
+            if (const warpseal_status status = check_items(all_[i], count, extents[i]);
+                status != WARPSEAL_OK)
+                return status;
         for (size_t i = 0; i < used_; ++i)
             for (size_t j = i + 1; j < used_; ++j)
                 if ((all_[i].written || all_[j].written) &&
                     !apart(all_[i], extents[i], all_[j], extents[j]))
-                    return WARPSEAL_INVALID_ARGUMENT;
+                    return refuse("%s overlaps %s", all_[j].name, all_[i].name);
         return WARPSEAL_OK;
     }
 
@@ -63,26 +72,29 @@ private:
 
 warpseal_status check_kem(const kem::Params& set, KemOperation operation,
                           const warpseal_kem_batch& batch) {
-    if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (batch.reserved != 0) return refuse("batch.reserved is not 0");
     if (batch.count == 0) return WARPSEAL_OK;
     const bool keypair = operation == KemOperation::keypair,
                decapsulate = operation == KemOperation::decapsulate;
     Arrays arrays;
     if (!decapsulate)
-        arrays.add(batch.public_keys, batch.public_key_stride, set.public_key_bytes(), keypair);
+        arrays.add("public_keys", batch.public_keys, batch.public_key_stride,
+                   set.public_key_bytes(), keypair);
     if (keypair || decapsulate)
-        arrays.add(batch.secret_keys, batch.secret_key_stride, set.secret_key_bytes(), keypair);
+        arrays.add("secret_keys", batch.secret_keys, batch.secret_key_stride,
+                   set.secret_key_bytes(), keypair);
     if (!keypair) {
-        arrays.add(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(),
-                   !decapsulate);
-        arrays.add(batch.shared_secrets, batch.shared_secret_stride,
+        arrays.add("ciphertexts", batch.ciphertexts, batch.ciphertext_stride,
+                   set.ciphertext_bytes(), !decapsulate);
+        arrays.add("shared_secrets", batch.shared_secrets, batch.shared_secret_stride,
                    kem::Params::shared_secret_bytes, true);
     }
     if (!decapsulate && batch.coins != nullptr)
-        arrays.add(batch.coins, batch.coins_stride,
+        arrays.add("coins", batch.coins, batch.coins_stride,
                    keypair ? set.keypair_coins() : set.encapsulation_coins(), false);
     if (batch.statuses != nullptr)
-        arrays.add(batch.statuses, sizeof *batch.statuses, sizeof *batch.statuses, true);
+        arrays.add("statuses", batch.statuses, sizeof *batch.statuses, sizeof *batch.statuses,
+                   true);
     return arrays.check(batch.count);
 }
 
@@ -90,8 +102,8 @@ warpseal_status check_kem_acquire(const kem::Params& set, uint64_t count,
                                   const PooledPublics& publics, const uint64_t* handles) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
-    arrays.add(publics.at, publics.stride, set.public_key_bytes(), true);
-    arrays.add(handles, sizeof *handles, sizeof *handles, true);
+    arrays.add("public_keys", publics.at, publics.stride, set.public_key_bytes(), true);
+    arrays.add("handles", handles, sizeof *handles, sizeof *handles, true);
     return arrays.check(count);
 }
 
@@ -99,12 +111,14 @@ warpseal_status check_kem_handles(const kem::Params& set, uint64_t count, const 
                                   const PooledTexts& texts) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
-    arrays.add(handles, sizeof *handles, sizeof *handles, false);
-    arrays.add(texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(), false);
-    arrays.add(texts.shared_secrets, texts.shared_secret_stride, kem::Params::shared_secret_bytes,
-               true);
+    arrays.add("handles", handles, sizeof *handles, sizeof *handles, false);
+    arrays.add("ciphertexts", texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(),
+               false);
+    arrays.add("shared_secrets", texts.shared_secrets, texts.shared_secret_stride,
+               kem::Params::shared_secret_bytes, true);
     if (texts.statuses != nullptr)
-        arrays.add(texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses, true);
+        arrays.add("statuses", texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses,
+                   true);
     return arrays.check(count);
 }
 

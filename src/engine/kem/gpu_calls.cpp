@@ -13,6 +13,7 @@
 #include "core/secret.h"
 #include "engine/kem/check.h"
 #include "engine/kem/paths.h"
+#include "engine/refusal.h"
 
 namespace warpseal {
 namespace {
@@ -73,11 +74,12 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     // A misaligned write would make the GPU unusable.
     if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0)
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse("batch.statuses is not at a multiple of 4 bytes");
     status = impl.gpus.open();
     if (status != WARPSEAL_OK) return status;
     const int at = holding(impl.gpus, operation, batch);
-    if (at < 0) return impl.gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
+    if (at < 0 && !impl.gpus.possible()) return WARPSEAL_NO_DEVICE;
+    if (at < 0) return refuse("the arrays of batch are not in the memory of one GPU");
     const auto i = static_cast<unsigned>(at);
     const CudaKem* kem = nullptr;
     status = test_kem_gpu(impl, number, operation, Path::gpu_device_memory, i, kem);

@@ -12,10 +12,7 @@ struct Message {
 };
 
 inline warpseal_status check(const Message& message) {
-    if (message.bytes != 0 && (message.in == nullptr || message.out == nullptr))
-        return WARPSEAL_INVALID_ARGUMENT;
-    return overlap(message.in, message.out, message.bytes) ? WARPSEAL_INVALID_ARGUMENT
-                                                           : WARPSEAL_OK;
+    return check_memory(message.in, message.out, message.bytes);
 }
 
 // The bytes of the message from `done` on. `done` is a multiple of unit_bytes: a block or an XTS

@@ -7,13 +7,15 @@
 #include "engine/kem/batcher/scheduler.h"
 #include "engine/kem/check.h"
 #include "engine/kem/paths.h"
+#include "engine/refusal.h"
 
 namespace warpseal {
 namespace {
 
 warpseal_status read_request(const warpseal_kem_request& given, KemRequest& out, KemKind& kind) {
     if (given.operation < 0 || given.operation >= kem_operation_count)
-        return WARPSEAL_INVALID_ARGUMENT;
+        return refuse("the operation of request is %d: give one of warpseal_kem_operation",
+                      static_cast<int>(given.operation));
     const int set = set_number(given.set);
     if (set < 0) return WARPSEAL_UNSUPPORTED;
     kind = {static_cast<uint8_t>(set), static_cast<KemOperation>(given.operation)};
@@ -60,7 +62,7 @@ warpseal_status KemBatcher::run(const warpseal_kem_request& request) {
 }
 
 warpseal_status KemBatcher::submit(const warpseal_kem_request& request) {
-    if (request.done == nullptr) return WARPSEAL_INVALID_ARGUMENT;
+    if (request.done == nullptr) return refuse("the done of request is null");
     KemRequest own;
     KemKind kind;
     const warpseal_status status = read_request(request, own, kind);

@@ -7,6 +7,7 @@
 
 #include "engine/kem/check.h"
 #include "engine/kem/paths.h"
+#include "engine/refusal.h"
 
 namespace warpseal {
 namespace {
@@ -38,7 +39,7 @@ warpseal_status KemKeyPool::create(Engine& engine, const char* set, uint64_t pai
                                    Engine::RandomSource random, std::unique_ptr<KemKeyPool>& out) {
     const int number = set_number(set);
     if (number < 0) return WARPSEAL_UNSUPPORTED;
-    if (pairs == 0) return WARPSEAL_INVALID_ARGUMENT;
+    if (pairs == 0) return refuse("pairs is 0");
     if (pairs >= KemKeyStore::no_slot) return WARPSEAL_OUT_OF_MEMORY;
     warpseal_status status = test(engine.impl(), number);
     if (status != WARPSEAL_OK) return status;
