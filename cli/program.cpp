@@ -24,7 +24,7 @@ void add_commands(CLI::App& program, Session& session) {
         add(program, session);
     program.footer(
         "Examples:\n"
-        "  warpseal keygen my.key\n"
+        "  warpseal keygen -o my.key\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
         "  tar -c photos | warpseal encrypt -p -o photos.tar.ws\n"

@@ -58,7 +58,7 @@ void add_keygen(CLI::App& program, Session& session) {
         ->check(Output::refused_path);
     command->add_flag("-f,--force", choice->force,
                       "replace an existing key file: what it sealed is lost without a copy");
-    command->footer("Example:\n  warpseal keygen my.key");
+    command->footer("Example:\n  warpseal keygen -o my.key");
     command->callback([choice, &session] {
         session.command = [choice, &session] { return run(*choice, session); };
     });

@@ -18,7 +18,7 @@ namespace warpseal::container {
 namespace {
 
 constexpr size_t cpu_chunks = 16;  // 256 KiB: fits in a core's L2 cache
-// 16 MiB keep a GPU and its bus busy; 4 MiB each suffice if many workers have segments in flight.
+// 1024 chunks, 16 MiB, keep a GPU and its bus busy. 256 suffice for each of many workers.
 constexpr size_t most_cuda_chunks = 1024, least_cuda_chunks = 256;
 constexpr size_t all_segments_bytes = size_t{160} << 20;
 // Assumed length of a stream when its target is selected.

@@ -1,4 +1,4 @@
-// What fails in a run: system requests, or steps of the fake GPU.
+// Failures that a run injects: refused system requests, or steps of the fake GPU.
 #pragma once
 
 #include <cstdint>

@@ -18,8 +18,8 @@ inline constexpr int wrong = 99;
 // the work's own buffers must not be refused.
 inline constexpr size_t most_bytes = 1 << 20;
 extern uint8_t text[most_bytes];
-// What is used of it: enough for all threads on the cores, and little on the fake GPU, which counts
-// each 4 KiB as a step.
+// Bytes of it that are used: enough for all threads on the cores, and few on the fake GPU, which
+// counts each 4 KiB as a step.
 extern size_t text_bytes;
 extern const uint8_t secret[64];
 

@@ -34,7 +34,7 @@ public:
         return checked("warpseal_device_upload", {},
                        [&] { return warpseal_device_upload(engine_.get(), memory_, from, size); });
     }
-    // What the GPU has must be `expected` after the calls before.
+    // The GPU must hold `expected` after the calls before.
     warpseal_status must_hold(const char* function, const void* expected, size_t size) const {
         return Steps()
             .then("warpseal_device_synchronize",

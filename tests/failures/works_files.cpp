@@ -81,7 +81,7 @@ warpseal_status open_file(const Engine& engine, const uint8_t* bytes, size_t cou
     return status;
 }
 
-// What was sealed must open.
+// A sealed text must open.
 warpseal_status seal_file() {
     const Engine engine(3);
     const MemoryFile plain(text, text_bytes), output;

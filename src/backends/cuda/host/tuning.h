@@ -64,22 +64,23 @@ inline constexpr uint64_t tweaks_per_round = uint64_t{1} << 21;
 inline constexpr int bitsliced_threads = 384;
 inline constexpr size_t bitsliced_min_bytes = size_t{4} << 20;
 
-// Pipeline. A slot of 16 MiB takes about 0.3 ms over PCIe 5 x16, a hundred times a launch.
-// Three slots, fed from pinned memory by one thread, keep both directions of the link busy. Four or
-// more are 1 to 2 % slower on an H200, where three just fit in the L2 cache. Serial modes need more
-// slots in flight.
+// Pipeline between host and GPU; that of files is src/container/pipeline.cpp. A slot of 16 MiB
+// takes about 0.3 ms over PCIe 5 x16, a hundred times a launch. Three slots, fed from pinned memory
+// by one thread, keep both directions of the link busy. Four or more are 1 to 2 % slower on an
+// H200, where three just fit in the L2 cache. Serial modes need more slots in flight.
 inline constexpr size_t slot_bytes = size_t{16} << 20;
 // Smallest size that is tried before out of memory is reported.
 inline constexpr size_t min_slot_bytes = size_t{1} << 20;
-// A chunk is at most 1 / chunk_growth of the bytes before it, and of those from its start to the
-// end of the call. So chunks grow at the start and shrink at the end, and both directions of the
+// The size of a chunk is the smaller of bytes done and bytes left, divided by chunk_growth, within
+// the limits below. So chunks grow at the start and shrink at the end, and both directions of the
 // link are busy throughout. No chunk is larger than a slot, or than max_staged_chunk_bytes if
 // several threads copy the data.
 inline constexpr uint64_t chunk_growth = 4;
 inline constexpr uint64_t max_staged_chunk_bytes = uint64_t{8} << 20;
-// Minimum size of a chunk: 1 / chunks_of_call of the call, but within these limits. The larger one
-// is for data that is copied directly. On an H200, a call of 1 GiB in AES-128-GCM reached 0.931 of
-// the link with first chunks of 4 MiB, and 0.921 with 2 MiB: a chunk costs its launches.
+// Minimum size of a chunk: 1 / chunks_of_call of the call, but at least min_chunk_bytes. It is at
+// most min_chunk_bytes too, or min_chunk_bytes_of_large_call for data that is copied directly. On
+// an H200, a call of 1 GiB in AES-128-GCM reached 0.931 of the link with first chunks of 4 MiB, and
+// 0.921 with 2 MiB: a chunk costs its launches.
 inline constexpr uint64_t chunks_of_call = 64;
 inline constexpr uint64_t min_chunk_bytes = uint64_t{2} << 20;
 inline constexpr uint64_t min_chunk_bytes_of_large_call = uint64_t{4} << 20;
