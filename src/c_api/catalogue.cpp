@@ -60,8 +60,7 @@ const char* warpseal_status_text(warpseal_status status) {
             return "This library does not have that cipher, mode, file format or version.";
         case WARPSEAL_LIMIT_EXCEEDED:
             return "That is past a limit of the standard or of the file format.";
-        case WARPSEAL_WRONG_KEY:
-            return "Wrong key file or passphrase: it does not open this file.";
+        case WARPSEAL_WRONG_KEY: return "Wrong key file or passphrase: it does not open this file.";
         case WARPSEAL_NOT_AUTHENTIC:
             return "The data was changed, or the key is another: nothing of it was released.";
         case WARPSEAL_TRUNCATED: return "The file ends too early.";

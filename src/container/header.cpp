@@ -74,8 +74,7 @@ Fault refused(const Try& left_out) {
 Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret* secrets,
                     size_t secret_count, uint64_t budget, Secret<data_key_bytes>& data_key) {
     Fault outcome;
-    outcome.say(WARPSEAL_WRONG_KEY,
-                "wrong key file or passphrase: it does not open this file");
+    outcome.say(WARPSEAL_WRONG_KEY, "wrong key file or passphrase: it does not open this file");
     visit_tries(header, secrets, secret_count, budget, [&](const Try& next) {
         Fault here = refused(next);
         if (next.refusal == Refusal::none)
