@@ -324,21 +324,30 @@ def memory_is_checked(p):
     check(available() > 1 << 20, "memory of this machine")
 
 
+def command_line(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/cmdline").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""  # it has ended
+
+
 @case
 def an_interrupt_leaves_nothing(p):
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         process, folders = measure(p, "--gib", MIB, "--stores", "tmpfs", "--threads", 1,
                                    fault="slow")
         children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
-        wait_until(
-            lambda: any("encrypt" in pathlib.Path(f"/proc/{child}/cmdline").read_text()
-                        for child in children.read_text().split()),
-            "it encrypts",
-        )
-        child = children.read_text().split()[-1]
+        encrypting = []
+
+        def encrypts():
+            encrypting[:] = [child for child in children.read_text().split()
+                             if "encrypt" in command_line(child)]
+            return encrypting
+
+        wait_until(encrypts, "it encrypts")
         process.send_signal(number)
         ended(process, folders, 128 + number)
-        check(not os.path.exists(f"/proc/{child}"), "the program still runs")
+        check(not os.path.exists(f"/proc/{encrypting[0]}"), "the program still runs")
 
 
 # ---- the real program

@@ -19,6 +19,7 @@ namespace {
 using injection::Fault;
 
 constexpr unsigned longest_seconds = 60;  // a run that takes longer hangs
+constexpr int thread_polls = 3000;        // a millisecond apart
 constexpr size_t most_complaints = 10;
 constexpr size_t at_once = 2;  // runs
 
@@ -48,6 +49,17 @@ Held held_now() {
     return {refused::held(), entries("/proc/self/task"), entries("/proc/self/fd")};
 }
 
+// Resources held once no more than `threads` threads are left of those begun since `before`. A
+// joined thread stays in /proc until the kernel has removed it.
+Held held_since(const Held& before, long threads) {
+    Held held = held_now() - before;
+    for (int i = 0; i < thread_polls && held.threads > threads; ++i) {
+        (void)usleep(1000);
+        held = held_now() - before;
+    }
+    return held;
+}
+
 // A child's result, in memory that its parent shares.
 struct Report {
     const char* function;   // where the fault happened; null: nowhere
@@ -57,8 +69,8 @@ struct Report {
     bool complete;
 };
 
-// The work with the fault, and once more without.
-[[noreturn]] void child(works::Work work, Fault fault, long number, Report& report) {
+// The work with the fault, and once more without. `threads`: those that it may leave.
+[[noreturn]] void child(works::Work work, Fault fault, long number, long threads, Report& report) {
     (void)alarm(longest_seconds);  // SIGALRM ends a hang here
     const Held before = held_now();
     injection::begin(fault, number);
@@ -66,7 +78,7 @@ struct Report {
     report.complaint = injection::end().complaint;
     report.function = works::failed_function;
     report.status_afterwards = work();
-    report.held = held_now() - before;
+    report.held = held_since(before, threads);
     report.complete = true;
     _exit(0);
 }
@@ -119,7 +131,8 @@ private:
         for (size_t i = 0; i < count; ++i) {
             runs[i].pid = fork();
             if (runs[i].pid == 0)
-                child(named_.work, fault, number + static_cast<long>(i), reports_[i]);
+                child(named_.work, fault, number + static_cast<long>(i), reference_.threads,
+                      reports_[i]);
         }
         bool happened = false;
         for (size_t i = 0; i < count; ++i) {
