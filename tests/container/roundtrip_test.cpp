@@ -316,6 +316,11 @@ TEST(Container, Arguments) {
     }
     Options empty, suite, context, both, type, format;
     EXPECT_EQ(run(Operation::seal, {}, empty.passphrase("")).status, WARPSEAL_INVALID_ARGUMENT);
+    Options longest, too_long;
+    EXPECT_EQ(run(Operation::seal, {}, longest.passphrase(std::string(65536, 'p'))).status,
+              WARPSEAL_OK);
+    EXPECT_EQ(run(Operation::seal, {}, too_long.passphrase(std::string(65537, 'p'))).status,
+              WARPSEAL_INVALID_ARGUMENT);
     suite.key().suite = "aes-512-gcm";
     EXPECT_EQ(run(Operation::seal, {}, suite).status, WARPSEAL_UNSUPPORTED);
     context.key().context = "c";
