@@ -100,6 +100,26 @@ TEST(NewKeys, InAChild) {
     }
 }
 
+// A context recognizes its key, so that an init with the same key is cheap.
+TEST(NewKeys, OfXtsThatDifferInOneHalfAreOthers) {
+    Random random(76);
+    const Cipher cipher = our_cipher("AES-256-XTS"), stock = stock_cipher("AES-256-XTS");
+    const Bytes iv = random.text(16), text = random.text(64), first = random.text(64);
+    for (const size_t changed : {0u, 31u, 32u, 63u}) {
+        Bytes key = first, mine(64), theirs(64);
+        key[changed] ^= 1;
+        size_t made = 0;
+        Evp one(cipher.get()), other(stock.get());
+        ASSERT_TRUE(one.init(true, first.data(), iv.data()) &&
+                    one.update(text.data(), text.size(), mine.data(), &made) &&
+                    one.more(key.data(), iv.data()) &&
+                    one.update(text.data(), text.size(), mine.data(), &made) &&
+                    other.init(true, key.data(), iv.data()) &&
+                    other.update(text.data(), text.size(), theirs.data(), &made));
+        EXPECT_EQ(mine, theirs) << changed;
+    }
+}
+
 // libcrypto passes the length that a cipher reports; another caller may not.
 TEST(NewKeys, OfAnotherLengthAreRefused) {
     Random random(78);
