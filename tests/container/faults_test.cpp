@@ -57,6 +57,25 @@ ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
 namespace tests {
 namespace {
 
+// By a byte, once all of it was read.
+TEST_F(Faults, InputThatGrowsWhileTheOutputIsWritten) {
+    const Data brief = sealed(Data(100, 7), options);
+    const MemoryFile in(brief), out;
+    bool grown = false;
+    const std::function<int(off_t)> grow = [&](off_t) {
+        if (!grown) in.put(uint8_t{0}, brief.size());
+        grown = true;
+        return 0;
+    };
+    writing.before = &grow;
+    warpseal_file_result result;
+    EXPECT_EQ(call(Operation::open, in.get(), out.get(), options, result), WARPSEAL_IO);
+    writing.before = nullptr;
+    EXPECT_TRUE(grown);
+    EXPECT_NE(std::string_view(result.message).find("changed"), std::string_view::npos)
+        << result.message;
+}
+
 TEST_F(Faults, EachCallFailsOnce) {
     size_t failures = 0;
     for (const Operation operation : {Operation::seal, Operation::open}) {

@@ -164,8 +164,7 @@ TEST_P(KemKeyPool, WithoutRandomNothingIsWritten) {
 TEST_P(KemKeyPool, WithoutRandomThereIsNoPool) {
     source = Source::failing;
     warpseal_kem_pool* none = nullptr;
-    const warpseal_status status =
-        warpseal_kem_pool_create(engine.get(), info.name, 5, &none);
+    const warpseal_status status = warpseal_kem_pool_create(engine.get(), info.name, 5, &none);
     source = Source::kernel;
     EXPECT_EQ(status, WARPSEAL_NO_RANDOM);
     EXPECT_EQ(none, nullptr);

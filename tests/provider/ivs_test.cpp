@@ -248,7 +248,7 @@ TEST(IvLength, OfTheFixedPartLeavesEightBytesToCount) {
     for (const size_t iv_bytes : {12u, 16u})
         for (size_t bytes = 1; bytes <= iv_bytes; ++bytes) {
             const Cipher cipher = our_cipher("AES-128-GCM");
-        Evp one(cipher.get());
+            Evp one(cipher.get());
             Bytes fixed = random.text(bytes);
             ASSERT_TRUE(one.init(true, key.data(), nullptr) &&
                         one.control(EVP_CTRL_AEAD_SET_IVLEN, iv_bytes, nullptr));
@@ -282,7 +282,8 @@ TEST(CountedIv, TheNextOneIsReported) {
         Evp one(cipher.get());
         Bytes whole = iv, end(8), now(12);
         ASSERT_TRUE(one.init(true, key.data(), nullptr) &&
-                    EVP_CIPHER_CTX_ctrl(one.get(), EVP_CTRL_GCM_SET_IV_FIXED, -1, whole.data()) > 0);
+                    EVP_CIPHER_CTX_ctrl(one.get(), EVP_CTRL_GCM_SET_IV_FIXED, -1, whole.data()) >
+                        0);
         for (int i = 0; i < 3; ++i) {
             ASSERT_TRUE(one.control(EVP_CTRL_GCM_IV_GEN, end.size(), end.data()));
             ASSERT_EQ(EVP_CIPHER_CTX_get_updated_iv(one.get(), now.data(), now.size()), 1);

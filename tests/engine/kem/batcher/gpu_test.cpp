@@ -126,19 +126,19 @@ TEST_F(KemBatcherOnGpu, ABlockIsZeroizedAfterTheTimedCalls) {
     const KemBatcherOptions options = full_batches(large);
     for (const KemOperation operation : {keypair, encapsulate}) {
         std::atomic<int> settled{0};
-        KemPreparation preparation(
-            *engine, options, system_random, 1,
-            [&](KemKind, const KemPreparation::Outcome& outcome) {
-                EXPECT_TRUE(outcome);
-                ++settled;
-            },
-            {});
+        KemPreparation preparation(*engine, options, system_random, 1,
+                                   [&](KemKind, const KemPreparation::Outcome& outcome) {
+                                       EXPECT_TRUE(outcome);
+                                       ++settled;
+                                   },
+                                   {});
         ASSERT_TRUE(preparation.start());
         preparation.ask({0, operation});
         ASSERT_TRUE(soon([&] { return settled == 1; }));
         const KemPinnedBlocks::Block block = preparation.blocks().lease();
         ASSERT_FALSE(block.empty());
-        EXPECT_TRUE(std::all_of(block.begin(), block.end(), [](uint8_t byte) { return byte == 0; }));
+        EXPECT_TRUE(
+            std::all_of(block.begin(), block.end(), [](uint8_t byte) { return byte == 0; }));
         preparation.blocks().give_back(block);
     }
 }
