@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "calls.h"
+#include "container/random.h"
 
 namespace tests {
 
@@ -56,6 +57,18 @@ ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
 
 namespace tests {
 namespace {
+
+TEST_F(Faults, RandomBytesThatEndEarlyAreZeroized) {
+    Data drawn(16, 0xa5);
+    drawing.at_most = 3;
+    drawing.error = ENOSYS;
+    drawing.countdown = 2;
+    EXPECT_FALSE(warpseal::container::random_bytes(drawn.data(), drawn.size()));
+    drawing.at_most = SIZE_MAX;
+    EXPECT_EQ(drawn, Data(16));
+    EXPECT_TRUE(warpseal::container::random_bytes(drawn.data(), drawn.size()));
+    EXPECT_NE(drawn, Data(16));
+}
 
 // By a byte, once all of it was read.
 TEST_F(Faults, InputThatGrowsWhileTheOutputIsWritten) {
