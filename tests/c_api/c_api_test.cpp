@@ -12,6 +12,7 @@
 
 #include "c_api/handles.h"
 #include "c_api/internal.h"
+#include "support/random_source.h"
 
 namespace {
 
@@ -338,6 +339,24 @@ TEST_F(CApi, DrawnIvsDifferAndHaveALimit) {
     EXPECT_EQ(seal(12, 16), WARPSEAL_OK) << "IVs supplied by the caller are not checked";
 }
 
+TEST_F(CApi, WithoutRandomBytesNothingIsSealed) {
+    uint8_t out[64];
+    std::memset(out, 0xa5, sizeof out);
+    tests::source = tests::Source::failing;
+    const warpseal_status status =
+        warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, out, sizeof out, tag_, 16);
+    tests::source = tests::Source::kernel;
+    EXPECT_EQ(status, WARPSEAL_NO_RANDOM);
+    EXPECT_EQ(Text(out, out + sizeof out), Text(sizeof out, 0xa5));
+}
+
+TEST_F(CApi, ADrawnIvIsZeroizedIfTheCallFails) {
+    std::memset(iv_, 0xa5, sizeof iv_);
+    EXPECT_EQ(warpseal_seal(key_, WARPSEAL_GCM, iv_, nullptr, 0, text_, text_ + 1, 32, tag_, 16),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(Text(iv_, iv_ + 12), Text(12));
+}
+
 TEST_F(CApi, OutputIsTheInputOrDisjoint) {
     for (int shift = -32; shift <= 32; ++shift) {
         const bool overlaps = shift != 0 && shift > -32 && shift < 32;
@@ -454,6 +473,12 @@ TEST_F(CApi, FilesRefuseInvalidArguments) {
     o.secret_count = 1;
     EXPECT_TRUE(refused(warpseal_file_seal(engine_, 0, 1, &o, &result)));
     o.secrets = &none;
+    EXPECT_TRUE(refused(warpseal_file_seal(engine_, 0, 1, &o, &result)));
+    o.format = WARPSEAL_FORMAT_COBBLESTONE;
+    EXPECT_TRUE(refused(warpseal_file_seal(engine_, 0, 1, &o, &result)));
+    const warpseal_secret some = {WARPSEAL_SECRET_KEY, secret_, sizeof secret_};
+    o.secrets = &some;
+    o.context_bytes = 5;
     EXPECT_TRUE(refused(warpseal_file_seal(engine_, 0, 1, &o, &result)));
     EXPECT_TRUE(refused(warpseal_file_info_read(-1, &info, &result)));
     EXPECT_TRUE(refused(warpseal_file_info_read(0, nullptr, &result)));

@@ -104,4 +104,53 @@ TEST_F(Limits, MessagesUnderOneKeyHaveIvsOfTheirOwn) {
     }
 }
 
+// Addresses of messages are computed as products and sums that must not wrap.
+TEST_F(Limits, StridesAndLengthsBeyondAnyMemory) {
+    for (uint64_t warpseal_batch::*const stride :
+         {&warpseal_batch::iv_stride, &warpseal_batch::aad_stride, &warpseal_batch::tag_stride,
+          &warpseal_batch::in_stride, &warpseal_batch::out_stride})
+        for (const uint64_t bytes : {uint64_t{1} << 62, uint64_t{1} << 63, UINT64_MAX}) {
+            warpseal_batch b = batch();
+            b.*stride = bytes;
+            EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &b),
+                      WARPSEAL_INVALID_ARGUMENT)
+                << bytes;
+        }
+    const uint64_t lengths[3] = {uint64_t{1} << 61, uint64_t{1} << 61, (uint64_t{1} << 61) + 16},
+                   offsets[3] = {0, 0, 0};
+    warpseal_batch b = of_mode(batch(), batch_modes[0]);
+    b.message_count = 3;
+    b.lengths = lengths;
+    b.in_offsets = b.out_offsets = offsets;
+    b.in = out_;
+    EXPECT_EQ(warpseal_decrypt_batch(key_.get(), WARPSEAL_CTR, &b), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_TRUE(untouched());
+}
+
+TEST_F(Limits, MessagesOfABatchOverlapByTheirOffsets) {
+    const uint64_t in_offsets[1] = {0};
+    for (const uint64_t out_offset : {0, 1, 8, 15, 16, 40}) {
+        warpseal_batch b = of_mode(batch(), batch_modes[0]);
+        b.message_count = 1;
+        b.in = out_;
+        b.in_offsets = in_offsets;
+        b.out_offsets = &out_offset;
+        poison();
+        const bool apart = out_offset == 0 || out_offset >= 16;
+        EXPECT_EQ(warpseal_encrypt_batch(key_.get(), WARPSEAL_CTR, &b),
+                  apart ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+            << out_offset;
+        if (!apart) {
+            EXPECT_TRUE(untouched()) << out_offset;
+        }
+    }
+}
+
+TEST_F(Limits, ATagHasNoOutputBesideIt) {
+    warpseal_batch b = of_mode(batch(), batch_modes[6]);
+    EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), WARPSEAL_OK);
+    b.out = out_;
+    EXPECT_EQ(warpseal_mac_batch(key_.get(), WARPSEAL_CMAC, &b), WARPSEAL_INVALID_ARGUMENT);
+}
+
 }  // namespace

@@ -118,6 +118,22 @@ def secrets_lie_in_locked_pages(p):
             flags = next(flags for begin, end, flags in mappings(process, "smaps") if begin <= address < end)
             check("lo" in flags and "dd" in flags, f"the {name} is in a page that is not locked, or is in core files: {flags}")
     process.communicate(p.read("sealed"), timeout=60)
+
+
+@case
+def raw_text_is_in_no_core_file(p):
+    """`raw` holds a whole message: it is found while the program waits for the reader of its output."""
+    p.write("raw.key", some_bytes(32), 0o600)
+    text = some_bytes(1 << 20)
+    p.write("plain", text)
+    options = ["-c", "aes-256-gcm", "-k", "raw.key", "--iv", "00" * 12]
+    p.ok("raw", "encrypt", *options, "plain", "-o", "sealed")
+    process = p.start("raw", "decrypt", *options, "sealed", stdout=subprocess.PIPE)
+    wait_until(lambda: addresses(process, text[-64:]), "the text is decrypted")
+    for address in addresses(process, text[-64:]):
+        flags = next(flags for begin, end, flags in mappings(process, "smaps") if begin <= address < end)
+        check("dd" in flags, f"the text is in core files: {flags}")
+    check_equal(process.communicate(timeout=60)[0], text, "the text")
     check_equal(process.returncode, 0, "exit code")
 
 

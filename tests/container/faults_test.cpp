@@ -13,6 +13,7 @@
 #include <csignal>
 
 #include "calls.h"
+#include "container/random.h"
 
 namespace tests {
 
@@ -56,6 +57,37 @@ ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
 
 namespace tests {
 namespace {
+
+TEST_F(Faults, RandomBytesThatEndEarlyAreZeroized) {
+    Data drawn(16, 0xa5);
+    drawing.at_most = 3;
+    drawing.error = ENOSYS;
+    drawing.countdown = 2;
+    EXPECT_FALSE(warpseal::container::random_bytes(drawn.data(), drawn.size()));
+    drawing.at_most = SIZE_MAX;
+    EXPECT_EQ(drawn, Data(16));
+    EXPECT_TRUE(warpseal::container::random_bytes(drawn.data(), drawn.size()));
+    EXPECT_NE(drawn, Data(16));
+}
+
+// By a byte, once all of it was read.
+TEST_F(Faults, InputThatGrowsWhileTheOutputIsWritten) {
+    const Data brief = sealed(Data(100, 7), options);
+    const MemoryFile in(brief), out;
+    bool grown = false;
+    const std::function<int(off_t)> grow = [&](off_t) {
+        if (!grown) in.put(uint8_t{0}, brief.size());
+        grown = true;
+        return 0;
+    };
+    writing.before = &grow;
+    warpseal_file_result result;
+    EXPECT_EQ(call(Operation::open, in.get(), out.get(), options, result), WARPSEAL_IO);
+    writing.before = nullptr;
+    EXPECT_TRUE(grown);
+    EXPECT_NE(std::string_view(result.message).find("changed"), std::string_view::npos)
+        << result.message;
+}
 
 TEST_F(Faults, EachCallFailsOnce) {
     size_t failures = 0;

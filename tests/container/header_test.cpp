@@ -154,6 +154,32 @@ TEST_F(Rewrite, BytesThatMustBeZeroAreChecked) {
     }
 }
 
+// Nothing without a key checks the MAC, so that this check alone protects the `info` of a file.
+TEST_F(Rewrite, InfoRefusesBytesAfterTheFixedPart) {
+    EXPECT_EQ(generation(file), 1u);
+    for (const size_t at : {container::fixed_part_bytes, size_t{1000}, size_t{4095}}) {
+        Data changed = file;
+        changed[at] = 1;
+        EXPECT_EQ(generation(changed), 0u) << at;
+    }
+}
+
+TEST_F(Rewrite, ACopyOfMoreSlotsThanAFileMayHaveIsRefused) {
+    Data all = copy(2, new_key.list[0]);
+    const size_t slot_bytes = container::key_file_slot_bytes;
+    for (const size_t count : {size_t{WARPSEAL_MAX_SLOTS}, size_t{WARPSEAL_MAX_SLOTS + 1}}) {
+        for (size_t i = 1; i < count; ++i)
+            std::copy_n(all.begin() + 16, slot_bytes,
+                        all.begin() + static_cast<std::ptrdiff_t>(16 + i * slot_bytes));
+        all[9] = static_cast<uint8_t>(count);
+        container::Header both = header;
+        const Data changed = with(file, 1, authenticated(all), 8192);
+        both.bytes.assign(changed.begin(), changed.begin() + payload_at);
+        container::parse_copies(both);
+        EXPECT_EQ(both.copies[1].well_formed, count == WARPSEAL_MAX_SLOTS) << count;
+    }
+}
+
 TEST_F(Rewrite, OfEqualGenerationsTheFirstCopyIsInForce) {
     const Data mine = copy(1, old_key.list[0]), other = copy(1, new_key.list[0]);
     for (const bool swapped : {false, true}) {

@@ -4,10 +4,13 @@
 
 #include <set>
 
+#include "container/reader.h"
 #include "readers.h"
 
 namespace tests {
 namespace {
+
+namespace container = warpseal::container;
 
 // Offsets and ends where a read meets another case: around each chunk's ends.
 std::set<size_t> edges(size_t size) {
@@ -43,6 +46,27 @@ protected:
     ReadAt() { options.key(); }
     Options options;
 };
+
+TEST(ReadAtCallback, IsNeverAskedBeyondTheEnd) {
+    uint64_t furthest = 0;
+    const container::ReaderInput input = container::input_of_callback(
+        [](void* user, uint64_t offset, void* out, size_t bytes) {
+            auto& end = *static_cast<uint64_t*>(user);
+            end = std::max(end, offset + bytes);
+            std::memset(out, 7, bytes);
+            return static_cast<int64_t>(bytes);
+        },
+        &furthest, 100);
+    for (const uint64_t offset : {uint64_t{0}, uint64_t{90}, uint64_t{100}, uint64_t{101},
+                                  uint64_t{1} << 40, UINT64_MAX - 4}) {
+        uint8_t out[20];
+        size_t got = 99;
+        container::Fault fault;
+        EXPECT_EQ(input.read(offset, out, sizeof out, got, fault), WARPSEAL_OK);
+        EXPECT_EQ(got, offset >= 100 ? 0 : std::min<uint64_t>(20, 100 - offset)) << offset;
+    }
+    EXPECT_EQ(furthest, 100u);
+}
 
 TEST_F(ReadAt, EveryRangeOfEverySize) {
     for (const size_t size : {size_t{0}, size_t{1}, chunk - 1, chunk, chunk + 1, 4 * chunk,

@@ -140,9 +140,9 @@ TEST(Container, TwoFilesHaveNothingInCommon) {
     EXPECT_FALSE(std::equal(a.begin() + payload_at, a.end(), b.begin() + payload_at));
 }
 
-TEST(Container, PositionsOfDescriptors) {
+void expect_positions(int any_order) {
     Options options;
-    options.key();
+    options.key().any_order = any_order;
     const Data text = Random(4).text(40000);
     const MemoryFile in(text), file(Data(1000, 0xee)), back;
     warpseal_file_result result;
@@ -163,6 +163,13 @@ TEST(Container, PositionsOfDescriptors) {
     EXPECT_EQ(lseek(back.get(), 0, SEEK_CUR), 7 + 30000);
 }
 
+TEST(Container, PositionsOfDescriptors) {
+    for (const int any_order : {0, 1}) {
+        SCOPED_TRACE(any_order);
+        expect_positions(any_order);
+    }
+}
+
 TEST(Container, AppendModeIsWrittenInOrder) {
     Options options;
     options.key();
@@ -173,6 +180,24 @@ TEST(Container, AppendModeIsWrittenInOrder) {
     ASSERT_EQ(call(Operation::seal, in.get(), file.get(), options, result, 4), WARPSEAL_OK)
         << result.message;
     file.rewind();
+    ASSERT_EQ(call(Operation::open, file.get(), back.get(), options, result, 4), WARPSEAL_OK)
+        << result.message;
+    EXPECT_TRUE(back.data() == text);
+}
+
+// The kernel ignores an offset there, so that the position follows what was written.
+TEST(Container, AppendModeContinuesAtTheEnd) {
+    Options options;
+    options.key().any_order = 1;
+    const Data text = Random(6).text(50 * chunk);
+    const MemoryFile in(text), file(Data(1000, 0xee)), back;
+    warpseal_file_result result;
+    ASSERT_EQ(fcntl(file.get(), F_SETFL, O_APPEND), 0);
+    ASSERT_EQ(call(Operation::seal, in.get(), file.get(), options, result, 4), WARPSEAL_OK)
+        << result.message;
+    EXPECT_EQ(lseek(file.get(), 0, SEEK_CUR), static_cast<off_t>(file.size()));
+    EXPECT_EQ(file.size(), 1000 + result.file_bytes);
+    ASSERT_EQ(lseek(file.get(), 1000, SEEK_SET), 1000);
     ASSERT_EQ(call(Operation::open, file.get(), back.get(), options, result, 4), WARPSEAL_OK)
         << result.message;
     EXPECT_TRUE(back.data() == text);
@@ -316,6 +341,11 @@ TEST(Container, Arguments) {
     }
     Options empty, suite, context, both, type, format;
     EXPECT_EQ(run(Operation::seal, {}, empty.passphrase("")).status, WARPSEAL_INVALID_ARGUMENT);
+    Options longest, too_long;
+    EXPECT_EQ(run(Operation::seal, {}, longest.passphrase(std::string(65536, 'p'))).status,
+              WARPSEAL_OK);
+    EXPECT_EQ(run(Operation::seal, {}, too_long.passphrase(std::string(65537, 'p'))).status,
+              WARPSEAL_INVALID_ARGUMENT);
     suite.key().suite = "aes-512-gcm";
     EXPECT_EQ(run(Operation::seal, {}, suite).status, WARPSEAL_UNSUPPORTED);
     context.key().context = "c";

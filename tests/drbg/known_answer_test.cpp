@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/drbg/ctr_drbg.h"
+#include "engine/drbg/leaves.h"
 #include "support/drbg.h"
 #include "support/random.h"
 #include "support/vectors.h"
@@ -144,6 +145,34 @@ TEST(CtrDrbg, CountsModulo2To128) {
     }
 }
 
+// No seed that is drawn has such a V in practice.
+TEST(Leaves, CountModulo2To128) {
+    const warpseal::CpuCipher& aes = *every_aes().front();
+    Text schedule(aes.state_bytes + 64);
+    void* state = schedule.data() + (64 - reinterpret_cast<uintptr_t>(schedule.data()) % 64) % 64;
+    const warpseal::InstantiationMask mask = warpseal::instantiation_mask(aes, state);
+    Text v[] = {Text(16, 0xff), Text(16, 0xff), Text(16, 0xff), Text(16)}, next[4];
+    v[1][0] = 0x12, v[2][15] = 0xfe;
+    for (size_t i = 0; i < 4; ++i) {
+        next[i] = v[i];
+        for (size_t k = 16; k-- > 0 && ++next[i][k] == 0;) {
+        }
+    }
+    Text memory(warpseal::Leaves::bytes_for(4)), out(1);
+    warpseal::Leaves leaves(memory.data(), 4);
+    for (size_t i = 0; i < 4; ++i)
+        for (size_t k = 0; k < 48; ++k)
+            leaves.seeds()[48 * i + k] =
+                static_cast<uint8_t>(mask.bytes[k] ^ (k < 32 ? 7 : v[i][k - 32]));
+    leaves.instantiate(mask);
+    const warpseal_batch batch = leaves.whole(out.data(), 4 * warpseal::drbg::max_request_bytes);
+    ASSERT_EQ(batch.message_count, 4u);
+    for (size_t i = 0; i < 4; ++i) {
+        const uint8_t* const counter = batch.ivs + batch.iv_stride * i;
+        EXPECT_EQ(Text(counter, counter + 16), next[i]) << i;
+    }
+}
+
 TEST(CtrDrbg, NeedsAReseedAfterItsInterval) {
     EXPECT_EQ(CtrDrbg::reseed_interval, uint64_t{1} << 48);  // table 3 of SP 800-90A
     CtrDrbg instance(*every_aes().front());
@@ -152,6 +181,17 @@ TEST(CtrDrbg, NeedsAReseedAfterItsInterval) {
     instance.instantiate(seed.data());
     for (int i = 0; i < 3; ++i) (void)generate(instance, 1);
     EXPECT_FALSE(instance.needs_reseed());
+    CtrDrbg brief(*every_aes().front(), 3);
+    ASSERT_TRUE(brief.allocate());
+    brief.instantiate(seed.data());
+    for (int round = 0; round < 2; ++round) {
+        for (int i = 0; i < 2; ++i) (void)generate(brief, 1);
+        EXPECT_FALSE(brief.needs_reseed()) << "the third request is allowed";
+        brief.skip(16);
+        EXPECT_TRUE(brief.needs_reseed());
+        brief.reseed(seed.data());
+        EXPECT_FALSE(brief.needs_reseed());
+    }
 }
 
 // ---- OpenSSL's CTR-DRBG, with a parent that gives fixed entropy

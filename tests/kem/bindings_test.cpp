@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 #include "answer_files.h"
@@ -636,6 +637,25 @@ TEST(Workspaces, AreZeroizedBeforeReuse) {
     EXPECT_NE(other.data(), first);
     for (size_t i = 0; i < 10000; ++i) ASSERT_EQ(static_cast<uint8_t*>(again.data())[i], 0);
     EXPECT_FALSE(static_cast<bool>(spaces.lease(SIZE_MAX / 2)));
+}
+
+TEST(Workspaces, AtMost256AreKept) {
+    constexpr size_t bytes = size_t{1} << 20, most_kept = 256;
+    const auto pages = [] {
+        size_t count = 0;
+        std::ifstream("/proc/self/statm") >> count;
+        return count;
+    };
+    const size_t before = pages();
+    warpseal::Workspaces spaces;
+    {
+        std::vector<warpseal::Workspaces::Lease> all;
+        for (size_t i = 0; i < most_kept + 64; ++i) {
+            all.push_back(spaces.lease(bytes));
+            ASSERT_TRUE(static_cast<bool>(all.back()));
+        }
+    }
+    EXPECT_LE(pages() - before, (most_kept + 16) * (bytes / 4096));
 }
 
 TEST(Workspaces, AForkedChildHasNoneOfThem) {

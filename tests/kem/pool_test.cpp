@@ -160,6 +160,16 @@ TEST_P(KemKeyPool, WithoutRandomNothingIsWritten) {
     EXPECT_GE(needed, 3);
 }
 
+// Handles are masked by a salt that is drawn.
+TEST_P(KemKeyPool, WithoutRandomThereIsNoPool) {
+    source = Source::failing;
+    warpseal_kem_pool* none = nullptr;
+    const warpseal_status status = warpseal_kem_pool_create(engine.get(), info.name, 5, &none);
+    source = Source::kernel;
+    EXPECT_EQ(status, WARPSEAL_NO_RANDOM);
+    EXPECT_EQ(none, nullptr);
+}
+
 TEST_P(KemKeyPool, WrongArguments) {
     const size_t pk = info.public_key_bytes, ct = info.ciphertext_bytes;
     warpseal_kem_pool* made = nullptr;

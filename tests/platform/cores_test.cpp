@@ -36,6 +36,19 @@ TEST(Cores, UnifiedGroups) {
               3u);
 }
 
+TEST(Cores, TheSmallestQuotaOfAllGroupsCounts) {
+    EXPECT_EQ(quota("0::/a/b\n", unified,
+                    {{"/sys/fs/cgroup/a/b/cpu.max", "200000 100000\n"},
+                     {"/sys/fs/cgroup/a/cpu.max", "300000 100000\n"}}),
+              2u);
+}
+
+TEST(Cores, AGroupOfTheFirstVersionIsNotInTheUnifiedMount) {
+    EXPECT_EQ(quota("2:cpu:/old\n0::/new\n", unified,
+                    {{"/sys/fs/cgroup/old/cpu.max", "100000 100000\n"}}),
+              0u);
+}
+
 TEST(Cores, InsideAContainer) {  // the namespace's root is the mount's root
     EXPECT_EQ(quota("0::/\n", unified, {{"/sys/fs/cgroup/cpu.max", "100000 50000\n"}}), 2u);
     const char* const bound = "30 23 0:26 /docker/x /sys/fs/cgroup ro - cgroup2 cgroup rw\n";

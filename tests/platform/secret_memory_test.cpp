@@ -122,6 +122,52 @@ TEST(SecretMemory, ThousandsUseFewMappingsAndReleaseThem) {
     EXPECT_LT(mappings(), before + 20);
 }
 
+// Pages of its own begin at a page; a cell lies behind the head of its slab.
+TEST(SecretMemory, MoreThanACellHoldsGetsPages) {
+    for (const size_t size : {size_t{8193}, size_t{12000}, size_t{16384}, size_t{51328}}) {
+        SecretMemory secret;
+        ASSERT_TRUE(secret.allocate(size));
+        EXPECT_EQ(reinterpret_cast<uintptr_t>(secret.data()) % 4096, 0u) << size;
+    }
+}
+
+TEST(SecretMemory, PagesAreReleased) {
+    const size_t before = mappings();
+    for (int i = 0; i < 500; ++i) {
+        SecretMemory small, large;
+        ASSERT_TRUE(small.allocate(9000, SecretMemory::AfterFork::wiped));
+        ASSERT_TRUE(large.allocate(100000));
+    }
+    EXPECT_LT(mappings(), before + 20);
+    std::ifstream memory("/proc/self/statm");
+    size_t pages = 0, more = 0;
+    memory >> pages;
+    for (int i = 0; i < 500; ++i) {
+        SecretMemory large;
+        ASSERT_TRUE(large.allocate(1000000));
+    }
+    std::ifstream("/proc/self/statm") >> more;
+    EXPECT_LT(more, pages + 10000);  // 500 of them would be 122,000 pages
+}
+
+TEST(SecretMemory, ThreadsNeverShareACell) {
+    std::atomic<int> wrong{0};
+    std::vector<std::thread> threads;
+    for (uint8_t id = 1; id <= 4; ++id)
+        threads.emplace_back([&wrong, id] {
+            for (int i = 0; i < 20000; ++i) {
+                SecretMemory secrets[3];
+                for (SecretMemory& secret : secrets) {
+                    if (!secret.allocate(320) || !all_are(secret, 320, 0)) ++wrong;
+                    std::memset(secret.data(), id, 320);
+                }
+                for (const SecretMemory& secret : secrets) wrong += !all_are(secret, 320, id);
+            }
+        });
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+}
+
 TEST(SecretMemory, AForkedChildHasACopyAndContinues) {
     SecretMemory secret;
     ASSERT_TRUE(secret.allocate(1536));

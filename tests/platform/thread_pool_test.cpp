@@ -86,6 +86,30 @@ TEST(Pool, ExceptionsReachTheCaller) {
     EXPECT_EQ(after, 1);
 }
 
+TEST(Pool, AnExceptionEndsTheJob) {
+    Pool pool(2);
+    std::atomic<int> tasks{0};
+    EXPECT_THROW(pool.run(4000, 2,
+                          [&](size_t i) {
+                              if (i == 0) throw std::runtime_error("0");
+                              ++tasks;
+                              std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                          }),
+                 std::runtime_error);
+    EXPECT_LT(tasks, 2000);
+}
+
+TEST(Pool, KeepsTheCallersSignalMask) {
+    sigset_t before, after;
+    pthread_sigmask(SIG_SETMASK, nullptr, &before);
+    ASSERT_EQ(sigismember(&before, SIGTERM), 0);
+    Pool pool(2);
+    pool.run(2, 2, [](size_t) {});
+    pthread_sigmask(SIG_SETMASK, nullptr, &after);
+    for (const int signal : {SIGINT, SIGTERM, SIGUSR1})
+        EXPECT_EQ(sigismember(&after, signal), sigismember(&before, signal)) << signal;
+}
+
 TEST(Pool, WorkersBlockSignals) {
     Pool pool(2);
     const auto caller = std::this_thread::get_id();
@@ -129,6 +153,31 @@ TEST(Pool, AForkedChildWorksAlone) {
     ASSERT_EQ(waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFEXITED(status));
     EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+// Another thread of the parent often holds the pool's mutex at the fork.
+TEST(Pool, ForkedChildrenOfABusyParentWorkAlone) {
+    Pool pool(2);
+    std::atomic<bool> stop{false};
+    std::thread busy([&] {
+        while (!stop) pool.run(2, 2, [](size_t) {});
+    });
+    int failed = 0;
+    for (int i = 0; i < 300 && failed == 0; ++i) {
+        const pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            int tasks = 0;
+            pool.run(64, 2, [&](size_t) { ++tasks; });
+            _exit(tasks == 64 ? 7 : 1);
+        }
+        int status = 0;
+        ASSERT_EQ(waitpid(child, &status, 0), child);
+        failed += !WIFEXITED(status) || WEXITSTATUS(status) != 7;
+    }
+    stop = true;
+    busy.join();
+    EXPECT_EQ(failed, 0);
 }
 
 TEST(Pool, WithoutThreadsTheCallerDoesAllWork) {

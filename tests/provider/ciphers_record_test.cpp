@@ -3,6 +3,7 @@
 #include <openssl/prov_ssl.h>
 
 #include "cipher.h"
+#include "direct.h"
 #include "provider/cipher_record.h"
 
 namespace {
@@ -160,6 +161,25 @@ TEST(RecordEnd, RefusesInvalidRecords) {
     Evp one(mine.get());
     ASSERT_TRUE(one.init(false, key.data(), iv.data()));
     EXPECT_FALSE(to_records(one, TLS1_2_VERSION, 65)) << "no MAC is so long";
+    ERR_clear_error();
+}
+
+// EVP itself refuses the impossible length that such a record would give.
+TEST(RecordEnd, RefusesRecordsWithoutRoomForTheirMac) {
+    Random random(24);
+    unsigned version = TLS1_2_VERSION;
+    size_t mac_bytes = 32, made = 0;
+    const OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_uint(OSSL_CIPHER_PARAM_TLS_VERSION, &version),
+        OSSL_PARAM_construct_size_t(OSSL_CIPHER_PARAM_TLS_MAC_SIZE, &mac_bytes),
+        OSSL_PARAM_construct_end()};
+    for (const size_t bytes : {16u, 32u, 48u, 64u}) {
+        Direct one(our_cipher("AES-128-CBC"));
+        ASSERT_TRUE(one.init(false, random.text(16), random.text(16), params));
+        Bytes record = random.text(bytes);
+        EXPECT_EQ(one.update(record, record.data(), record.size(), &made), bytes >= 16 + 32 + 1)
+            << bytes;
+    }
     ERR_clear_error();
 }
 

@@ -285,4 +285,43 @@ TEST(KemBeforeInit, IsRefused) {
     ERR_clear_error();
 }
 
+// ---- halves of two pairs
+
+Bytes octets(EVP_PKEY* key, const char* name) {
+    size_t bytes = 0;
+    EXPECT_EQ(EVP_PKEY_get_octet_string_param(key, name, nullptr, 0, &bytes), 1) << name;
+    Bytes out(bytes);
+    EXPECT_EQ(EVP_PKEY_get_octet_string_param(key, name, out.data(), out.size(), &bytes), 1);
+    return out;
+}
+
+// Returns true if a key of these halves can be made and libcrypto's check accepts it.
+bool is_pair(const Library& library, const std::string& group, Bytes share, Bytes secret_key) {
+    const KeyContext making(EVP_PKEY_CTX_new_from_name(library.context(), group.c_str(), our_own));
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, share.data(), share.size()),
+        OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, secret_key.data(),
+                                          secret_key.size()),
+        OSSL_PARAM_construct_end()};
+    EVP_PKEY* made = nullptr;
+    if (EVP_PKEY_fromdata_init(making.get()) != 1 ||
+        EVP_PKEY_fromdata(making.get(), &made, EVP_PKEY_KEYPAIR, params) != 1)
+        return false;
+    const Key key(made);
+    return EVP_PKEY_pairwise_check(library.on(key.get()).get()) == 1;
+}
+
+TEST(KeyPairs, HalvesOfTwoAreRefusedByTheCheck) {
+    const Library library;
+    for (const std::string& group : library.groups()) {
+        const Key one = library.generate(group), other = library.generate(group);
+        const Bytes share = octets(one.get(), OSSL_PKEY_PARAM_PUB_KEY);
+        EXPECT_TRUE(is_pair(library, group, share, octets(one.get(), OSSL_PKEY_PARAM_PRIV_KEY)))
+            << group;
+        EXPECT_FALSE(is_pair(library, group, share, octets(other.get(), OSSL_PKEY_PARAM_PRIV_KEY)))
+            << group;
+    }
+    ERR_clear_error();
+}
+
 }  // namespace

@@ -330,6 +330,36 @@ TEST(Settings, OfAnyValueWorkOrAreRefused) {
     EXPECT_GT(loaded, 20u);
 }
 
+TEST(Settings, OutOfBoundsAreRefused) {
+    const auto loads = [](const char* name, const char* value) {
+        const Setting setting(name, value);
+        try {
+            const Library library;
+            return true;
+        } catch (const std::runtime_error&) {
+            EXPECT_NE(ERR_peek_error(), 0u) << name;
+            ERR_clear_error();
+            return false;
+        }
+    };
+    struct {
+        const char *name, *most, *more;
+    } const bounds[] = {{"WARPSEAL_THREADS", "4096", "4097"},
+                        {"WARPSEAL_MAX_BATCH", "1048576", "1048577"},
+                        {"WARPSEAL_MAX_DELAY_US", "1000000", "1000001"},
+                        {"WARPSEAL_MAX_WAITING", "1073741824", "1073741825"},
+                        {"WARPSEAL_NUMBER_NTRU_HPS2048509", "0xffff", "0x10000"}};
+    for (const auto& [name, most, more] : bounds) {
+        EXPECT_TRUE(loads(name, most)) << name;
+        EXPECT_FALSE(loads(name, more)) << name;
+    }
+    // Other groups of TLS have these numbers, or clients send them to test servers (RFC 8701).
+    for (const char* taken : {"0x11EB", "0x11EC", "0x11EE", "0x0A0A", "0x2A2A", "0xFAFA"})
+        EXPECT_FALSE(loads("WARPSEAL_NUMBER_NTRU_HPS2048509", taken)) << taken;
+    for (const char* free : {"0x11EF", "0x0A0B", "0xFBFA"})
+        EXPECT_TRUE(loads("WARPSEAL_NUMBER_NTRU_HPS2048509", free)) << free;
+}
+
 INSTANTIATE_TEST_SUITE_P(Groups, Parameters, testing::ValuesIn(Library().groups()),
                          [](const auto& one) { return one.param; });
 

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "cipher.h"
+#include "direct.h"
 
 namespace {
 
@@ -209,6 +210,101 @@ TEST(IvOfChains, IsTheLastGivenAsInOpenSsl) {
         EXPECT_EQ(seen[0], seen[1]) << name;
         EXPECT_EQ(seen[0][0], seen[0][1]) << name;
     }
+}
+
+// libcrypto passes the length that a cipher reports; another caller may not.
+TEST(IvLength, OfAnotherLengthIsRefused) {
+    Random random(77);
+    for (const char* name : {"AES-128-CBC", "AES-128-CTR", "AES-128-OFB", "AES-128-XTS"}) {
+        const Cipher cipher = our_cipher(name);
+        const Bytes key = random.text(key_bytes(cipher));
+        for (const size_t bytes : {1u, 8u, 15u, 16u, 17u, 64u}) {
+            Direct one(cipher);
+            EXPECT_EQ(one.init(true, key, random.text(bytes)), bytes == 16) << name << bytes;
+        }
+    }
+    ERR_clear_error();
+}
+
+TEST(IvLength, OfADrawnIvIsAtLeast12) {
+    Random random(79);
+    const Bytes key = random.text(16), text = random.text(16);
+    for (const size_t bytes : {1u, 8u, 11u, 12u, 16u}) {
+        const Cipher cipher = our_cipher("AES-128-GCM");
+        Evp one(cipher.get());
+        Bytes out(text.size());
+        size_t made = 0;
+        ASSERT_TRUE(one.init(true, key.data(), nullptr) &&
+                    one.control(EVP_CTRL_AEAD_SET_IVLEN, bytes, nullptr));
+        EXPECT_EQ(one.update(text.data(), text.size(), out.data(), &made), bytes >= 12) << bytes;
+    }
+    ERR_clear_error();
+}
+
+// The rest of the IV counts, and SP 800-38D 8.2.1 gives it eight bytes here.
+TEST(IvLength, OfTheFixedPartLeavesEightBytesToCount) {
+    Random random(80);
+    const Bytes key = random.text(16);
+    for (const size_t iv_bytes : {12u, 16u})
+        for (size_t bytes = 1; bytes <= iv_bytes; ++bytes) {
+            const Cipher cipher = our_cipher("AES-128-GCM");
+            Evp one(cipher.get());
+            Bytes fixed = random.text(bytes);
+            ASSERT_TRUE(one.init(true, key.data(), nullptr) &&
+                        one.control(EVP_CTRL_AEAD_SET_IVLEN, iv_bytes, nullptr));
+            EXPECT_EQ(one.control(EVP_CTRL_GCM_SET_IV_FIXED, bytes, fixed.data()),
+                      bytes >= 4 && bytes <= iv_bytes - 8)
+                << iv_bytes << " " << bytes;
+        }
+    ERR_clear_error();
+}
+
+TEST(IvLength, OfAReceivedPartIsAtMostTheIvs) {
+    Random random(81);
+    const Bytes key = random.text(16);
+    for (const size_t bytes : {1u, 8u, 12u, 13u, 64u}) {
+        const Cipher cipher = our_cipher("AES-128-GCM");
+        Evp one(cipher.get());
+        Bytes fixed = random.text(4), end = random.text(bytes);
+        ASSERT_TRUE(one.init(false, key.data(), nullptr) &&
+                    one.control(EVP_CTRL_GCM_SET_IV_FIXED, fixed.size(), fixed.data()));
+        EXPECT_EQ(one.control(EVP_CTRL_GCM_SET_IV_INV, bytes, end.data()), bytes <= 12) << bytes;
+    }
+    ERR_clear_error();
+}
+
+// The IV that a program reads after a counted message is the next one.
+TEST(CountedIv, TheNextOneIsReported) {
+    Random random(82);
+    const Bytes key = random.text(16), iv = random.text(12);
+    std::vector<Bytes> reported;
+    for (const Cipher& cipher : {our_cipher("AES-128-GCM"), stock_cipher("AES-128-GCM")}) {
+        Evp one(cipher.get());
+        Bytes whole = iv, end(8), now(12);
+        ASSERT_TRUE(one.init(true, key.data(), nullptr) &&
+                    EVP_CIPHER_CTX_ctrl(one.get(), EVP_CTRL_GCM_SET_IV_FIXED, -1, whole.data()) >
+                        0);
+        for (int i = 0; i < 3; ++i) {
+            ASSERT_TRUE(one.control(EVP_CTRL_GCM_IV_GEN, end.size(), end.data()));
+            ASSERT_EQ(EVP_CIPHER_CTX_get_updated_iv(one.get(), now.data(), now.size()), 1);
+            reported.push_back(now);
+        }
+    }
+    EXPECT_TRUE(std::equal(reported.begin(), reported.begin() + 3, reported.begin() + 3));
+    EXPECT_NE(reported[0], reported[1]);
+}
+
+TEST(UnitLength, IsAtMostTheOutputs) {
+    Random random(83);
+    Direct one(our_cipher("AES-128-XTS"));
+    ASSERT_TRUE(one.init(true, random.text(32), random.text(16)));
+    Bytes out(64, 0xa5);
+    size_t made = 1;
+    EXPECT_FALSE(one.update(random.text(32), out.data(), 31, &made));
+    EXPECT_EQ(made, 0u);
+    EXPECT_EQ(out, Bytes(64, 0xa5));
+    EXPECT_TRUE(one.update(random.text(32), out.data(), 32, &made));
+    ERR_clear_error();
 }
 
 }  // namespace

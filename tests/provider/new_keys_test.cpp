@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cipher.h"
+#include "direct.h"
 
 namespace {
 
@@ -97,6 +98,47 @@ TEST(NewKeys, InAChild) {
         ASSERT_EQ(waitpid(child, &status, 0), child);
         EXPECT_EQ(status, 0) << name;
     }
+}
+
+// A context recognizes its key, so that an init with the same key is cheap.
+TEST(NewKeys, OfXtsThatDifferInOneHalfAreOthers) {
+    Random random(76);
+    const Cipher cipher = our_cipher("AES-256-XTS"), stock = stock_cipher("AES-256-XTS");
+    const Bytes iv = random.text(16), text = random.text(64), first = random.text(64);
+    for (const size_t changed : {0u, 31u, 32u, 63u}) {
+        Bytes key = first, mine(64), theirs(64);
+        key[changed] ^= 1;
+        size_t made = 0;
+        Evp one(cipher.get()), other(stock.get());
+        ASSERT_TRUE(one.init(true, first.data(), iv.data()) &&
+                    one.update(text.data(), text.size(), mine.data(), &made) &&
+                    one.more(key.data(), iv.data()) &&
+                    one.update(text.data(), text.size(), mine.data(), &made) &&
+                    other.init(true, key.data(), iv.data()) &&
+                    other.update(text.data(), text.size(), theirs.data(), &made));
+        EXPECT_EQ(mine, theirs) << changed;
+    }
+}
+
+// libcrypto passes the length that a cipher reports; another caller may not.
+TEST(NewKeys, OfAnotherLengthAreRefused) {
+    Random random(78);
+    for (const char* name : {"AES-128-CBC", "AES-256-GCM", "AES-128-CCM", "AES-128-XTS"}) {
+        const Cipher cipher = our_cipher(name);
+        const size_t right = key_bytes(cipher);
+        const Bytes iv = random.text(mode(cipher) == EVP_CIPH_CCM_MODE ? 7
+                                     : authenticated(cipher)           ? 12
+                                                                       : 16);
+        Direct used(cipher);
+        ASSERT_TRUE(used.init(true, random.text(right), iv)) << name;
+        for (const size_t bytes : {right - 1, right + 1, right / 2, 2 * right}) {
+            Direct fresh(cipher);
+            EXPECT_FALSE(fresh.init(true, random.text(bytes), iv)) << name << bytes;
+            EXPECT_FALSE(used.init(true, random.text(bytes), iv)) << name << bytes;
+            EXPECT_TRUE(used.init(true, random.text(right), iv)) << name << bytes;
+        }
+    }
+    ERR_clear_error();
 }
 
 }  // namespace

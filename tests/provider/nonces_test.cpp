@@ -128,6 +128,69 @@ TEST(CountedNonces, OfRecordsDiffer) {
     }
 }
 
+// ---- records whose head does not fit
+
+bool announce(Evp& one, size_t reported) {
+    uint8_t head[13] = {0, 0, 0, 0, 0, 0, 0, 1, 23, 3, 3};
+    head[11] = static_cast<uint8_t>(reported >> 8), head[12] = static_cast<uint8_t>(reported);
+    return one.control(EVP_CTRL_AEAD_TLS1_AAD, sizeof head, head);
+}
+
+TEST(RecordHeads, HaveRoomForNonceAndTag) {
+    Random random(43);
+    for (const char* name : {"AES-128-GCM", "AES-128-CCM"})
+        for (const bool seals : {true, false})
+            for (const size_t around = explicit_bytes + (seals ? 0 : 16);
+                 const size_t reported : {size_t{0}, size_t{7}, around - 1, around, around + 1}) {
+                const Cipher mine = our_cipher(name);
+                Records records(mine, seals, random.text(16), random.text(4));
+                EXPECT_EQ(announce(records.evp(), reported), reported >= around)
+                    << name << seals << reported;
+            }
+    ERR_clear_error();
+}
+
+TEST(RecordHeads, HaveTheLengthOfTheirRecord) {
+    Random random(44);
+    for (const char* name : {"AES-128-GCM", "AES-128-CCM"}) {
+        const Cipher mine = our_cipher(name), other = stock_cipher(name);
+        const Bytes key = random.text(16), fixed = random.text(4);
+        for (const size_t announced : {size_t{0}, size_t{31}, size_t{32}, size_t{33}}) {
+            Bytes record(explicit_bytes + 32 + 16);
+            Records sealer(mine, true, key, fixed);
+            EXPECT_EQ(sealer.work(1, record, announced) > 0, announced == 32) << announced;
+            Records stock(other, true, key, fixed), opener(mine, false, key, fixed);
+            ASSERT_GT(stock.work(1, record, 32), 0);
+            EXPECT_EQ(opener.work(1, record, announced) > 0, announced == 32) << announced;
+        }
+    }
+    ERR_clear_error();
+}
+
+TEST(RecordHeads, NeedAFixedPartOfTheNonce) {
+    Random random(45);
+    for (const char* name : {"AES-128-GCM", "AES-128-CCM"})
+        for (const bool seals : {true, false}) {
+            const Cipher mine = our_cipher(name);
+            const bool ccm = mode(mine) == EVP_CIPH_CCM_MODE;
+            const Bytes key = random.text(16), iv = random.text(12);
+            Evp one(mine.get());
+            ASSERT_TRUE(one.init(seals, nullptr, nullptr) &&
+                        (!ccm || (one.control(EVP_CTRL_AEAD_SET_IVLEN, 12, nullptr) &&
+                                  one.control(EVP_CTRL_AEAD_SET_TAG, 16, nullptr))) &&
+                        one.more(key.data(), iv.data()));
+            Bytes record(explicit_bytes + 5 + 16);
+            ASSERT_TRUE(announce(one, seals ? explicit_bytes + 5 : record.size()));
+            EXPECT_LE(EVP_Cipher(one.get(), record.data(), record.data(),
+                                 static_cast<unsigned>(record.size())),
+                      0)
+                << name << seals;
+            if (!seals) continue;
+            EXPECT_EQ(std::count(record.begin(), record.end(), 0), 5 + 8 + 16) << name;
+        }
+    ERR_clear_error();
+}
+
 // A block of keystream under each nonce, and the nonce reported to the program.
 struct Counted {
     Bytes nonce, keystream;

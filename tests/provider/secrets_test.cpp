@@ -311,6 +311,40 @@ void hold_text(ChildSide& side) {
     side.pause();
 }
 
+// A context that starts over keeps no text, nor does one that has ended its message.
+void start_over(ChildSide& side) {
+    UndumpedMemory undumped;
+    uint8_t* const bytes = undumped.random(128);
+    uint8_t *const begun = bytes + 32, *const ended = bytes + 64, *const out = bytes + 96;
+    side.report("begun", begun, 15);
+    side.report("ended", ended, 15);
+    const Cipher cbc = our_cipher("AES-128-CBC");
+    Evp one(cbc.get()), other(cbc.get());
+    size_t made = 0, more = 0;
+    {
+        Evp sealing(cbc.get());
+        if (!sealing.init(true, bytes, bytes + 16) || !sealing.update(ended, 15, out, &made) ||
+            !sealing.final(out, &made))
+            throw std::runtime_error("cannot seal");
+    }
+    if (!one.init(true, bytes, bytes + 16) || !one.update(begun, 15, out + 16, &more) ||
+        !other.init(false, bytes, bytes + 16) || !other.update(out, 16, out + 16, &more) ||
+        !other.final(out + 16, &more) || more != 15 || !one.more(nullptr, bytes + 16))
+        throw std::runtime_error("no message");
+    side.pause();
+    undumped.wipe();
+    side.pause();
+}
+
+TEST_F(SecretsSearch, ABlockOfTextIsZeroizedWithItsMessage) {
+    Child child(start_over);
+    for (const auto& [name, secret] : child.secrets())
+        EXPECT_GT(child.find({secret}, Child::Which::all), 0u) << name;
+    child.go_on();
+    for (const auto& [name, secret] : child.secrets())
+        EXPECT_EQ(child.find({secret}, Child::Which::all), 0u) << name;
+}
+
 TEST_F(SecretsSearch, StateOfAContextIsZeroizedWithIt) {
     Child child(hold_text);
     for (const auto& [name, secret] : child.secrets())

@@ -30,7 +30,7 @@ bool CtrDrbg::allocate() {
 }
 
 bool CtrDrbg::instantiated() const { return state().requests != 0; }
-bool CtrDrbg::needs_reseed() const { return state().requests > reseed_interval; }
+bool CtrDrbg::needs_reseed() const { return state().requests > interval_; }
 
 uint8_t* CtrDrbg::schedule() { return static_cast<uint8_t*>(memory_.data()) + sizeof(State); }
 

@@ -11,10 +11,11 @@ namespace warpseal {
 class CtrDrbg {
 public:
     static constexpr size_t key_bytes = 32, block_bytes = 16;
-    // Requests between two reseeds: table 3 of the standard.
+    // Most requests between two reseeds: table 3 of the standard.
     static constexpr uint64_t reseed_interval = uint64_t{1} << 48;
 
-    explicit CtrDrbg(const CpuCipher& aes) : aes_(aes) {}
+    explicit CtrDrbg(const CpuCipher& aes, uint64_t interval = reseed_interval)
+        : aes_(aes), interval_(interval) {}
 
     // Returns false if out of memory. A forked child's copy is zeroized, if the kernel can.
     bool allocate();
@@ -46,6 +47,7 @@ private:
     void update(const uint8_t* provided);
 
     const CpuCipher& aes_;
+    const uint64_t interval_;
     SecretMemory memory_;  // a State, then the expanded Key
 };
 

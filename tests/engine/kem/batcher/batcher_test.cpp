@@ -2,7 +2,9 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <tuple>
 
 #include "c_api/handles.h"
@@ -718,6 +720,7 @@ TEST(KemBatcher, NoSecretOfABatchRemains) {
 struct {
     uint8_t* memory = nullptr;
     size_t bytes = 0;
+    std::atomic<int> freed{0}, freed_with_text{0};
     bool has(const Text& text, size_t stride, size_t i) const {
         return std::search(memory, memory + bytes, &text[i * stride], &text[i * stride] + 32) !=
                memory + bytes;
@@ -727,7 +730,9 @@ struct {
 const GpuBackend* pinning_backend(const tests::Script& script = {}) {
     static std::vector<std::unique_ptr<GpuBackend>> backends;
     static const GpuBackend* fake;
-    pinned = {};
+    pinned.memory = nullptr;
+    pinned.bytes = 0;
+    pinned.freed = pinned.freed_with_text = 0;
     fake = tests::fake_backend(script);
     backends.push_back(std::make_unique<GpuBackend>(*fake));
     backends.back()->host_alloc = [](int device, size_t bytes, void** out) {
@@ -736,6 +741,12 @@ const GpuBackend* pinning_backend(const tests::Script& script = {}) {
         pinned.bytes = bytes;
         std::fill_n(pinned.memory, bytes, uint8_t{0});
         return status;
+    };
+    backends.back()->host_free = [](int device, void* memory, size_t bytes) {
+        const auto* const begin = static_cast<const uint8_t*>(memory);
+        ++pinned.freed;
+        pinned.freed_with_text += std::count(begin, begin + bytes, 0) != static_cast<long>(bytes);
+        fake->host_free(device, memory, bytes);
     };
     return backends.back().get();
 }
@@ -756,7 +767,8 @@ TEST(KemBatcher, PinnedMemoryIsZeroizedAfterEachBatch) {
         for (size_t i = 0; i < few.count; ++i)
             EXPECT_FALSE(pinned.has(few.ciphertexts, set.ciphertext_bytes(), i));
     }
-    KemBatcher batcher(*engine, full_batches(160), system_random);
+    auto owner = std::make_unique<KemBatcher>(*engine, full_batches(160), system_random);
+    KemBatcher& batcher = *owner;
     submit_all(batcher, decapsulate, items);
     EXPECT_EQ(items.received, items.sent);
     ASSERT_NE(pinned.memory, nullptr);
@@ -767,6 +779,9 @@ TEST(KemBatcher, PinnedMemoryIsZeroizedAfterEachBatch) {
         public_items += pinned.has(items.ciphertexts, set.ciphertext_bytes(), i);
     }
     EXPECT_EQ(public_items, items.count - 1);
+    owner.reset();
+    EXPECT_GT(pinned.freed, 0);
+    EXPECT_EQ(pinned.freed_with_text, 0);
 }
 
 // Also after a batch that failed as a whole: the GPU decapsulates wrongly, and no core replaces it.

@@ -1,5 +1,7 @@
 // The batcher with a GPU: prepared in the background, while the cores serve, and then used where it
 // finishes first.
+#include <signal.h>
+
 #include "engine/engine_impl.h"
 #include "engine/kem/batcher/preparation.h"
 #include "engine/kem/scripted_sides.h"
@@ -99,16 +101,45 @@ TEST_F(KemBatcherOnGpu, ThePreparationWaitsUntilTheBatcherIsIdle) {
     for (const int busy_polls : {20, 1000}) {
         const auto engine = scripted_engine("auto", scripted_gpu());
         sides_.opening.set_open(false);
-        std::atomic<int> polls{0};
+        std::atomic<int> polls{0}, unblocked{0};
         const KemBatcherOptions options = full_batches(large);
         KemPreparation preparation(
             *engine, options, system_random, 1, [](KemKind, const auto&) {},
-            [&] { return ++polls <= busy_polls; });
+            [&] {
+                sigset_t mask;
+                pthread_sigmask(SIG_SETMASK, nullptr, &mask);
+                unblocked += sigismember(&mask, SIGTERM) == 0;
+                return ++polls <= busy_polls;
+            });
         ASSERT_TRUE(preparation.start());
         ASSERT_TRUE(soon([&] { return sides_.opening.waiting() == 1; }));
         EXPECT_EQ(polls, busy_polls == 20 ? 23 : 30);
+        EXPECT_EQ(unblocked, 0) << "the program's signals are for its own threads";
         preparation.stop();
         sides_.opening.set_open(true);
+    }
+}
+
+// The key pairs and secrets of the timed calls are in the block.
+TEST_F(KemBatcherOnGpu, ABlockIsZeroizedAfterTheTimedCalls) {
+    const auto engine = scripted_engine("auto", scripted_gpu());
+    const KemBatcherOptions options = full_batches(large);
+    for (const KemOperation operation : {keypair, encapsulate}) {
+        std::atomic<int> settled{0};
+        KemPreparation preparation(*engine, options, system_random, 1,
+                                   [&](KemKind, const KemPreparation::Outcome& outcome) {
+                                       EXPECT_TRUE(outcome);
+                                       ++settled;
+                                   },
+                                   {});
+        ASSERT_TRUE(preparation.start());
+        preparation.ask({0, operation});
+        ASSERT_TRUE(soon([&] { return settled == 1; }));
+        const KemPinnedBlocks::Block block = preparation.blocks().lease();
+        ASSERT_FALSE(block.empty());
+        EXPECT_TRUE(
+            std::all_of(block.begin(), block.end(), [](uint8_t byte) { return byte == 0; }));
+        preparation.blocks().give_back(block);
     }
 }
 

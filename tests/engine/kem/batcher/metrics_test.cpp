@@ -177,4 +177,16 @@ TEST_F(KemMetricsFile, AnUnwritableFileIsIgnored) {
     EXPECT_TRUE(file.wanted());
 }
 
+// A directory in its place makes the last step fail.
+TEST_F(KemMetricsFile, AFileThatCannotBeNamedIsRemoved) {
+    const MetricsFile file(folder_.string());
+    const fs::path path = folder_ / ("warpseal-" + file.who() + ".prom");
+    fs::create_directories(path / "full");
+    EXPECT_FALSE(file.write("text"));
+    EXPECT_FALSE(fs::exists(path.string() + ".next"));
+    fs::remove_all(path);
+    EXPECT_TRUE(file.write("text"));
+    EXPECT_EQ(fs::file_size(path), 4u);
+}
+
 }  // namespace
