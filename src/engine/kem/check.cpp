@@ -61,7 +61,7 @@ private:
 
 }  // namespace
 
-warpseal_status check_kem(const kem::Params& set, KemOperation operation,
+warpseal_status check_kem(const KemSet& set, KemOperation operation,
                           const warpseal_kem_batch& batch) {
     if (batch.reserved != 0) return WARPSEAL_INVALID_ARGUMENT;
     if (batch.count == 0) return WARPSEAL_OK;
@@ -76,7 +76,7 @@ warpseal_status check_kem(const kem::Params& set, KemOperation operation,
         arrays.add(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(),
                    !decapsulate);
         arrays.add(batch.shared_secrets, batch.shared_secret_stride,
-                   kem::Params::shared_secret_bytes, true);
+                   KemSet::shared_secret_bytes, true);
     }
     if (!decapsulate && batch.coins != nullptr)
         arrays.add(batch.coins, batch.coins_stride,
@@ -86,7 +86,7 @@ warpseal_status check_kem(const kem::Params& set, KemOperation operation,
     return arrays.check(batch.count);
 }
 
-warpseal_status check_kem_acquire(const kem::Params& set, uint64_t count,
+warpseal_status check_kem_acquire(const KemSet& set, uint64_t count,
                                   const PooledPublics& publics, const uint64_t* handles) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
@@ -95,13 +95,13 @@ warpseal_status check_kem_acquire(const kem::Params& set, uint64_t count,
     return arrays.check(count);
 }
 
-warpseal_status check_kem_handles(const kem::Params& set, uint64_t count, const uint64_t* handles,
+warpseal_status check_kem_handles(const KemSet& set, uint64_t count, const uint64_t* handles,
                                   const PooledTexts& texts) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
     arrays.add(handles, sizeof *handles, sizeof *handles, false);
     arrays.add(texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(), false);
-    arrays.add(texts.shared_secrets, texts.shared_secret_stride, kem::Params::shared_secret_bytes,
+    arrays.add(texts.shared_secrets, texts.shared_secret_stride, KemSet::shared_secret_bytes,
                true);
     if (texts.statuses != nullptr)
         arrays.add(texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses, true);

@@ -34,7 +34,7 @@ namespace {
 
 class HostKeyStore final : public KemKeyStore {
 public:
-    HostKeyStore(Engine& engine, const kem::Params& set, Engine::RandomSource random)
+    HostKeyStore(Engine& engine, const KemSet& set, Engine::RandomSource random)
         : KemKeyStore(set), engine_(engine), random_(random) {}
 
     bool allocate(uint64_t pairs) {
@@ -128,7 +128,7 @@ private:
 
 }  // namespace
 
-std::shared_ptr<KemKeyStore> host_key_store(Engine& engine, const kem::Params& set,
+std::shared_ptr<KemKeyStore> host_key_store(Engine& engine, const KemSet& set,
                                             Engine::RandomSource random, uint32_t pairs) {
     auto made = std::make_shared<HostKeyStore>(engine, set, random);
     return made->allocate(pairs) ? made : nullptr;
