@@ -55,18 +55,18 @@ struct MlKemOperations {
         }
     };
 
-    // H of what at(lane) returns, to hashes.
+    // H of what at(lane) returns, to hash.
     template <class At>
-    static void hash_public_keys(const At& at, uint8_t (*hashes)[32], int count) {
-        WordSponge<Word, words_of_sha3_256> sponge;
+    static void hash_public_keys(Group& group, const At& at, int count) {
+        WordSponge<Word, words_of_sha3_256> sponge(group.state);
         sponge.absorb_messages(at, public_key_words);
         sponge.finish(kem::keccak::sha3_suffix);
-        sponge.write([&](int i) { return hashes[i]; }, 0, 4, count);
+        sponge.write([&](int i) { return group.hash[i]; }, 0, 4, count);
     }
     // G of message and hash: the shared secret, and the seed of the noise.
     template <class Hash>
     static void derive(Group& group, const Hash& hash, int count) {
-        WordSponge<Word, words_of_sha3_512> sponge;
+        WordSponge<Word, words_of_sha3_512> sponge(group.state);
         sponge.absorb_messages([&](int i) { return group.message[i]; }, 4);
         sponge.absorb_messages(hash, 4);
         sponge.finish(kem::keccak::sha3_suffix);
@@ -76,7 +76,7 @@ struct MlKemOperations {
 
     static uint64_t keypair_some(const Items& items, Group& group) {
         const int count = items.count;
-        WordSponge<Word, words_of_sha3_512> sponge;
+        WordSponge<Word, words_of_sha3_512> sponge(group.state);
         sponge.absorb_messages([&](int i) { return items.coins(i); }, 4);
         sponge.finish(Word{} + (static_cast<uint64_t>(set.k) |
                                 uint64_t{kem::keccak::sha3_suffix} << 8));
@@ -86,7 +86,7 @@ struct MlKemOperations {
         group.make_keys(
             count, [&](int i) { return items.public_key(i); },
             [&](int i) { return items.secret_key(i); });
-        hash_public_keys([&](int i) { return items.public_key(i); }, group.hash, count);
+        hash_public_keys(group, [&](int i) { return items.public_key(i); }, count);
         for (int i = 0; i < count; ++i) {
             memcpy(items.key_in_secret(i), items.public_key(i), set.public_key_bytes());
             memcpy(items.hash_in_secret(i), group.hash[i], 32);
@@ -98,7 +98,7 @@ struct MlKemOperations {
 
     static uint64_t encapsulate_some(const Items& items, Group& group) {
         const int count = items.count;
-        hash_public_keys([&](int i) { return items.public_key(i); }, group.hash, count);
+        hash_public_keys(group, [&](int i) { return items.public_key(i); }, count);
         for (int i = 0; i < lanes; ++i) memcpy(group.message[i], items.coins(i), 32);
         derive(group, [&](int i) { return group.hash[i < count ? i : 0]; }, count);
         uint32_t refused[lanes];
@@ -117,13 +117,13 @@ struct MlKemOperations {
 
     static uint64_t decapsulate_some(const Items& items, Group& group) {
         const int count = items.count;
-        hash_public_keys([&](int i) { return items.key_in_secret(i); }, group.hash, count);
+        hash_public_keys(group, [&](int i) { return items.key_in_secret(i); }, count);
         group.decrypt(
             count, [&](int i) { return items.secret_key(i); },
             [&](int i) { return items.ciphertext(i); });
         derive(group, [&](int i) { return items.hash_in_secret(i); }, count);
         {
-            WordSponge<Word, words_of_shake256> sponge;
+            WordSponge<Word, words_of_shake256> sponge(group.state);
             sponge.absorb_messages([&](int i) { return items.hash_in_secret(i) + 32; }, 4);
             sponge.absorb_messages([&](int i) { return items.ciphertext(i); }, ciphertext_words);
             sponge.finish(kem::keccak::shake_suffix);

@@ -29,6 +29,7 @@ struct MlKemGroup {
     Poly secret[lanes][k];    // s, or y
     Poly sum[lanes][k + 1];   // of products
     Poly scratch[scratch_polys];
+    Word state[25];  // of the hash at work
     alignas(64) uint8_t blocks[lanes][block_bytes + slack - block_bytes % 64];
     alignas(64) uint8_t noise[lanes][2 * k + 1][noise_bytes];
     // Of each item: what the matrix is made of, the seed of the noise, the shared secret.
@@ -36,23 +37,13 @@ struct MlKemGroup {
     alignas(64) uint8_t message[lanes][32], hash[lanes][32], rejected[lanes][32];
     alignas(64) uint8_t ciphertext[lanes][ciphertext_bytes];
 
-    // Calls use(first) for every `lanes` of `count` streams, and then one(lane, stream) for each.
-    template <class Use, class One>
-    static WARPSEAL_INLINE void each_stream(int count, const Use& use, const One& one) {
-        for (int first = 0; first < count; first += lanes) {
-            const int some = count - first < lanes ? count - first : lanes;
-            use(first, some);
-            for (int i = 0; i < some; ++i) one(i, first + i);
-        }
-    }
-
     // Draws PRF output for noise polynomials [begin, end) of each item, `words` words each.
     void draw_noise(int count, int begin, int end, int words) {
         const int each = end - begin;
         for (int first = 0; first < count * each; first += lanes) {
             const int some = count * each - first < lanes ? count * each - first : lanes;
             const auto stream = [&](int lane) { return first + (lane < some ? lane : 0); };
-            WordSponge<Word, words_of_shake256> sponge;
+            WordSponge<Word, words_of_shake256> sponge(state);
             sponge.absorb_messages([&](int lane) { return seed[stream(lane) / each]; }, 4);
             uint64_t last[lanes];
             for (int i = 0; i < lanes; ++i)
@@ -97,7 +88,7 @@ struct MlKemGroup {
     }
     void sample_matrix(int first, int some, bool transposed) {
         const auto stream = [&](int lane) { return first + (lane < some ? lane : 0); };
-        WordSponge<Word, words_of_shake128> sponge;
+        WordSponge<Word, words_of_shake128> sponge(state);
         sponge.absorb_messages([&](int lane) { return rho[stream(lane) / (k * k)]; }, 4);
         uint64_t last[lanes];
         for (int i = 0; i < lanes; ++i) {

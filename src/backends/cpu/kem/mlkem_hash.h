@@ -11,14 +11,17 @@ namespace {
 inline constexpr int words_of_shake128 = 21, words_of_sha3_256 = 17, words_of_sha3_512 = 9;
 inline constexpr int words_of_shake256 = words_of_sha3_256;
 
-// A sponge whose blocks have `rate` words. Word is uint64_t or a vector of it.
+// A sponge whose blocks have `rate` words, on a state that its owner keeps and zeroizes. Word is
+// uint64_t or a vector of it.
 template <class Word, int rate>
 struct WordSponge {
     static constexpr int lanes = hash_lanes<Word>;
-    Word state[25] = {};
+    Word (&state)[25];
     int filled = 0;
 
-    WARPSEAL_INLINE ~WordSponge() { wipe(state, sizeof state); }
+    explicit WARPSEAL_INLINE WordSponge(Word (&memory)[25]) : state(memory) {
+        memset(state, 0, sizeof state);
+    }
 
     WARPSEAL_INLINE void absorb(const Word& word) {
         state[filled] ^= word;
