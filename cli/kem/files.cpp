@@ -158,12 +158,13 @@ void call(KemCall operation, const char* task, warpseal_engine* engine,
                             ? "it has unused bits set, or a number outside its range"
                             : "the hash in it is not that of its public key"));
     if (status == WARPSEAL_UNSUPPORTED)
-        throw Failure(ExitCode::device_not_usable,
-                      fmt::format("cannot {} with {} on this device: no GPU code for this set is in "
-                                  "the program. Use --device auto or cpu.",
-                                  task, set.name));
-    throw Failure(
-        exit_code_of(status), fmt::format("cannot {} with {}: {}", task, set.name, warpseal_status_text(status)));
+        throw Failure(
+            ExitCode::device_not_usable,
+            fmt::format("cannot {} with {} on this device: no GPU code for this set is in "
+                        "the program. Use --device auto or cpu.",
+                        task, set.name));
+    throw Failure(exit_code_of(status), fmt::format("cannot {} with {}: {}", task, set.name,
+                                                    warpseal_status_text(status)));
 }
 
 // Calls work(batch, first) for each chunk of at most chunk_items items. The batch has their number

@@ -75,7 +75,8 @@ void add_kem(CLI::App& program, Session& session) {
     kem->require_subcommand(1);
     kem->footer(
         lengths() +
-        "NTRU (the round-3 submission) is not a NIST standard: use a shared secret of it beside one "
+        "NTRU (the round-3 submission) is not a NIST standard: use a shared secret of it beside "
+        "one "
         "of X25519 or another established\n"
         "exchange, not alone. ML-KEM runs on cores only.\n"
         "Example:\n"

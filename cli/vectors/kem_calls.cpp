@@ -76,10 +76,9 @@ void KemCalls::run(const Call& operation, KemItems& items, const Octets& coins,
     for (size_t i = 0; i < std::size(arrays); ++i)
         std::copy_n(arena.at(offsets[i]), arrays[i]->size(), arrays[i]->begin());
     const auto* statuses = reinterpret_cast<const int32_t*>(arena.at(statuses_offset));
-    require(std::all_of(statuses, statuses + items.count,
-                        [&](int32_t one) { return one == expected; }),
-            what + (expected == WARPSEAL_OK ? ": an item has no result"
-                                            : ": an item is not refused"));
+    require(
+        std::all_of(statuses, statuses + items.count, [&](int32_t one) { return one == expected; }),
+        what + (expected == WARPSEAL_OK ? ": an item has no result" : ": an item is not refused"));
 }
 
 }  // namespace warpseal::cli

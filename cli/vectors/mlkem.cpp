@@ -48,7 +48,9 @@ bool is_to_be_refused(const json& row) {
     return result == "invalid";
 }
 
-void append_bytes(Octets& to, const uint8_t* from, size_t bytes) { to.insert(to.end(), from, from + bytes); }
+void append_bytes(Octets& to, const uint8_t* from, size_t bytes) {
+    to.insert(to.end(), from, from + bytes);
+}
 
 class MlKemRows : KemCalls {
 public:
@@ -87,7 +89,8 @@ public:
             keypairs(items, seed);
         } else {
             const Octets key = hex_field(row, "dk");
-            if (key.size() != set_.secret_key_bytes) return refused_length(row, {}, key, ciphertext);
+            if (key.size() != set_.secret_key_bytes)
+                return refused_length(row, {}, key, ciphertext);
             items.secrets = key;
         }
         if (ciphertext.size() != set_.ciphertext_bytes)
@@ -175,14 +178,15 @@ private:
     void split(const uint8_t* input, Octets& seeds, Octets& messages, Octets& ciphertexts) const {
         append_bytes(seeds, input, mlkem_seed_bytes);
         append_bytes(messages, input + mlkem_seed_bytes, mlkem_message_bytes);
-        append_bytes(ciphertexts, input + mlkem_seed_bytes + mlkem_message_bytes, set_.ciphertext_bytes);
+        append_bytes(ciphertexts, input + mlkem_seed_bytes + mlkem_message_bytes,
+                     set_.ciphertext_bytes);
     }
 
     void accumulate(Shake128& seen, const uint8_t* input, uint64_t count) const {
         Octets seeds, messages, random_ciphertexts;
         for (uint64_t i = 0; i < count; ++i)
-            split(input + i * (mlkem_seed_bytes + mlkem_message_bytes + set_.ciphertext_bytes), seeds, messages,
-                  random_ciphertexts);
+            split(input + i * (mlkem_seed_bytes + mlkem_message_bytes + set_.ciphertext_bytes),
+                  seeds, messages, random_ciphertexts);
         KemItems items(set_, count);
         keypairs(items, seeds);
         encapsulate(items, messages);

@@ -17,8 +17,8 @@ struct KemSet {
     KemScheme scheme;
     size_t public_key, secret_key, ciphertext;
     size_t coins[kem_operation_count];
-    const kem::Params* ntru;          // null for another scheme
-    const kem::MlKemParams* mlkem;    // null for another scheme
+    const kem::Params* ntru;        // null for another scheme
+    const kem::MlKemParams* mlkem;  // null for another scheme
 
     static constexpr size_t shared_secret_bytes = 32;
     constexpr size_t public_key_bytes() const { return public_key; }

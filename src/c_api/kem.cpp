@@ -33,8 +33,7 @@ using namespace warpseal;
 extern "C" {
 
 warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* info) {
-    if (info == nullptr || index >= std::size(kem_sets))
-        return WARPSEAL_INVALID_ARGUMENT;
+    if (info == nullptr || index >= std::size(kem_sets)) return WARPSEAL_INVALID_ARGUMENT;
     const KemSet& set = kem_sets[index];
     *info = {set.name,
              static_cast<uint32_t>(set.public_key_bytes()),

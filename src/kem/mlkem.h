@@ -7,8 +7,8 @@
 //   polys                         lanes / row, 1 or 2
 //   multiply_high(a, b)           bits 16 to 31 of the products
 //   load(at), store(at, v)        lanes consecutive numbers
-//   load_rows(a, b), store_rows(a, b, v)   `row` numbers each of two polynomials (of a if polys = 1)
-//   transpose(v)                  row vectors as a matrix, each polynomial apart
+//   load_rows(a, b), store_rows(a, b, v)   `row` numbers each of two polynomials (of a if polys =
+//   1) transpose(v)                  row vectors as a matrix, each polynomial apart
 // Numbers are secret unless said otherwise: no function branches on one or divides.
 #pragma once
 
@@ -260,8 +260,7 @@ WARPSEAL_INLINE Vector by_zeta(const Vector& a, int group) {
 template <class Lanes, int length, class Vector = typename Lanes::Vector>
 WARPSEAL_INLINE void forward_layers(Vector (&v)[vectors<Lanes>]) {
     layer<Lanes, length>(v, [](Vector& a, Vector& b, int group) {
-        forward(a, b,
-                [&](const Vector& x) { return by_zeta<Lanes, length, false>(x, group); });
+        forward(a, b, [&](const Vector& x) { return by_zeta<Lanes, length, false>(x, group); });
     });
     if constexpr (length == Lanes::row) transpose<Lanes>(v);
     if constexpr (length > 2) forward_layers<Lanes, length / 2>(v);
@@ -272,11 +271,9 @@ WARPSEAL_INLINE void backward_layers(Vector (&v)[vectors<Lanes>]) {
     if constexpr (length == Lanes::row) transpose<Lanes>(v);
     // zeta(2 g - 1 - i) = -1 / zeta(g + i) for the g groups; `backward` subtracts b - a.
     layer<Lanes, length>(v, [](Vector& a, Vector& b, int group) {
-        backward(a, b,
-                 [&](const Vector& x) { return by_zeta<Lanes, length, true>(x, group); });
+        backward(a, b, [&](const Vector& x) { return by_zeta<Lanes, length, true>(x, group); });
     });
-    if constexpr (length == 16)
-        WARPSEAL_UNROLL for (auto& one : v) one = reduce<Lanes>(one);
+    if constexpr (length == 16) WARPSEAL_UNROLL for (auto& one : v) one = reduce<Lanes>(one);
     if constexpr (length < n / 2) backward_layers<Lanes, 2 * length>(v);
 }
 
@@ -337,10 +334,9 @@ WARPSEAL_INLINE void multiply_add(Poly& sum, const Poly& a, const Poly& b) {
         const Vector q0 = multiply_low<Lanes>(b0, Vector{} + q_inverse),
                      q1 = multiply_low<Lanes>(b1, Vector{} + q_inverse);
         const Vector high = montgomery<Lanes>(a1, b1, q1);
-        const Vector constant =
-            montgomery<Lanes>(a0, b0, q0) +
-            montgomery<Lanes>(high, Lanes::load(tables.gamma + i),
-                              Lanes::load(tables.gamma_by_q_inverse + i));
+        const Vector constant = montgomery<Lanes>(a0, b0, q0) +
+                                montgomery<Lanes>(high, Lanes::load(tables.gamma + i),
+                                                  Lanes::load(tables.gamma_by_q_inverse + i));
         const Vector linear = montgomery<Lanes>(a0, b1, q1) + montgomery<Lanes>(a1, b0, q0);
         Lanes::store(sum.at + i, Lanes::load(sum.at + i) + constant);
         Lanes::store(sum.at + n / 2 + i, Lanes::load(sum.at + n / 2 + i) + linear);

@@ -66,8 +66,8 @@ WARPSEAL_INLINE void sample_noise(Poly& a, const uint8_t* in) {
     } else {
         static_assert(eta == 3);
         for (int i = 0; i < n; i += 4, in += 3) {
-            const uint32_t bits = in[0] | static_cast<uint32_t>(in[1]) << 8 |
-                                  static_cast<uint32_t>(in[2]) << 16;
+            const uint32_t bits =
+                in[0] | static_cast<uint32_t>(in[1]) << 8 | static_cast<uint32_t>(in[2]) << 16;
             const uint32_t sums =
                 (bits & 0x249249) + (bits >> 1 & 0x249249) + (bits >> 2 & 0x249249);
             WARPSEAL_UNROLL for (int j = 0; j < 4; ++j) a.at[i + j] = static_cast<int16_t>(

@@ -1,5 +1,5 @@
-// Checks of ML-KEM's arithmetic on single coefficients, in every lane of one target's vectors. Built
-// once for each target, as the library is.
+// Checks of ML-KEM's arithmetic on single coefficients, in every lane of one target's vectors.
+// Built once for each target, as the library is.
 #include "kem/mlkem.h"
 
 #include WARPSEAL_TARGET_HEADER
@@ -58,7 +58,8 @@ int wrong_products() {
         wrong += each(
             -26632, 26633, [&](const Vector& v) { return montgomery<Lanes>(v, f); },
             [&](int x, int y) {
-                return residue(long{x} * factor_value) == residue(long{y} * 65536) && y > -q && y < q;
+                return residue(long{x} * factor_value) == residue(long{y} * 65536) && y > -q &&
+                       y < q;
             });
     }
     return wrong;

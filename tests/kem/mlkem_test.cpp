@@ -121,7 +121,8 @@ TEST_P(MlKem, BatchesEqualSingles) {
     }
 }
 
-// A refused item at each position of a batch has zeros and its status; its neighbours do not change.
+// A refused item at each position of a batch has zeros and its status; its neighbours do not
+// change.
 TEST_P(MlKem, RefusedItemsLeaveTheirNeighbours) {
     tests::Random random(6105);
     constexpr size_t count = 19;

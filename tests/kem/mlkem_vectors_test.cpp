@@ -83,8 +83,8 @@ TEST_P(MlKemVectors, Encapsulation) {
     EXPECT_EQ(sent.statuses, statuses);
     EXPECT_EQ(sent.ciphertexts, ciphertexts);
     EXPECT_EQ(sent.secrets, secrets);
-    EXPECT_EQ(sent.failed, static_cast<uint64_t>(
-                               std::count(statuses.begin(), statuses.end(), refused)));
+    EXPECT_EQ(sent.failed,
+              static_cast<uint64_t>(std::count(statuses.begin(), statuses.end(), refused)));
     EXPECT_GT(sent.failed, 50u);
 }
 
@@ -172,8 +172,7 @@ private:
 
 TEST_P(MlKemVectors, DigestsOfBatches) {
     size_t checked = 0;
-    for (const nlohmann::json& row :
-         vectors::lines(vectors::folder() / "mlkem" / "bulk.jsonl")) {
+    for (const nlohmann::json& row : vectors::lines(vectors::folder() / "mlkem" / "bulk.jsonl")) {
         const uint64_t count = row.at("count"), first = row.value("first", uint64_t{0});
         if (row.at("set") != set() || row.at("operation") != "bulk") continue;
         if (count > 256 && !many()) continue;
@@ -208,8 +207,7 @@ TEST_P(MlKemVectors, AccumulatedDigest) {
     if (!many()) GTEST_SKIP() << "NOT RUN: 10,000 operations take too long under a sanitizer";
     const size_t ciphertext = backend().sizes().ciphertext_bytes();
     size_t checked = 0;
-    for (const nlohmann::json& row :
-         vectors::lines(vectors::folder() / "mlkem" / "bulk.jsonl")) {
+    for (const nlohmann::json& row : vectors::lines(vectors::folder() / "mlkem" / "bulk.jsonl")) {
         if (row.at("set") != set() || row.at("operation") != "accumulated") continue;
         const uint64_t count = row.at("count"), together = 100;
         const Text inputs = Shake128().squeeze_all(count * (96 + ciphertext));
@@ -220,8 +218,10 @@ TEST_P(MlKemVectors, AccumulatedDigest) {
                 all.add_input(tests::slice(inputs, i, 96 + ciphertext));
             all.run();
             for (uint64_t i = 0; i < together; ++i) {
-                seen.absorb(tests::slice(all.keys.publics, i, backend().sizes().public_key_bytes()));
-                seen.absorb(tests::slice(all.keys.secrets, i, backend().sizes().secret_key_bytes()));
+                seen.absorb(
+                    tests::slice(all.keys.publics, i, backend().sizes().public_key_bytes()));
+                seen.absorb(
+                    tests::slice(all.keys.secrets, i, backend().sizes().secret_key_bytes()));
                 seen.absorb(tests::slice(all.sent.ciphertexts, i, ciphertext));
                 seen.absorb(tests::slice(all.sent.secrets, i, 32));
                 seen.absorb(tests::slice(all.of_random, i, 32));

@@ -1,5 +1,5 @@
-// The engine's self-test of key encapsulation: its reference outputs equal the reference implementation's, and
-// it refuses a target with any wrong output of any operation.
+// The engine's self-test of key encapsulation: its reference outputs equal the reference
+// implementation's, and it refuses a target with any wrong output of any operation.
 #include "engine/kem/self_test.h"
 
 #include "reference/mlkem.h"
@@ -26,7 +26,9 @@ struct NtruScheme {
     auto encapsulate(const Text& coins, const Text& key) const {
         return ntru.encapsulate(coins, key);
     }
-    Text decapsulate(const Text& text, const Text& key) const { return ntru.decapsulate(text, key); }
+    Text decapsulate(const Text& text, const Text& key) const {
+        return ntru.decapsulate(text, key);
+    }
     static void make_valid(const KemSet& set, Text& key) {
         key.back() &= static_cast<uint8_t>(0xff >> set.ntru->spare_bits());
     }
@@ -70,7 +72,7 @@ public:
         for (size_t i = 0; i < items; ++i) {
             const auto sent =
                 scheme_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()),
-                                            tests::slice(publics, i, set_.public_key_bytes()));
+                                    tests::slice(publics, i, set_.public_key_bytes()));
             tests::append(ciphertexts_, sent.ciphertext);
             tests::append(secrets, sent.secret);
         }
@@ -114,7 +116,8 @@ private:
 template <class Scheme>
 void compare(const KemSet& set, Scheme scheme) {
     Expected<Scheme> expected(set, std::move(scheme));
-    const Text outputs[] = {expected.keypairs(), expected.encapsulations(expected.any_public_keys()),
+    const Text outputs[] = {expected.keypairs(),
+                            expected.encapsulations(expected.any_public_keys()),
                             expected.decapsulations()};
     const warpseal::KemReferenceDigest* answer = warpseal::kem_reference_digest(set.name);
     ASSERT_NE(answer, nullptr) << set.name;

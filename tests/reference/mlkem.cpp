@@ -162,9 +162,9 @@ Poly MlKem::noise(int eta, const Text& seed, int counter) const {
 
 Poly MlKem::matrix(const Text& rho, int row, int column) const {
     constexpr size_t more_than_enough = 3 * 1024;
-    const Text bytes = hash(
-        "SHAKE128", joined({rho, {static_cast<uint8_t>(column), static_cast<uint8_t>(row)}}),
-        more_than_enough);
+    const Text bytes =
+        hash("SHAKE128", joined({rho, {static_cast<uint8_t>(column), static_cast<uint8_t>(row)}}),
+             more_than_enough);
     Poly out{};
     int have = 0;
     for (size_t i = 0; have < n; i += 3) {
@@ -196,8 +196,8 @@ MlKem::Keys MlKem::keypair(const Text& coins) const {
     }
     keys.public_key = joined({keys.public_key, rho});
     for (const Poly& one : s) keys.secret_key = joined({keys.secret_key, encode(one, 12)});
-    keys.secret_key = joined(
-        {keys.secret_key, keys.public_key, hash("SHA3-256", keys.public_key, 32), z});
+    keys.secret_key =
+        joined({keys.secret_key, keys.public_key, hash("SHA3-256", keys.public_key, 32), z});
     return keys;
 }
 
@@ -229,16 +229,14 @@ Text MlKem::decrypt(const Text& secret_key, const Text& ciphertext) const {
 }
 
 MlKem::Encapsulated MlKem::encapsulate(const Text& m, const Text& public_key) const {
-    const Text both =
-        hash("SHA3-512", joined({m, hash("SHA3-256", public_key, 32)}), 64);
+    const Text both = hash("SHA3-512", joined({m, hash("SHA3-256", public_key, 32)}), 64);
     return {encrypt(public_key, m, part(both, 32, 32)), part(both, 0, 32)};
 }
 
 Text MlKem::decapsulate(const Text& ciphertext, const Text& secret_key) const {
     const size_t vector = static_cast<size_t>(384 * k_);
     const Text public_key = part(secret_key, vector, vector + 32),
-               h = part(secret_key, 2 * vector + 32, 32),
-               z = part(secret_key, 2 * vector + 64, 32);
+               h = part(secret_key, 2 * vector + 32, 32), z = part(secret_key, 2 * vector + 64, 32);
     const Text m = decrypt(secret_key, ciphertext);
     const Text both = hash("SHA3-512", joined({m, h}), 64);
     if (encrypt(public_key, m, part(both, 32, 32)) == ciphertext) return part(both, 0, 32);

@@ -1,5 +1,5 @@
-// NTRU through the backend interface (backends/kem_backend.h): each set on each target of this
-// machine, one test for each pair.
+// Key encapsulation through the backend interface (backends/kem_backend.h): each set on each target
+// of this machine, one test for each pair.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -113,8 +113,8 @@ public:
 
     Keys keypairs(const Text& coins) const {
         const uint64_t count = coins.size() / sizes().keypair_coins();
-        Keys out{Text(count * sizes().public_key_bytes()),
-                 Text(count * sizes().secret_key_bytes()), std::vector<int32_t>(count, -1)};
+        Keys out{Text(count * sizes().public_key_bytes()), Text(count * sizes().secret_key_bytes()),
+                 std::vector<int32_t>(count, -1)};
         warpseal_kem_batch all = batch(count);
         all.public_keys = out.publics.data();
         all.secret_keys = out.secrets.data();
@@ -248,12 +248,10 @@ public:
                 return Text(array + first * stride, array + (first + count - 1) * stride + bytes);
             };
             const auto publics = [&] {
-                return keys(batch.public_keys, sizes().public_key_bytes(),
-                            batch.public_key_stride);
+                return keys(batch.public_keys, sizes().public_key_bytes(), batch.public_key_stride);
             };
             const auto secrets = [&] {
-                return keys(batch.secret_keys, sizes().secret_key_bytes(),
-                            batch.secret_key_stride);
+                return keys(batch.secret_keys, sizes().secret_key_bytes(), batch.secret_key_stride);
             };
             const Text in_groups = publics(), secrets_in_groups = secrets();
             EXPECT_EQ(once(operation, batch, first, count, count), failed);

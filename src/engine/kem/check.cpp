@@ -75,8 +75,8 @@ warpseal_status check_kem(const KemSet& set, KemOperation operation,
     if (!keypair) {
         arrays.add(batch.ciphertexts, batch.ciphertext_stride, set.ciphertext_bytes(),
                    !decapsulate);
-        arrays.add(batch.shared_secrets, batch.shared_secret_stride,
-                   KemSet::shared_secret_bytes, true);
+        arrays.add(batch.shared_secrets, batch.shared_secret_stride, KemSet::shared_secret_bytes,
+                   true);
     }
     if (!decapsulate && batch.coins != nullptr)
         arrays.add(batch.coins, batch.coins_stride,
@@ -86,8 +86,8 @@ warpseal_status check_kem(const KemSet& set, KemOperation operation,
     return arrays.check(batch.count);
 }
 
-warpseal_status check_kem_acquire(const KemSet& set, uint64_t count,
-                                  const PooledPublics& publics, const uint64_t* handles) {
+warpseal_status check_kem_acquire(const KemSet& set, uint64_t count, const PooledPublics& publics,
+                                  const uint64_t* handles) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
     arrays.add(publics.at, publics.stride, set.public_key_bytes(), true);
@@ -101,8 +101,7 @@ warpseal_status check_kem_handles(const KemSet& set, uint64_t count, const uint6
     Arrays arrays;
     arrays.add(handles, sizeof *handles, sizeof *handles, false);
     arrays.add(texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(), false);
-    arrays.add(texts.shared_secrets, texts.shared_secret_stride, KemSet::shared_secret_bytes,
-               true);
+    arrays.add(texts.shared_secrets, texts.shared_secret_stride, KemSet::shared_secret_bytes, true);
     if (texts.statuses != nullptr)
         arrays.add(texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses, true);
     return arrays.check(count);

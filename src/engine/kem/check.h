@@ -11,8 +11,8 @@ namespace warpseal {
 warpseal_status check_kem(const KemSet& set, KemOperation operation,
                           const warpseal_kem_batch& batch);
 // Check the arguments of key pool calls in the same way.
-warpseal_status check_kem_acquire(const KemSet& set, uint64_t count,
-                                  const PooledPublics& publics, const uint64_t* handles);
+warpseal_status check_kem_acquire(const KemSet& set, uint64_t count, const PooledPublics& publics,
+                                  const uint64_t* handles);
 warpseal_status check_kem_handles(const KemSet& set, uint64_t count, const uint64_t* handles,
                                   const PooledTexts& texts);
 

@@ -103,10 +103,10 @@ warpseal_status test_kem_gpu(Engine::Impl& impl, int set, KemOperation operation
                         WARPSEAL_ECB,
                         Direction::encrypt};
     const auto test = [&] {
-        return device_memory ? test_kem_device_memory(gpu.backend(), gpu.device(), kem_sets[set], *out,
-                                                      operation)
-                             : test_kem_through_gpu(gpu.backend(), gpu.device(), kem_sets[set], *out,
-                                                    operation);
+        return device_memory ? test_kem_device_memory(gpu.backend(), gpu.device(), kem_sets[set],
+                                                      *out, operation)
+                             : test_kem_through_gpu(gpu.backend(), gpu.device(), kem_sets[set],
+                                                    *out, operation);
     };
     status = self_test_result(name, test, &failed_now);
     if (failed_now) say_closed(impl, Target::cuda, kem_sets[set].name, operation);

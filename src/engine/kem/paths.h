@@ -5,8 +5,8 @@
 
 namespace warpseal {
 
-// Finds the index in kem_sets. WARPSEAL_UNSUPPORTED: there is no set of that name, or the engine has
-// GPUs alone and the set has no device code.
+// Finds the index in kem_sets. WARPSEAL_UNSUPPORTED: there is no set of that name, or the engine
+// has GPUs alone and the set has no device code.
 warpseal_status find_set(const Engine::Impl& impl, const char* name, int& number);
 
 // Select the best CPU target that passes the self-test of an operation of the set with that index

@@ -19,8 +19,8 @@ const KemReferenceDigest* kem_reference_digest(const char* set);
 inline constexpr uint64_t kem_self_test_items = 9;
 // Fills `bytes` bytes with SHAKE256 of the set's name, the operation and `what`.
 enum class KemTestInput : uint8_t { coins = 0, public_keys = 1 };
-void kem_self_test_input(const KemSet& set, KemOperation operation, KemTestInput what,
-                         uint8_t* out, size_t bytes);
+void kem_self_test_input(const KemSet& set, KemOperation operation, KemTestInput what, uint8_t* out,
+                         size_t bytes);
 
 // Returns WARPSEAL_OK, WARPSEAL_SELF_TEST_FAILED or WARPSEAL_OUT_OF_MEMORY. Compares digests of the
 // outputs.

@@ -7,8 +7,8 @@
 namespace warpseal {
 namespace {
 
-// Thousands of operations per second on one core and on a GPU, rounded from one machine with AVX-512
-// and an H200. Only the order of magnitude matters, for the first few calls.
+// Thousands of operations per second on one core and on a GPU, rounded from one machine with
+// AVX-512 and an H200. Only the order of magnitude matters, for the first few calls.
 struct DefaultRates {
     double core[kem_operation_count], gpu[kem_operation_count];
 };
@@ -40,8 +40,7 @@ double scale(const KemSet& set) {
 KemDefaultTime default_kem_time(int set, KemOperation operation, bool gpu, unsigned threads) {
     const int i = static_cast<int>(operation);
     const DefaultRates& rates = default_rates(kem_sets[set]);
-    const double rate =
-        (gpu ? rates.gpu[i] : rates.core[i] * threads) * 1e3 * scale(kem_sets[set]);
+    const double rate = (gpu ? rates.gpu[i] : rates.core[i] * threads) * 1e3 * scale(kem_sets[set]);
     return {gpu ? gpu_delay[i] : core_delay, 1 / rate};
 }
 

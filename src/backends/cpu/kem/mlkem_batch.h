@@ -30,9 +30,7 @@ struct MlKemOperations {
             return batch.secret_keys + at(i) * batch.secret_key_stride;
         }
         uint8_t* key_in_secret(int i) const { return secret_key(i) + set.vector_bytes(); }
-        uint8_t* hash_in_secret(int i) const {
-            return key_in_secret(i) + set.public_key_bytes();
-        }
+        uint8_t* hash_in_secret(int i) const { return key_in_secret(i) + set.public_key_bytes(); }
         uint8_t* ciphertext(int i) const {
             return batch.ciphertexts + at(i) * batch.ciphertext_stride;
         }
@@ -78,15 +76,16 @@ struct MlKemOperations {
         const int count = items.count;
         WordSponge<Word, words_of_sha3_512> sponge(group.state);
         sponge.absorb_messages([&](int i) { return items.coins(i); }, 4);
-        sponge.finish(Word{} + (static_cast<uint64_t>(set.k) |
-                                uint64_t{kem::keccak::sha3_suffix} << 8));
+        sponge.finish(Word{} +
+                      (static_cast<uint64_t>(set.k) | uint64_t{kem::keccak::sha3_suffix} << 8));
         sponge.write([&](int i) { return group.rho[i]; }, 0, 4, count);
         sponge.write([&](int i) { return group.seed[i]; }, 4, 4, count);
         WARPSEAL_NOW_PUBLIC(group.rho, sizeof group.rho);
         group.make_keys(
             count, [&](int i) { return items.public_key(i); },
             [&](int i) { return items.secret_key(i); });
-        hash_public_keys(group, [&](int i) { return items.public_key(i); }, count);
+        hash_public_keys(
+            group, [&](int i) { return items.public_key(i); }, count);
         for (int i = 0; i < count; ++i) {
             memcpy(items.key_in_secret(i), items.public_key(i), set.public_key_bytes());
             memcpy(items.hash_in_secret(i), group.hash[i], 32);
@@ -98,9 +97,11 @@ struct MlKemOperations {
 
     static uint64_t encapsulate_some(const Items& items, Group& group) {
         const int count = items.count;
-        hash_public_keys(group, [&](int i) { return items.public_key(i); }, count);
+        hash_public_keys(
+            group, [&](int i) { return items.public_key(i); }, count);
         for (int i = 0; i < lanes; ++i) memcpy(group.message[i], items.coins(i), 32);
-        derive(group, [&](int i) { return group.hash[i < count ? i : 0]; }, count);
+        derive(
+            group, [&](int i) { return group.hash[i < count ? i : 0]; }, count);
         uint32_t refused[lanes];
         group.encrypt(
             count, [&](int i) { return items.public_key(i); },
@@ -117,11 +118,13 @@ struct MlKemOperations {
 
     static uint64_t decapsulate_some(const Items& items, Group& group) {
         const int count = items.count;
-        hash_public_keys(group, [&](int i) { return items.key_in_secret(i); }, count);
+        hash_public_keys(
+            group, [&](int i) { return items.key_in_secret(i); }, count);
         group.decrypt(
             count, [&](int i) { return items.secret_key(i); },
             [&](int i) { return items.ciphertext(i); });
-        derive(group, [&](int i) { return items.hash_in_secret(i); }, count);
+        derive(
+            group, [&](int i) { return items.hash_in_secret(i); }, count);
         {
             WordSponge<Word, words_of_shake256> sponge(group.state);
             sponge.absorb_messages([&](int i) { return items.hash_in_secret(i) + 32; }, 4);
@@ -135,8 +138,8 @@ struct MlKemOperations {
             [&](int i) { return group.ciphertext[i]; }, ignored);
         uint64_t failed = 0;
         for (int i = 0; i < count; ++i) {
-            const uint32_t accept = 0u - is_equal(group.ciphertext[i], items.ciphertext(i),
-                                                  set.ciphertext_bytes());
+            const uint32_t accept =
+                0u - is_equal(group.ciphertext[i], items.ciphertext(i), set.ciphertext_bytes());
             uint8_t* const secret = items.shared_secret(i);
             for (int j = 0; j < 32; ++j)
                 secret[j] = static_cast<uint8_t>((group.key[i][j] & accept) |
@@ -166,13 +169,12 @@ struct MlKemOperations {
 
     // Stack that these functions may spill to; zeroized after each call.
     static constexpr size_t stack_bytes = 4096;
-    static constexpr CpuKem backend = {
-        nullptr,
-        {lanes, lanes, lanes},
-        work_bytes,
-        {StackZeroizer<run<keypair_some>, stack_bytes>::call,
-         StackZeroizer<run<encapsulate_some>, stack_bytes>::call,
-         StackZeroizer<run<decapsulate_some>, stack_bytes>::call}};
+    static constexpr CpuKem backend = {nullptr,
+                                       {lanes, lanes, lanes},
+                                       work_bytes,
+                                       {StackZeroizer<run<keypair_some>, stack_bytes>::call,
+                                        StackZeroizer<run<encapsulate_some>, stack_bytes>::call,
+                                        StackZeroizer<run<decapsulate_some>, stack_bytes>::call}};
 };
 
 }  // namespace

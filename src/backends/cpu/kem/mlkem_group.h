@@ -26,8 +26,8 @@ struct MlKemGroup {
     static constexpr size_t noise_bytes = 64 * (set.eta1 > set.eta2 ? set.eta1 : set.eta2);
     static constexpr size_t ciphertext_bytes = (set.ciphertext_bytes() + slack + 63) / 64 * 64;
 
-    Poly secret[lanes][k];    // s, or y
-    Poly sum[lanes][k + 1];   // of products
+    Poly secret[lanes][k];   // s, or y
+    Poly sum[lanes][k + 1];  // of products
     Poly scratch[scratch_polys];
     Word state[25];  // of the hash at work
     alignas(64) uint8_t blocks[lanes][block_bytes + slack - block_bytes % 64];
@@ -50,7 +50,9 @@ struct MlKemGroup {
                 last[i] = static_cast<uint64_t>(begin + stream(i) % each) |
                           uint64_t{kem::keccak::shake_suffix} << 8;
             sponge.finish(word_of(last));
-            const auto to = [&](int i) { return noise[stream(i) / each][begin + stream(i) % each]; };
+            const auto to = [&](int i) {
+                return noise[stream(i) / each][begin + stream(i) % each];
+            };
             const int now = words < words_of_shake256 ? words : words_of_shake256;
             sponge.write(to, 0, now, some);
             if (words > now) {
@@ -76,9 +78,8 @@ struct MlKemGroup {
         for (int first = 0; first < count * k * k; first += lanes) {
             const int left = count * k * k - first, some = left < lanes ? left : lanes;
             sample_matrix(first, some, transposed);
-            kem::mlkem::for_all<Lanes>(scratch, some, [](Poly& a, Poly& b) {
-                kem::mlkem::to_split<Lanes>(a, b);
-            });
+            kem::mlkem::for_all<Lanes>(scratch, some,
+                                       [](Poly& a, Poly& b) { kem::mlkem::to_split<Lanes>(a, b); });
             for (int i = 0; i < some; ++i) {
                 const int item = (first + i) / (k * k), at = (first + i) % (k * k);
                 kem::mlkem::multiply_add<Lanes>(sum[item][at / k], scratch[i],
@@ -125,8 +126,8 @@ struct MlKemGroup {
             kem::mlkem::decode<12>(scratch[j].at, in + j * kem::MlKemParams::poly_bytes(12));
             exceeds |= kem::mlkem::exceeds_modulus<Lanes>(scratch[j]);
         }
-        kem::mlkem::for_all<Lanes>(
-            scratch, k, [](Poly& a, Poly& b) { kem::mlkem::to_split<Lanes>(a, b); });
+        kem::mlkem::for_all<Lanes>(scratch, k,
+                                   [](Poly& a, Poly& b) { kem::mlkem::to_split<Lanes>(a, b); });
         return exceeds;
     }
     // Adds the product of scratch and the item's `secret`.
@@ -136,11 +137,11 @@ struct MlKemGroup {
     }
     // Writes k polynomials of the transform's domain, from scratch.
     void write_vector(uint8_t* out) {
-        kem::mlkem::for_all<Lanes>(
-            scratch, k, [](Poly& a, Poly& b) { kem::mlkem::from_split<Lanes>(a, b); });
+        kem::mlkem::for_all<Lanes>(scratch, k,
+                                   [](Poly& a, Poly& b) { kem::mlkem::from_split<Lanes>(a, b); });
         for (int j = 0; j < k; ++j) {
-            kem::mlkem::for_lanes<Lanes>(
-                scratch[j], [](auto& v, int) { v = kem::mlkem::canonical<Lanes>(v); });
+            kem::mlkem::for_lanes<Lanes>(scratch[j],
+                                         [](auto& v, int) { v = kem::mlkem::canonical<Lanes>(v); });
             kem::mlkem::encode<12>(out + j * kem::MlKemParams::poly_bytes(12), scratch[j].at);
         }
     }
@@ -225,8 +226,8 @@ struct MlKemGroup {
     template <int d>
     static void decompress(Poly& a, const uint8_t* in) {
         kem::mlkem::decode<d>(a.at, in);
-        kem::mlkem::for_lanes<Lanes>(
-            a, [](auto& v, int) { v = kem::mlkem::decompress<Lanes, d>(v); });
+        kem::mlkem::for_lanes<Lanes>(a,
+                                     [](auto& v, int) { v = kem::mlkem::decompress<Lanes, d>(v); });
     }
 
     // K-PKE.Decrypt (algorithm 15) to message.
@@ -234,9 +235,9 @@ struct MlKemGroup {
     void decrypt(int count, const SecretKey& secret_key, const Ciphertext& ciphertext_of) {
         for (int item = 0; item < count; ++item)
             for (int j = 0; j < k; ++j)
-                decompress<set.du>(secret[item][j],
-                                   ciphertext_of(item) +
-                                       static_cast<size_t>(j) * set.poly_bytes(set.du));
+                decompress<set.du>(
+                    secret[item][j],
+                    ciphertext_of(item) + static_cast<size_t>(j) * set.poly_bytes(set.du));
         transform(secret[0], count * k);
         for (int item = 0; item < count; ++item) {
             read_vector(secret_key(item));
@@ -246,9 +247,8 @@ struct MlKemGroup {
         for (int item = 0; item < count; ++item) {
             transform_back(sum[item], 1);
             decompress<set.dv>(scratch[0], ciphertext_of(item) + set.u_bytes());
-            kem::mlkem::for_lanes<Lanes>(sum[item][0], [&](auto& v, int at) {
-                v = Lanes::load(scratch[0].at + at) - v;
-            });
+            kem::mlkem::for_lanes<Lanes>(
+                sum[item][0], [&](auto& v, int at) { v = Lanes::load(scratch[0].at + at) - v; });
             compress<1>(sum[item][0], message[item]);
         }
     }

@@ -37,8 +37,7 @@ struct MlKemLanes : High {
     WARPSEAL_INLINE static void transpose(Vector* v) {
         for (int i = 0; i < row; i += 8)
             Transpose<Vector, 8>::run(*reinterpret_cast<Vector(*)[8]>(v + i));
-        if constexpr (row == 16)
-            WARPSEAL_UNROLL for (int i = 0; i < 8; ++i) {
+        if constexpr (row == 16) WARPSEAL_UNROLL for (int i = 0; i < 8; ++i) {
                 using Halves = VectorOf<uint64_t, bytes>;
                 const auto low = (Halves)v[i], high = (Halves)v[i + 8];
                 if constexpr (polys == 1) {

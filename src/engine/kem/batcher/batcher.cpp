@@ -11,7 +11,8 @@
 namespace warpseal {
 namespace {
 
-warpseal_status read_request(const Engine::Impl& impl, const warpseal_kem_request& given, KemRequest& out, KemKind& kind) {
+warpseal_status read_request(const Engine::Impl& impl, const warpseal_kem_request& given,
+                             KemRequest& out, KemKind& kind) {
     if (given.operation < 0 || given.operation >= kem_operation_count)
         return WARPSEAL_INVALID_ARGUMENT;
     int set;

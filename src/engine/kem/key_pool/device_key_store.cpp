@@ -105,8 +105,7 @@ public:
 
 private:
     const GpuBackend& backend() const { return gpu_.backend(); }
-    static constexpr size_t received_bytes =
-        slots_per_call_limit * KemSet::shared_secret_bytes;
+    static constexpr size_t received_bytes = slots_per_call_limit * KemSet::shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
     // Layout of the staged batch: secret keys, shared secrets, ciphertexts or public keys, then a
     // status and a slot index for each item.
