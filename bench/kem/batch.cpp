@@ -1,4 +1,4 @@
-// A batch of NTRU operations in one allocation, and the comparison of both secrets.
+// A batch of operations in one allocation, and the comparison of both secrets.
 #include "bench/kem/batch.h"
 
 #include <fmt/core.h>

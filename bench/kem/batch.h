@@ -1,4 +1,4 @@
-// A batch of NTRU operations to measure or test; each item has its own key pair, ciphertext and two
+// A batch of operations to measure or test; each item has its own key pair, ciphertext and two
 // shared secrets.
 #pragma once
 

@@ -195,6 +195,13 @@ private:
                                "interrupted.");
     }
 
+    // An empty batch tells, and computes nothing.
+    static bool has_code_for(const warpseal_kem_info& set, const Device& device) {
+        warpseal_kem_batch batch{};
+        batch.struct_bytes = sizeof batch;
+        return warpseal_kem_keypair(device.engine(), set.name, &batch) != WARPSEAL_UNSUPPORTED;
+    }
+
     void attempt(const warpseal_kem_info& set, const Device& device) {
         const auto checked = [&](const auto& work) {
             try {
@@ -205,6 +212,12 @@ private:
                     fmt::format("{} on {}: no figure: {}", set.name, device.name, why.what()));
             }
         };
+        if (!has_code_for(set, device)) {
+            if (!options_.sets.empty())
+                return checked([] { throw BenchWrong("there is no code of this set for it"); });
+            return cli::complain(fmt::format(
+                "NOT RUN {} on {}: there is no code of this set for it", set.name, device.name));
+        }
         if (options_.round_trips > 0) return checked([&] { round_trips(set, device); });
         const std::vector<uint64_t> usual{64, 256, 1024, 4096};
         for (const uint64_t count : options_.batches.empty() ? usual : options_.batches)

@@ -147,17 +147,24 @@ void call(KemCall operation, const char* task, warpseal_engine* engine,
     if (status == WARPSEAL_OK) return;
     const auto bad = std::find_if(statuses.begin(), statuses.end(),
                                   [](int32_t each) { return each != WARPSEAL_OK; });
-    if (operation == warpseal_kem_encapsulate && status == WARPSEAL_INVALID_ARGUMENT &&
+    if (operation != warpseal_kem_keypair && status == WARPSEAL_INVALID_ARGUMENT &&
         bad != statuses.end())
         throw Failure(
             ExitCode::usage,
-            fmt::format(
-                "cannot {}: number {} is no key of {}: bits that are never used are set in it.",
-                task, first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name));
-    const ExitCode code =
-        status == WARPSEAL_UNSUPPORTED ? ExitCode::device_not_usable : exit_code_of(status);
-    throw Failure(
-        code, fmt::format("cannot {} with {}: {}", task, set.name, warpseal_status_text(status)));
+            fmt::format("cannot {}: number {} is no key of {}: {}. Take the key from its owner "
+                        "again.",
+                        task, first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name,
+                        operation == warpseal_kem_encapsulate
+                            ? "it has unused bits set, or a number outside its range"
+                            : "the hash in it is not that of its public key"));
+    if (status == WARPSEAL_UNSUPPORTED)
+        throw Failure(
+            ExitCode::device_not_usable,
+            fmt::format("cannot {} with {} on this device: no GPU code for this set is in "
+                        "the program. Use --device auto or cpu.",
+                        task, set.name));
+    throw Failure(exit_code_of(status), fmt::format("cannot {} with {}: {}", task, set.name,
+                                                    warpseal_status_text(status)));
 }
 
 // Calls work(batch, first) for each chunk of at most chunk_items items. The batch has their number

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "cli/vectors/kem.h"
+#include "cli/vectors/mlkem.h"
 #include "cli/vectors/vectors.h"
 
 namespace warpseal::cli {
@@ -54,6 +55,7 @@ void check_line(Tested& tested, const json& row) {
     if (!row.is_object()) throw RowSkipped("malformed row: not a JSON object");
     if (row.contains("keyset") && row.contains("ciphertext_segment_size"))
         throw RowSkipped("Tink streams are not in this program");
+    if (is_kem_row(row)) return check_kem_row(tested, row);
     if (row.contains("rounds")) return check_chain(tested, row);
     if (row.contains("pt_splitmix64_seed")) return check_bulk(tested, row);
     if (row.contains("cipher") && row.contains("mode")) return check_message(tested, row);

@@ -5,8 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/support/kem_sets.h"
-#include "cli/vectors/arena.h"
+#include "cli/vectors/kem_calls.h"
 #include "cli/vectors/kem_coins.h"
 
 namespace warpseal::cli {
@@ -54,42 +53,16 @@ private:
     bool broken_ = false;
 };
 
-// Keys, ciphertexts and secrets of `count` items, side by side, initially poison.
-struct Items {
-    static constexpr uint8_t poison = 0xa5;
-    uint64_t count;
-    Octets publics, secrets, ciphertexts, shared;
-
-    Items(const warpseal_kem_info& set, uint64_t items)
-        : count(items),
-          publics(items * set.public_key_bytes, poison),
-          secrets(items * set.secret_key_bytes, poison),
-          ciphertexts(items * set.ciphertext_bytes, poison),
-          shared(items * set.shared_secret_bytes, poison) {}
-};
-
-class KemRows {
+class KemRows : KemCalls {
 public:
-    KemRows(Tested& tested, const warpseal_kem_info& set, bool on_device)
-        : tested_(tested), set_(set), on_device_(on_device) {}
-
-    void keypairs(Items& items, const Octets& coins) const {
-        call(keygen, items, coins, set_.keypair_coins_bytes);
-    }
-    void encapsulate(Items& items, const Octets& coins) const {
-        call(encapsulation, items, coins, set_.encapsulation_coins_bytes);
-    }
-    void decapsulate(Items& items) const {
-        std::fill(items.shared.begin(), items.shared.end(), Items::poison);
-        call(decapsulation, items, {}, 0);
-    }
+    using KemCalls::KemCalls;
 
     // Checks an entry of the classic file, from its seed to the decapsulated secret.
     void check_answer(const Answer& answer) const {
         const Octets seed = answer.hex("seed");
         require(seed == kem_answer_seed(answer.count()), "the seed is not that of this count");
         const KemCoins coins = kem_answer_coins(set_, seed);
-        Items items(set_, 1);
+        KemItems items(set_, 1);
         keypairs(items, coins.keypair);
         same(items.publics, answer.hex("pk"), "public key");
         same(items.secrets, answer.hex("sk"), "secret key");
@@ -109,7 +82,7 @@ public:
         const KemCoins drawn = kem_answer_coins(set_, kem_answer_seed(answer.count()));
         same(drawn.keypair, given.keypair, "coins of key generation");
         same(drawn.encapsulation, given.encapsulation, "coins of encapsulation");
-        Items items(set_, 1);
+        KemItems items(set_, 1);
         keypairs(items, given.keypair);
         require(std::equal(rejection_key.rbegin(), rejection_key.rend(), items.secrets.rbegin()),
                 "the rejection key does not end the secret key");
@@ -121,7 +94,7 @@ public:
 
     // Checks a ciphertext for the key of an entry: its acceptance and its secret.
     void check_chosen(const Answer& answer) const {
-        Items items(set_, 1);
+        KemItems items(set_, 1);
         keypairs(items, kem_answer_coins(set_, kem_answer_seed(answer.count())).keypair);
         const Octets ciphertext = answer.hex("ct"), shared = answer.hex("ss");
         if (ciphertext.size() != set_.ciphertext_bytes)
@@ -146,7 +119,7 @@ public:
             encapsulation_coins.insert(encapsulation_coins.end(), coins.encapsulation.begin(),
                                        coins.encapsulation.end());
         }
-        Items items(set_, count);
+        KemItems items(set_, count);
         keypairs(items, keypair_coins);
         digest(items.publics, digests[0], "public keys");
         digest(items.secrets, digests[1], "secret keys");
@@ -161,73 +134,10 @@ public:
     }
 
 private:
-    struct Call {
-        const char* name;
-        warpseal_status (*on_host)(warpseal_engine*, const char*, const warpseal_kem_batch*);
-        warpseal_status (*on_device)(warpseal_engine*, const char*, const warpseal_kem_batch*,
-                                     void* stream);
-    };
-    static constexpr Call keygen{"key generation", warpseal_kem_keypair,
-                                 warpseal_kem_keypair_device};
-    static constexpr Call encapsulation{"encapsulation", warpseal_kem_encapsulate,
-                                        warpseal_kem_encapsulate_device};
-    static constexpr Call decapsulation{"decapsulation", warpseal_kem_decapsulate,
-                                        warpseal_kem_decapsulate_device};
-
-    void call(const Call& operation, Items& items, const Octets& coins,
-              uint32_t coins_bytes) const {
-        if (coins.size() != items.count * coins_bytes)
-            throw RowSkipped("malformed row: coins of the wrong length");
-        Arena arena;
-        Octets* const arrays[] = {&items.publics, &items.secrets, &items.ciphertexts,
-                                  &items.shared};
-        size_t offsets[std::size(arrays)];
-        for (size_t i = 0; i < std::size(arrays); ++i) offsets[i] = arena.add(*arrays[i]);
-        const size_t coins_offset = arena.add(coins),
-                     statuses_offset = arena.add_words(std::vector<int32_t>(items.count, -1));
-        const auto work = [&](uint8_t* base, void* stream) {
-            warpseal_kem_batch batch{};
-            batch.struct_bytes = sizeof batch;
-            batch.count = items.count;
-            batch.public_keys = base + offsets[0];
-            batch.public_key_stride = set_.public_key_bytes;
-            batch.secret_keys = base + offsets[1];
-            batch.secret_key_stride = set_.secret_key_bytes;
-            batch.ciphertexts = base + offsets[2];
-            batch.ciphertext_stride = set_.ciphertext_bytes;
-            batch.shared_secrets = base + offsets[3];
-            batch.shared_secret_stride = set_.shared_secret_bytes;
-            batch.coins = base + coins_offset;
-            batch.coins_stride = coins_bytes;
-            batch.statuses = reinterpret_cast<int32_t*>(base + statuses_offset);
-            return on_device_ ? operation.on_device(tested_.engine(), set_.name, &batch, stream)
-                              : operation.on_host(tested_.engine(), set_.name, &batch);
-        };
-        const std::string what = std::string(operation.name) + (on_device_ ? " on the device" : "");
-        const warpseal_status status = arena.run(tested_, on_device_, work);
-        if (status == WARPSEAL_UNSUPPORTED)
-            throw RowSkipped(std::string(set_.name) + " does not run on this device");
-        require_status(status, WARPSEAL_OK, what);
-        for (size_t i = 0; i < std::size(arrays); ++i)
-            std::copy_n(arena.at(offsets[i]), arrays[i]->size(), arrays[i]->begin());
-        const auto* statuses = reinterpret_cast<const int32_t*>(arena.at(statuses_offset));
-        require(std::all_of(statuses, statuses + items.count,
-                            [](int32_t one) { return one == WARPSEAL_OK; }),
-                what + ": an item has no result");
-    }
-
-    static void same(const Octets& got, const Octets& expected, const char* what) {
-        require(got.size() == expected.size(), std::string(what) + ": the length");
-        require_equal(got.data(), expected, what);
-    }
     static void digest(const Octets& got, const std::string& expected, const char* what) {
         require(digest_hex("SHA256", got.data(), got.size()) == expected,
                 std::string(what) + ": the SHA-256");
     }
-
-    Tested& tested_;
-    const warpseal_kem_info set_;
-    const bool on_device_;
 };
 
 constexpr size_t digests_of_a_line = 5;
@@ -260,12 +170,6 @@ void check_digest_line(const KemRows& rows, std::string_view line) {
     rows.check_digests(numbers[0], numbers[1], {fields.begin() + 2, fields.end()});
 }
 
-warpseal_kem_info set_of_row(const std::string& name) {
-    for (const warpseal_kem_info& set : all_kem_sets())
-        if (name == set.name) return set;
-    throw RowSkipped("set " + name + " is not in this program");
-}
-
 std::string_view take_trimmed_line(std::string_view& text) {
     const size_t end = std::min(text.find('\n'), text.size());
     std::string_view line = text.substr(0, end);
@@ -283,7 +187,7 @@ void check_kem_text(Tested& tested, std::string_view text, Tally& tally) {
     const std::string name(title.substr(0, title.find(' ')));
     const auto run = [&](const std::string& row, const std::function<void(const KemRows&)>& check) {
         tally.run(row, [&] {
-            const warpseal_kem_info set = set_of_row(name);
+            const warpseal_kem_info set = kem_set_of_row(name);
             check(KemRows(tested, set, false));
             if (tested.has_device_memory()) check(KemRows(tested, set, true));
         });

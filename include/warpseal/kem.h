@@ -1,5 +1,5 @@
-/* kem.h: key encapsulation in batches: NTRU of the round-3 submission to NIST (September 2020).
- * NTRU is not a NIST standard: docs/kem.md.
+/* kem.h: key encapsulation in batches: ML-KEM (FIPS 203), and NTRU of the round-3 submission to
+ * NIST (September 2020), which is not a NIST standard: docs/kem.md.
  *
  * The rules at the top of warpseal.h hold. The calls leave no copy of the secrets that they
  * compute; what they write belongs to the caller, who wipes it. */
@@ -15,12 +15,13 @@ extern "C" {
 /* ---- parameter sets ------------------------------------------------------------------------- */
 
 typedef struct warpseal_kem_info {
-    const char* name; /* the submission's, "ntruhps4096821"; static storage */
+    const char* name; /* "ml-kem-768", "ntruhps4096821"; static storage */
     uint32_t public_key_bytes;
     uint32_t secret_key_bytes;
     uint32_t ciphertext_bytes;
     uint32_t shared_secret_bytes; /* 32 */
-    /* Coins of one key generation: for sampling, then the 32-byte key of implicit rejection. */
+    /* Coins of one key generation: for sampling, then the 32-byte key of implicit rejection.
+     * ML-KEM: d, then z. */
     uint32_t keypair_coins_bytes;
     uint32_t encapsulation_coins_bytes; /* coins of one encapsulation */
 } warpseal_kem_info;
@@ -61,11 +62,13 @@ typedef struct warpseal_kem_batch {
 /* Operations in host memory.
  * keypair: writes public_keys and secret_keys.
  * encapsulate: reads public_keys, writes ciphertexts and shared_secrets. An item whose public key
- * has spare bits set is WARPSEAL_INVALID_ARGUMENT. decapsulate: reads ciphertexts and secret_keys,
- * writes shared_secrets. What is not a ciphertext of that key gives another secret, not an error,
- * in the same time (implicit rejection). set: a name of warpseal_kem_at; WARPSEAL_UNSUPPORTED: no
- * such set. Returns WARPSEAL_OK if every item has its result, else the status of the first that has
- * none. WARPSEAL_NO_RANDOM: no coins could be drawn; nothing is written. */
+ * has spare bits set (NTRU) or a coefficient out of range (ML-KEM) is WARPSEAL_INVALID_ARGUMENT.
+ * decapsulate: reads ciphertexts and secret_keys, writes shared_secrets. What is not a ciphertext
+ * of that key gives another secret, not an error, in the same time (implicit rejection). An item
+ * whose secret key of ML-KEM holds a wrong hash is WARPSEAL_INVALID_ARGUMENT. set: a name of
+ * warpseal_kem_at. WARPSEAL_UNSUPPORTED: there is no such set, or the engine has GPUs alone and no
+ * GPU code for the set (ML-KEM). Returns WARPSEAL_OK if every item has its result, else the status
+ * of the first that has none. WARPSEAL_NO_RANDOM: no coins could be drawn; nothing is written. */
 WARPSEAL_API warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const char* set,
                                                   const warpseal_kem_batch* batch);
 WARPSEAL_API warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set,
@@ -80,6 +83,7 @@ WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, c
  * In a captured CUDA graph coins must be given: a replay would repeat drawn ones
  * (WARPSEAL_INVALID_ARGUMENT). The first call of each operation waits for its self-test; make one
  * before capturing.
+ * WARPSEAL_UNSUPPORTED: no such set, or no GPU code for it (ML-KEM).
  * WARPSEAL_NO_DEVICE: the engine has no GPU. */
 WARPSEAL_API warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set,
                                                          const warpseal_kem_batch* batch,
@@ -106,7 +110,7 @@ typedef struct warpseal_kem_pool warpseal_kem_pool;
 
 /* Creates a pool. The engine must outlive it. The first calls that want pairs make them.
  * pairs: how many it holds at most, ready and handed out together; at least 1.
- * WARPSEAL_UNSUPPORTED: no such set. */
+ * WARPSEAL_UNSUPPORTED: as for the batches. */
 WARPSEAL_API warpseal_status warpseal_kem_pool_create(warpseal_engine* engine, const char* set,
                                                       uint64_t pairs, warpseal_kem_pool** pool);
 

@@ -42,7 +42,7 @@ inline size_t drawn_coins_stride(const kem::Params& set, KemOperation operation)
 // One parameter set on one CPU target. The functions are pure: they do not allocate or lock, and
 // use less than 8 KiB of stack.
 struct CpuKem {
-    const kem::Params* params;
+    const kem::Params* params;  // null for another scheme than NTRU
     // Preferred number of items in a call (lanes of a vector, keys inverted together). Any number
     // works, and gives the same bytes.
     uint32_t group[kem_operation_count];

@@ -1,6 +1,9 @@
 // Implements the sets and operations of kem.h, in host and in device memory.
 #include "warpseal/kem.h"
 
+#include <iterator>
+
+#include "backends/kem_catalogue.h"
 #include "c_api/handles.h"
 #include "container/random.h"
 
@@ -40,14 +43,14 @@ extern "C" {
 
 warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* info) {
     if (info == nullptr) return refuse("info is null");
-    if (index >= static_cast<size_t>(kem::set_count))
-        return refuse("index is %zu: there are %d sets", index, kem::set_count);
-    const kem::Params& set = *kem::sets[index];
+    if (index >= std::size(kem_sets))
+        return refuse("index is %zu: there are %zu sets", index, std::size(kem_sets));
+    const KemSet& set = kem_sets[index];
     *info = {set.name,
              static_cast<uint32_t>(set.public_key_bytes()),
              static_cast<uint32_t>(set.secret_key_bytes()),
              static_cast<uint32_t>(set.ciphertext_bytes()),
-             static_cast<uint32_t>(kem::Params::shared_secret_bytes),
+             static_cast<uint32_t>(KemSet::shared_secret_bytes),
              static_cast<uint32_t>(set.keypair_coins()),
              static_cast<uint32_t>(set.encapsulation_coins())};
     return WARPSEAL_OK;

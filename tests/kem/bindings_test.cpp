@@ -97,14 +97,32 @@ TEST_F(KemCalls, ListsTheSets) {
         EXPECT_EQ(info.keypair_coins_bytes, reference_ntru.keypair_coins());
         EXPECT_EQ(info.encapsulation_coins_bytes, reference_ntru.encapsulation_coins());
     }
-    EXPECT_EQ(warpseal_kem_at(6, &info), WARPSEAL_INVALID_ARGUMENT);
+    struct Sizes {
+        const char* name;
+        uint32_t public_key, secret_key, ciphertext;
+    };
+    constexpr Sizes mlkem[] = {{"ml-kem-512", 800, 1632, 768},
+                               {"ml-kem-768", 1184, 2400, 1088},
+                               {"ml-kem-1024", 1568, 3168, 1568}};
+    for (size_t i = 0; i < 3; ++i) {
+        ASSERT_EQ(warpseal_kem_at(6 + i, &info), WARPSEAL_OK);
+        EXPECT_STREQ(info.name, mlkem[i].name);
+        EXPECT_EQ(info.public_key_bytes, mlkem[i].public_key);
+        EXPECT_EQ(info.secret_key_bytes, mlkem[i].secret_key);
+        EXPECT_EQ(info.ciphertext_bytes, mlkem[i].ciphertext);
+        EXPECT_EQ(info.shared_secret_bytes, 32u);
+        EXPECT_EQ(info.keypair_coins_bytes, 64u);
+        EXPECT_EQ(info.encapsulation_coins_bytes, 32u);
+    }
+    EXPECT_EQ(warpseal_kem_at(9, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(SIZE_MAX, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(0, nullptr), WARPSEAL_INVALID_ARGUMENT);
 }
 
 TEST_F(KemCalls, RoundTripsWithCoinsOfItsOwn) {
-    for (const warpseal::kem::Params* set : warpseal::kem::sets)
+    for (const warpseal::KemSet& each : warpseal::kem_sets)
         for (const size_t count : {1, 2, 33, 101}) {
+            const warpseal::KemSet* const set = &each;
             const auto threads = engine(count == 2 ? 1 : 3);
             Items items(set->name, count);
             ASSERT_EQ(warpseal_kem_keypair(threads.get(), set->name, &items.batch), WARPSEAL_OK);
@@ -426,17 +444,17 @@ TEST_F(KemCalls, OneItemTakesLessThan8KibOfTheCallersStack) {
     if (tests::stacks_are_sanitized)
         GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
     const auto one = engine(4);
-    for (const warpseal::kem::Params* set : warpseal::kem::sets) {
-        Items items(set->name, 1);
+    for (const warpseal::KemSet& set : warpseal::kem_sets) {
+        Items items(set.name, 1);
         std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
         for (int warm = 0; warm < 2; ++warm)  // the first call runs its self-test
             for (int operation = 0; operation < 3; ++operation) {
                 warpseal_status status = WARPSEAL_INVALID_ARGUMENT;
                 const size_t bytes = tests::stack_reach(
-                    [&] { status = calls[operation](one.get(), set->name, &items.batch); });
+                    [&] { status = calls[operation](one.get(), set.name, &items.batch); });
                 EXPECT_EQ(status, WARPSEAL_OK);
                 if (warm == 1) {
-                    EXPECT_LT(bytes, 8192u) << set->name << ", operation " << operation;
+                    EXPECT_LT(bytes, 8192u) << set.name << ", operation " << operation;
                 }
             }
     }

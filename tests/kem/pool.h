@@ -120,6 +120,7 @@ inline std::vector<TestCase> pool_test_cases() {
     std::vector<TestCase> out;
     for (const char* set : {"ntruhps2048509", "ntruhrss701"})
         for (const char* target : {"cpu", "cuda"}) out.push_back({set, target});
+    out.push_back({"ml-kem-768", "cpu"});
     return out;
 }
 

@@ -39,13 +39,29 @@ void add_coefficients(Patterns& patterns, const Text& masked, size_t first, size
     add_windows(patterns, bytes, 32);
 }
 
+// Adds the secret parts of a key of ML-KEM: s, packed and as words of 16 bits, and z.
+void add_mlkem(Patterns& patterns, const Text& masked, const warpseal::kem::MlKemParams& set) {
+    const Text packed(masked.begin(), masked.begin() + static_cast<long>(set.vector_bytes()));
+    Text words;
+    for (size_t i = 0; i < packed.size(); i += 3) {
+        const int a = packed[i] ^ mask, b = packed[i + 1] ^ mask, c = packed[i + 2] ^ mask;
+        for (const int word : {a | (b & 15) << 8, b >> 4 | c << 4}) {
+            words.push_back(static_cast<uint8_t>(word) ^ mask);
+            words.push_back(static_cast<uint8_t>(word >> 8) ^ mask);
+        }
+    }
+    add_windows(patterns, packed, 16);
+    add_windows(patterns, words, 32);
+    add_windows(patterns, Text(masked.end() - 32, masked.end()), 16);
+}
+
 class KemResidue : public tests::KemTest {};
 
 TEST_P(KemResidue, NoneAfterEachCall) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     GTEST_SKIP() << "NOT RUN: a sanitizer keeps freed memory";
 #endif
-    const auto& params = backend().params();
+    const auto& params = backend().sizes();
     const targets::EngineHandle engine = targets::engine(GetParam().target, 2);
     constexpr size_t count = 40;
     const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(),
@@ -69,8 +85,13 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     flip(secrets);
     for (const size_t i : {size_t{0}, count / 2, count - 1}) {
         const Text one = tests::slice(secrets, i, sk);
-        add_coefficients(patterns, one, 0, static_cast<size_t>(params.n - 1));
-        add_coefficients(patterns, one, params.ternary_bytes(), static_cast<size_t>(params.n - 1));
+        if (params.ntru == nullptr) {
+            add_mlkem(patterns, one, *params.mlkem);
+            continue;
+        }
+        const auto coefficients = static_cast<size_t>(params.ntru->n - 1);
+        add_coefficients(patterns, one, 0, coefficients);
+        add_coefficients(patterns, one, params.ntru->ternary_bytes(), coefficients);
         add_windows(patterns, one, 16);
     }
     EXPECT_EQ(residue::occurrences(patterns), 0u) << "after key generation";
@@ -100,7 +121,7 @@ class KemStack : public tests::KemTest {};
 TEST_P(KemStack, DependsOnNoSecret) {
     if (tests::stacks_are_sanitized)
         GTEST_SKIP() << "NOT RUN: a sanitizer changes the stack layout";
-    const auto& params = backend().params();
+    const auto& params = backend().sizes();
     tests::Random random(5401);
     tests::Stack stack;
     for (const uint64_t count : {uint64_t{1}, uint64_t{9}}) {
@@ -137,17 +158,19 @@ TEST_P(KemStack, DependsOnNoSecret) {
 std::vector<tests::TestCase> on_cores() {
     std::vector<tests::TestCase> out = tests::test_cases();
     std::erase_if(out, [](const tests::TestCase& test_case) { return test_case.target == "cuda"; });
+    for (const tests::TestCase& test_case : tests::mlkem_test_cases()) out.push_back(test_case);
     return out;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KemStack, testing::ValuesIn(on_cores()), tests::name_of);
 
-// Returns one set of each family: the sets of a family share their code.
+// Returns one set of each family of NTRU, which share their code, and those of ML-KEM.
 std::vector<tests::TestCase> two_sets() {
     std::vector<tests::TestCase> out = tests::test_cases();
     std::erase_if(out, [](const tests::TestCase& test_case) {
         return test_case.set != "ntruhps2048509" && test_case.set != "ntruhrss701";
     });
+    for (const tests::TestCase& test_case : tests::mlkem_test_cases()) out.push_back(test_case);
     return out;
 }
 

@@ -1,7 +1,8 @@
-// The engine's self-test of NTRU: its reference outputs equal the reference implementation's, and
-// it refuses a target with any wrong output of any operation.
+// The engine's self-test of key encapsulation: its reference outputs equal the reference
+// implementation's, and it refuses a target with any wrong output of any operation.
 #include "engine/kem/self_test.h"
 
+#include "reference/mlkem.h"
 #include "support/kem_backends.h"
 
 namespace {
@@ -9,26 +10,55 @@ namespace {
 using tests::Text;
 using warpseal::CpuKem;
 using warpseal::KemOperation;
+using warpseal::KemSet;
 using warpseal::KemTestInput;
 
-Text input(const warpseal::kem::Params& set, KemOperation operation, KemTestInput what,
-           size_t bytes) {
+Text input(const KemSet& set, KemOperation operation, KemTestInput what, size_t bytes) {
     Text out(bytes);
     warpseal::kem_self_test_input(set, operation, what, out.data(), bytes);
     return out;
 }
 
+// The references, with the same functions.
+struct NtruScheme {
+    const reference::Ntru ntru;
+    reference::Ntru::Keys keypair(const Text& coins) const { return ntru.keypair(coins).value(); }
+    auto encapsulate(const Text& coins, const Text& key) const {
+        return ntru.encapsulate(coins, key);
+    }
+    Text decapsulate(const Text& text, const Text& key) const {
+        return ntru.decapsulate(text, key);
+    }
+    static void make_valid(const KemSet& set, Text& key) {
+        key.back() &= static_cast<uint8_t>(0xff >> set.ntru->spare_bits());
+    }
+};
+struct MlKemScheme {
+    const reference::MlKem mlkem;
+    auto keypair(const Text& coins) const { return mlkem.keypair(coins); }
+    auto encapsulate(const Text& coins, const Text& key) const {
+        return mlkem.encapsulate(coins, key);
+    }
+    Text decapsulate(const Text& text, const Text& key) const {
+        return mlkem.decapsulate(text, key);
+    }
+    // Clears bit 11 of each coefficient.
+    static void make_valid(const KemSet&, Text& key) {
+        for (size_t i = 0; i + 32 < key.size(); i += 3) key[i + 1] &= 0xf7, key[i + 2] &= 0x7f;
+    }
+};
+
 // Reference outputs for the inputs of the self-test.
+template <class Scheme>
 class Expected {
 public:
-    explicit Expected(const warpseal::kem::Params& set) : set_(set), reference_ntru_(set.name) {}
+    Expected(const KemSet& set, Scheme scheme) : set_(set), scheme_(std::move(scheme)) {}
 
     Text keypairs() {
         const Text coins =
             input(set_, KemOperation::keypair, KemTestInput::coins, items * set_.keypair_coins());
         for (size_t i = 0; i < items; ++i) {
-            const auto keys =
-                reference_ntru_.keypair(tests::slice(coins, i, set_.keypair_coins())).value();
+            const auto keys = scheme_.keypair(tests::slice(coins, i, set_.keypair_coins()));
             tests::append(publics_, keys.public_key);
             tests::append(secrets_, keys.secret_key);
         }
@@ -41,18 +71,22 @@ public:
         ciphertexts_.clear();
         for (size_t i = 0; i < items; ++i) {
             const auto sent =
-                reference_ntru_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()),
-                                            tests::slice(publics, i, set_.public_key_bytes()));
+                scheme_.encapsulate(tests::slice(coins, i, set_.encapsulation_coins()),
+                                    tests::slice(publics, i, set_.public_key_bytes()));
             tests::append(ciphertexts_, sent.ciphertext);
             tests::append(secrets, sent.secret);
         }
         return joined(ciphertexts_, secrets);
     }
     Text any_public_keys() const {
-        Text out = input(set_, KemOperation::encapsulate, KemTestInput::public_keys,
-                         items * set_.public_key_bytes());
-        for (size_t i = 1; i <= items; ++i)
-            out[i * set_.public_key_bytes() - 1] &= static_cast<uint8_t>(0xff >> set_.spare_bits());
+        const Text all = input(set_, KemOperation::encapsulate, KemTestInput::public_keys,
+                               items * set_.public_key_bytes());
+        Text out;
+        for (size_t i = 0; i < items; ++i) {
+            Text key = tests::slice(all, i, set_.public_key_bytes());
+            Scheme::make_valid(set_, key);
+            tests::append(out, key);
+        }
         return out;
     }
     Text decapsulations() {
@@ -61,7 +95,7 @@ public:
         for (size_t i = 0; i < items; ++i) {
             Text ciphertext = tests::slice(ciphertexts_, i, set_.ciphertext_bytes());
             if (i % 2 == 1) ciphertext[5 * i] ^= 1;
-            tests::append(out, reference_ntru_.decapsulate(
+            tests::append(out, scheme_.decapsulate(
                                    ciphertext, tests::slice(secrets_, i, set_.secret_key_bytes())));
         }
         return out;
@@ -74,24 +108,31 @@ private:
         tests::append(out, b);
         return out;
     }
-    const warpseal::kem::Params& set_;
-    const reference::Ntru reference_ntru_;
+    const KemSet& set_;
+    const Scheme scheme_;
     Text publics_, secrets_, ciphertexts_;
 };
 
+template <class Scheme>
+void compare(const KemSet& set, Scheme scheme) {
+    Expected<Scheme> expected(set, std::move(scheme));
+    const Text outputs[] = {expected.keypairs(),
+                            expected.encapsulations(expected.any_public_keys()),
+                            expected.decapsulations()};
+    const warpseal::KemReferenceDigest* answer = warpseal::kem_reference_digest(set.name);
+    ASSERT_NE(answer, nullptr) << set.name;
+    for (int i = 0; i < warpseal::kem_operation_count; ++i)
+        EXPECT_EQ(Text(answer->digest[i], answer->digest[i] + 16),
+                  reference::shake256(outputs[i], 16))
+            << set.name << ", operation " << i;
+}
+
 TEST(KemSelfTest, OutputsEqualTheReference) {
-    for (const warpseal::kem::Params* set : warpseal::kem::sets) {
-        Expected expected(*set);
-        const Text outputs[] = {expected.keypairs(),
-                                expected.encapsulations(expected.any_public_keys()),
-                                expected.decapsulations()};
-        const warpseal::KemReferenceDigest* answer = warpseal::kem_reference_digest(set->name);
-        ASSERT_NE(answer, nullptr) << set->name;
-        for (int i = 0; i < warpseal::kem_operation_count; ++i)
-            EXPECT_EQ(Text(answer->digest[i], answer->digest[i] + 16),
-                      reference::shake256(outputs[i], 16))
-                << set->name << ", operation " << i;
-    }
+    for (const KemSet& set : warpseal::kem_sets)
+        if (set.ntru != nullptr)
+            compare(set, NtruScheme{reference::Ntru(set.name)});
+        else
+            compare(set, MlKemScheme{reference::MlKem(set.name)});
 }
 
 // One wrong bit in one output of any item, or a good item reported as bad, closes the target.
@@ -123,12 +164,12 @@ struct Broken {
 };
 
 TEST(KemSelfTest, ClosesABrokenTarget) {
-    for (const warpseal::kem::Params* set :
-         {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss701}) {
-        const CpuKem& intact = *warpseal::cpu_kem(warpseal::Target::portable, set->name);
+    for (const char* name : {"ntruhps2048509", "ntruhrss701", "ml-kem-512", "ml-kem-768"}) {
+        const KemSet& set = tests::kem_set_of(name);
+        const CpuKem& intact = *warpseal::cpu_kem(warpseal::Target::portable, name);
         for (const auto operation :
              {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
-            ASSERT_EQ(warpseal::test_kem(intact, operation), WARPSEAL_OK);
+            ASSERT_EQ(warpseal::test_kem(set, intact, operation), WARPSEAL_OK);
             for (uint64_t item = 0; item < warpseal::kem_self_test_items; item += 4)
                 for (int output = 0; output < 4; ++output) {
                     CpuKem broken = intact;
@@ -137,8 +178,8 @@ TEST(KemSelfTest, ClosesABrokenTarget) {
                     Broken::item = item;
                     Broken::output = output;
                     broken.run[static_cast<int>(operation)] = Broken::run;
-                    EXPECT_EQ(warpseal::test_kem(broken, operation), WARPSEAL_SELF_TEST_FAILED)
-                        << set->name << " output " << output;
+                    EXPECT_EQ(warpseal::test_kem(set, broken, operation), WARPSEAL_SELF_TEST_FAILED)
+                        << name << " output " << output;
                 }
         }
     }

@@ -1,5 +1,5 @@
-// NTRU through the backend interface (backends/kem_backend.h): each set on each target of this
-// machine, one test for each pair.
+// Key encapsulation through the backend interface (backends/kem_backend.h): each set on each target
+// of this machine, one test for each pair.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backends/gpu_backend.h"
+#include "backends/kem_catalogue.h"
 #include "guard.h"
 #include "reference/ntru.h"
 #include "stack_use.h"
@@ -36,8 +37,22 @@ inline std::vector<TestCase> test_cases() {
             out.push_back({set->name, target});
     return out;
 }
+// ML-KEM, on the targets that have it.
+inline std::vector<TestCase> mlkem_test_cases() {
+    std::vector<TestCase> out;
+    for (const warpseal::kem::MlKemParams* set : warpseal::kem::mlkem_sets)
+        for (const char* target : {"portable", "avx2", "vaes512"})
+            out.push_back({set->name, target});
+    return out;
+}
+inline const warpseal::KemSet& kem_set_of(const std::string& name) {
+    return warpseal::kem_sets[warpseal::kem_set_number(name)];
+}
+// Test names take no hyphens.
 inline std::string name_of(const testing::TestParamInfo<TestCase>& info) {
-    return info.param.set + "_" + info.param.target;
+    std::string name = info.param.set + "_" + info.param.target;
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
 }
 
 inline Text slice(const Text& from, size_t i, size_t bytes) {
@@ -68,9 +83,11 @@ struct Encapsulated {
 // One set on one target. Items are contiguous.
 class Backend {
 public:
-    explicit Backend(const warpseal::kem::Params& params) : params_(params) {}
+    explicit Backend(const warpseal::KemSet& set) : set_(set) {}
     virtual ~Backend() = default;
-    const warpseal::kem::Params& params() const { return params_; }
+    const warpseal::KemSet& sizes() const { return set_; }
+    // Of NTRU.
+    const warpseal::kem::Params& params() const { return *set_.ntru; }
     // Returns null on a GPU.
     virtual const warpseal::CpuKem* cpu() const { return nullptr; }
     // Returns the number of items computed together.
@@ -87,22 +104,22 @@ public:
         warpseal_kem_batch out{};
         out.struct_bytes = sizeof out;
         out.count = count;
-        out.public_key_stride = params().public_key_bytes();
-        out.secret_key_stride = params().secret_key_bytes();
-        out.ciphertext_stride = params().ciphertext_bytes();
+        out.public_key_stride = sizes().public_key_bytes();
+        out.secret_key_stride = sizes().secret_key_bytes();
+        out.ciphertext_stride = sizes().ciphertext_bytes();
         out.shared_secret_stride = 32;
         return out;
     }
 
     Keys keypairs(const Text& coins) const {
-        const uint64_t count = coins.size() / params().keypair_coins();
-        Keys out{Text(count * params().public_key_bytes()),
-                 Text(count * params().secret_key_bytes()), std::vector<int32_t>(count, -1)};
+        const uint64_t count = coins.size() / sizes().keypair_coins();
+        Keys out{Text(count * sizes().public_key_bytes()), Text(count * sizes().secret_key_bytes()),
+                 std::vector<int32_t>(count, -1)};
         warpseal_kem_batch all = batch(count);
         all.public_keys = out.publics.data();
         all.secret_keys = out.secrets.data();
         all.coins = coins.data();
-        all.coins_stride = params().keypair_coins();
+        all.coins_stride = sizes().keypair_coins();
         all.statuses = out.statuses.data();
         out.failed = run(KemOperation::keypair, all);
         return out;
@@ -110,47 +127,58 @@ public:
 
     // Takes one public key for all items, or one each.
     Encapsulated encapsulate(const Text& coins, const Text& public_keys) const {
-        const uint64_t count = coins.size() / params().encapsulation_coins();
-        Encapsulated out{Text(count * params().ciphertext_bytes()), Text(count * 32),
+        const uint64_t count = coins.size() / sizes().encapsulation_coins();
+        Encapsulated out{Text(count * sizes().ciphertext_bytes()), Text(count * 32),
                          std::vector<int32_t>(count, -1)};
         Text keys = public_keys;
         warpseal_kem_batch all = batch(count);
         all.public_keys = keys.data();
-        if (keys.size() == params().public_key_bytes()) all.public_key_stride = 0;
+        if (keys.size() == sizes().public_key_bytes()) all.public_key_stride = 0;
         all.ciphertexts = out.ciphertexts.data();
         all.shared_secrets = out.secrets.data();
         all.coins = coins.data();
-        all.coins_stride = params().encapsulation_coins();
+        all.coins_stride = sizes().encapsulation_coins();
         all.statuses = out.statuses.data();
         out.failed = run(KemOperation::encapsulate, all);
         return out;
     }
 
-    // Takes one secret key for all items, or one each.
-    Text decapsulate(const Text& ciphertexts, const Text& secret_keys) const {
-        const uint64_t count = ciphertexts.size() / params().ciphertext_bytes();
+    // Takes one secret key for all items, or one each. Every item succeeds, unless the caller takes
+    // the statuses.
+    Text decapsulate(const Text& ciphertexts, const Text& secret_keys,
+                     std::vector<int32_t>* refused = nullptr) const {
+        const uint64_t count = ciphertexts.size() / sizes().ciphertext_bytes();
         Text secrets(count * 32), texts = ciphertexts, keys = secret_keys;
         std::vector<int32_t> statuses(count, -1);
         warpseal_kem_batch all = batch(count);
         all.secret_keys = keys.data();
-        if (keys.size() == params().secret_key_bytes()) all.secret_key_stride = 0;
+        if (keys.size() == sizes().secret_key_bytes()) all.secret_key_stride = 0;
         all.ciphertexts = texts.data();
         all.shared_secrets = secrets.data();
         all.statuses = statuses.data();
-        EXPECT_EQ(run(KemOperation::decapsulate, all), 0u);
-        EXPECT_EQ(statuses, std::vector<int32_t>(count, WARPSEAL_OK));
+        const uint64_t failed = run(KemOperation::decapsulate, all);
+        if (refused == nullptr) {
+            EXPECT_EQ(failed, 0u);
+            EXPECT_EQ(statuses, std::vector<int32_t>(count, WARPSEAL_OK));
+        } else {
+            EXPECT_EQ(failed, static_cast<uint64_t>(
+                                  std::count(statuses.begin(), statuses.end(),
+                                             static_cast<int32_t>(WARPSEAL_INVALID_ARGUMENT))));
+            *refused = statuses;
+        }
         EXPECT_EQ(texts, ciphertexts);
         EXPECT_EQ(keys, secret_keys);
         return secrets;
     }
 
 private:
-    const warpseal::kem::Params& params_;
+    const warpseal::KemSet& set_;
 };
 
 class CpuBackend : public Backend {
 public:
-    explicit CpuBackend(const warpseal::CpuKem& kem) : Backend(*kem.params), kem_(kem) {}
+    CpuBackend(const warpseal::KemSet& set, const warpseal::CpuKem& kem)
+        : Backend(set), kem_(kem) {}
     const warpseal::CpuKem* cpu() const override { return &kem_; }
     uint32_t group(KemOperation operation) const override {
         return kem_.group[static_cast<int>(operation)];
@@ -204,7 +232,8 @@ private:
 // On the first GPU, on copies of the batch's arrays.
 class GpuBackend : public Backend {
 public:
-    explicit GpuBackend(const warpseal::CudaKem& kem) : Backend(*kem.params), kem_(kem) {}
+    GpuBackend(const warpseal::KemSet& set, const warpseal::CudaKem& kem)
+        : Backend(set), kem_(kem) {}
     uint32_t group(KemOperation operation) const override {
         return operation == KemOperation::keypair ? 16 : 32;
     }
@@ -219,12 +248,10 @@ public:
                 return Text(array + first * stride, array + (first + count - 1) * stride + bytes);
             };
             const auto publics = [&] {
-                return keys(batch.public_keys, params().public_key_bytes(),
-                            batch.public_key_stride);
+                return keys(batch.public_keys, sizes().public_key_bytes(), batch.public_key_stride);
             };
             const auto secrets = [&] {
-                return keys(batch.secret_keys, params().secret_key_bytes(),
-                            batch.secret_key_stride);
+                return keys(batch.secret_keys, sizes().secret_key_bytes(), batch.secret_key_stride);
             };
             const Text in_groups = publics(), secrets_in_groups = secrets();
             EXPECT_EQ(once(operation, batch, first, count, count), failed);
@@ -241,7 +268,7 @@ private:
         const bool keypair = operation == KemOperation::keypair,
                    encapsulate = operation == KemOperation::encapsulate;
         const size_t coins_bytes =
-            keypair ? params().keypair_coins() : params().encapsulation_coins();
+            keypair ? sizes().keypair_coins() : sizes().encapsulation_coins();
         const auto extent = [&](bool used, size_t bytes, uint64_t stride) {
             return used && count > 0 ? static_cast<size_t>((count - 1) * stride + bytes) : 0;
         };
@@ -254,11 +281,11 @@ private:
                 *ss = const_cast<uint8_t*>(at(batch.shared_secrets, batch.shared_secret_stride));
         const bool decapsulate = !keypair && !encapsulate;
         const DeviceCopy publics(
-            pk, extent(!decapsulate, params().public_key_bytes(), batch.public_key_stride));
+            pk, extent(!decapsulate, sizes().public_key_bytes(), batch.public_key_stride));
         const DeviceCopy secrets(
-            sk, extent(!encapsulate, params().secret_key_bytes(), batch.secret_key_stride));
+            sk, extent(!encapsulate, sizes().secret_key_bytes(), batch.secret_key_stride));
         const DeviceCopy ciphertexts(
-            ct, extent(!keypair, params().ciphertext_bytes(), batch.ciphertext_stride));
+            ct, extent(!keypair, sizes().ciphertext_bytes(), batch.ciphertext_stride));
         const DeviceCopy shared(ss, extent(!keypair, 32, batch.shared_secret_stride));
         const DeviceCopy coins(at(batch.coins, batch.coins_stride),
                                extent(!decapsulate, coins_bytes, batch.coins_stride));
@@ -303,14 +330,14 @@ protected:
             if (GetParam().target == "cuda") {
                 const warpseal::CudaKem* kem = warpseal::cuda_kem(GetParam().set.c_str());
                 ASSERT_NE(kem, nullptr);
-                backend_ = std::make_unique<GpuBackend>(*kem);
+                backend_ = std::make_unique<GpuBackend>(kem_set_of(set()), *kem);
                 return;
             }
             const auto target = static_cast<warpseal::Target>(i);
             const warpseal::CpuKem* kem = warpseal::cpu_kem(target, GetParam().set.c_str());
             if (kem == nullptr || !warpseal::cpu_has_kem(target))
-                GTEST_SKIP() << "NOT RUN: no NTRU on " << all[i].name << " here";
-            backend_ = std::make_unique<CpuBackend>(*kem);
+                GTEST_SKIP() << "NOT RUN: no key encapsulation on " << all[i].name << " here";
+            backend_ = std::make_unique<CpuBackend>(kem_set_of(set()), *kem);
             return;
         }
         FAIL() << "no target " << GetParam().target;

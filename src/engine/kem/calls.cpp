@@ -22,6 +22,7 @@ private:
 };
 
 bool uses_gpus(Engine::Impl& impl, int set, KemOperation operation, uint64_t count, KemSide side) {
+    if (!kem_sets[set].has_cuda()) return false;
     if (impl.cuda_only || side == KemSide::automatic) return gpu_pays(impl, set, operation, count);
     return side == KemSide::gpus && impl.cuda_allowed && impl.gpus.possible();
 }
@@ -31,9 +32,10 @@ bool uses_gpus(Engine::Impl& impl, int set, KemOperation operation, uint64_t cou
 warpseal_status Engine::kem(KemOperation operation, const char* set,
                             const warpseal_kem_batch& batch, RandomSource random, KemSide side) {
     Impl& impl = *impl_;
-    const int number = set_number(set);
-    if (number < 0) return WARPSEAL_UNSUPPORTED;
-    warpseal_status status = check_kem(*kem::sets[number], operation, batch);
+    int number;
+    warpseal_status status = find_set(impl, set, number);
+    if (status != WARPSEAL_OK) return status;
+    status = check_kem(kem_sets[number], operation, batch);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     const bool draws = operation != KemOperation::decapsulate && batch.coins == nullptr;
     KemGpus gpus;

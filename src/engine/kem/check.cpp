@@ -70,7 +70,7 @@ private:
 
 }  // namespace
 
-warpseal_status check_kem(const kem::Params& set, KemOperation operation,
+warpseal_status check_kem(const KemSet& set, KemOperation operation,
                           const warpseal_kem_batch& batch) {
     if (batch.reserved != 0) return refuse("batch.reserved is not 0");
     if (batch.count == 0) return WARPSEAL_OK;
@@ -87,7 +87,7 @@ warpseal_status check_kem(const kem::Params& set, KemOperation operation,
         arrays.add("ciphertexts", batch.ciphertexts, batch.ciphertext_stride,
                    set.ciphertext_bytes(), !decapsulate);
         arrays.add("shared_secrets", batch.shared_secrets, batch.shared_secret_stride,
-                   kem::Params::shared_secret_bytes, true);
+                   KemSet::shared_secret_bytes, true);
     }
     if (!decapsulate && batch.coins != nullptr)
         arrays.add("coins", batch.coins, batch.coins_stride,
@@ -98,8 +98,8 @@ warpseal_status check_kem(const kem::Params& set, KemOperation operation,
     return arrays.check(batch.count);
 }
 
-warpseal_status check_kem_acquire(const kem::Params& set, uint64_t count,
-                                  const PooledPublics& publics, const uint64_t* handles) {
+warpseal_status check_kem_acquire(const KemSet& set, uint64_t count, const PooledPublics& publics,
+                                  const uint64_t* handles) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
     arrays.add("public_keys", publics.at, publics.stride, set.public_key_bytes(), true);
@@ -107,7 +107,7 @@ warpseal_status check_kem_acquire(const kem::Params& set, uint64_t count,
     return arrays.check(count);
 }
 
-warpseal_status check_kem_handles(const kem::Params& set, uint64_t count, const uint64_t* handles,
+warpseal_status check_kem_handles(const KemSet& set, uint64_t count, const uint64_t* handles,
                                   const PooledTexts& texts) {
     if (count == 0) return WARPSEAL_OK;
     Arrays arrays;
@@ -115,7 +115,7 @@ warpseal_status check_kem_handles(const kem::Params& set, uint64_t count, const 
     arrays.add("ciphertexts", texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(),
                false);
     arrays.add("shared_secrets", texts.shared_secrets, texts.shared_secret_stride,
-               kem::Params::shared_secret_bytes, true);
+               KemSet::shared_secret_bytes, true);
     if (texts.statuses != nullptr)
         arrays.add("statuses", texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses,
                    true);

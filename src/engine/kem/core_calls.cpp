@@ -55,9 +55,9 @@ struct Split {
         const uint64_t group = kem.group[static_cast<int>(operation)];
         const bool keypair = operation == KemOperation::keypair;
         const uint64_t fewest = keypair ? 8 : 16,
-                       most = keypair ? group : std::max(fewest, 2 * group);
+                       most = std::max(fewest, keypair ? group : 2 * group);
         const uint64_t even = (count + threads - 1) / threads;
-        job_items = std::clamp(even, std::min(fewest, most), most);
+        job_items = std::clamp(even, fewest, most);
         if (job_items > group) job_items = (job_items + group - 1) / group * group;
         step_items = std::min(job_items, std::max<uint64_t>(group, 8));
         jobs = (count + job_items - 1) / job_items;
@@ -67,9 +67,10 @@ struct Split {
 // The CPU's items of a call whose arguments and path are settled.
 class KemCall {
 public:
-    KemCall(Engine::Impl& impl, const CpuKem& kem, KemOperation operation,
+    KemCall(Engine::Impl& impl, const KemSet& set, const CpuKem& kem, KemOperation operation,
             const warpseal_kem_batch& batch, KemRange range)
         : impl_(impl),
+          set_(set),
           kem_(kem),
           operation_(operation),
           batch_(batch),
@@ -78,7 +79,7 @@ public:
 
     // aes, seed: null if no coins are drawn. Adds the number of items without a result to `failed`.
     warpseal_status run(const CpuCipher* aes, const uint8_t* seed, uint64_t& failed) {
-        const size_t stride = aes == nullptr ? 0 : drawn_coins_stride(*kem_.params, operation_);
+        const size_t stride = aes == nullptr ? 0 : drawn_coins_stride(set_, operation_);
         const auto whole = [](size_t bytes) { return (bytes + 63) / 64 * 64; };
         const size_t work_bytes = whole(kem_.work_bytes(operation_, split_.step_items)),
                      coins_bytes = whole(stride * split_.step_items);
@@ -152,6 +153,7 @@ private:
     }
 
     Engine::Impl& impl_;
+    const KemSet& set_;
     const CpuKem& kem_;
     const KemOperation operation_;
     const warpseal_kem_batch& batch_;
@@ -165,6 +167,7 @@ private:
 
 warpseal_status kem_cores(Engine::Impl& impl, int set, KemOperation operation, bool draws,
                           KemCores& out) {
+    out.set = &kem_sets[set];
     const warpseal_status status = tested_kem(impl, set, operation, out.kem);
     return status == WARPSEAL_OK && draws ? tested_coins(impl, out.aes) : status;
 }
@@ -172,7 +175,8 @@ warpseal_status kem_cores(Engine::Impl& impl, int set, KemOperation operation, b
 warpseal_status kem_on_cores(Engine::Impl& impl, const KemCores& cores, KemOperation operation,
                              const warpseal_kem_batch& batch, KemRange range, const uint8_t* seed,
                              uint64_t& failed) {
-    return KemCall(impl, *cores.kem, operation, batch, range).run(cores.aes, seed, failed);
+    return KemCall(impl, *cores.set, *cores.kem, operation, batch, range)
+        .run(cores.aes, seed, failed);
 }
 
 }  // namespace warpseal

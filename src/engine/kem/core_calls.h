@@ -7,6 +7,7 @@ namespace warpseal {
 
 // Implementation of a call on the CPU. aes: for drawn coins; null if there are none.
 struct KemCores {
+    const KemSet* set = nullptr;
     const CpuKem* kem = nullptr;
     const CpuCipher* aes = nullptr;
 };

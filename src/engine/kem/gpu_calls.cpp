@@ -68,9 +68,11 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
                                    const warpseal_kem_batch& batch, RandomSource random,
                                    void* stream) {
     Impl& impl = *impl_;
-    const int number = set_number(set);
-    if (number < 0) return WARPSEAL_UNSUPPORTED;
-    warpseal_status status = check_kem(*kem::sets[number], operation, batch);
+    int number;
+    warpseal_status status = find_set(impl, set, number);
+    if (status != WARPSEAL_OK) return status;
+    if (!kem_sets[number].has_cuda()) return WARPSEAL_UNSUPPORTED;
+    status = check_kem(kem_sets[number], operation, batch);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
     // A misaligned write would make the GPU unusable.
     if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0)

@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "backends/kem_backend.h"
+#include "backends/kem_catalogue.h"
 #include "engine/kem/throughput.h"
 #include "engine/targets.h"
 #include "platform/workspace.h"
@@ -25,11 +25,11 @@ struct KemImpl {
     bool (*const cpu_has_kem)(Target);
     Workspaces workspaces;
     // Selected CPU target, or -1 before the selection. Lets small calls skip it.
-    std::atomic<int8_t> chosen[kem::set_count][kem_operation_count];
+    std::atomic<int8_t> chosen[kem_set_count][kem_operation_count];
     std::atomic<int8_t> chosen_for_coins{-1};  // AES-256
     // Bit masks of the engine's GPUs whose path passed its self-test, for host memory and for
     // device memory. gpu_coins_tested: AES-256 for coins.
-    std::atomic<uint32_t> gpu_tested[2][kem::set_count][kem_operation_count] = {};
+    std::atomic<uint32_t> gpu_tested[2][kem_set_count][kem_operation_count] = {};
     std::atomic<uint32_t> gpu_coins_tested[2] = {};
     KemThroughput throughput;
     // Minimum items per GPU; fewer are not worth a thread. Tests lower it.

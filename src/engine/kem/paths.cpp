@@ -1,10 +1,10 @@
 // Selection and self-test of the paths of key encapsulation.
 #include "engine/kem/paths.h"
 
-#include <cstring>
 #include <string>
 
 #include "engine/kem/self_test.h"
+#include "engine/refusal.h"
 
 namespace warpseal {
 namespace {
@@ -22,10 +22,14 @@ void say_closed(const Engine::Impl& impl, Target target, const char* set, KemOpe
 
 }  // namespace
 
-int set_number(const char* name) {
-    for (int i = 0; i < kem::set_count; ++i)
-        if (std::strcmp(kem::sets[i]->name, name) == 0) return i;
-    return -1;
+warpseal_status find_set(const Engine::Impl& impl, const char* name, int& number) {
+    number = kem_set_number(name);
+    if (number < 0)
+        return refuse_as(WARPSEAL_UNSUPPORTED,
+                         "set is %.40s: there is none; warpseal_kem_at lists them", name);
+    if (kem_sets[number].has_cuda() || !impl.cuda_only) return WARPSEAL_OK;
+    return refuse_as(WARPSEAL_UNSUPPORTED,
+                     "set is %s: it has no GPU code; give an engine with cores", name);
 }
 
 // If none of the engine's targets implements the set, a lower target that runs on the same machines
@@ -33,7 +37,7 @@ int set_number(const char* name) {
 warpseal_status tested_kem(Engine::Impl& impl, int set, KemOperation operation,
                            const CpuKem*& out) {
     std::atomic<int8_t>& chosen = impl.kem.chosen[set][static_cast<int>(operation)];
-    const char* name = kem::sets[set]->name;
+    const char* name = kem_sets[set].name;
     if (const int8_t known = chosen.load(std::memory_order_acquire); known >= 0) {
         out = impl.kem.cpu_kem(static_cast<Target>(known), name);
         return WARPSEAL_OK;
@@ -58,7 +62,7 @@ warpseal_status tested_kem(Engine::Impl& impl, int set, KemOperation operation,
                                 WARPSEAL_ECB,
                                 Direction::encrypt};
             status = self_test_result(
-                path, [&] { return test_kem(*candidate, operation); }, &failed_now);
+                path, [&] { return test_kem(kem_sets[set], *candidate, operation); }, &failed_now);
             if (failed_now) say_closed(impl, target, name, operation);
             if (status == WARPSEAL_SELF_TEST_FAILED) continue;
             if (status != WARPSEAL_OK) return status;
@@ -86,10 +90,11 @@ warpseal_status tested_coins(Engine::Impl& impl, const CpuCipher*& out) {
 
 warpseal_status test_kem_gpu(Engine::Impl& impl, int set, KemOperation operation, Path path,
                              unsigned number, const CudaKem*& out) {
+    if (!kem_sets[set].has_cuda()) return WARPSEAL_NO_DEVICE;
     Gpu& gpu = impl.gpus[number];
     warpseal_status status = number == 0 ? impl.gpus.open() : gpu.open();
     if (status != WARPSEAL_OK) return status;
-    out = gpu.backend().kem(kem::sets[set]->name);
+    out = gpu.backend().kem(kem_sets[set].name);
     if (out == nullptr) return WARPSEAL_NO_DEVICE;
     const bool device_memory = path == Path::gpu_device_memory;
     std::atomic<uint32_t>& tested =
@@ -103,11 +108,13 @@ warpseal_status test_kem_gpu(Engine::Impl& impl, int set, KemOperation operation
                         WARPSEAL_ECB,
                         Direction::encrypt};
     const auto test = [&] {
-        return device_memory ? test_kem_device_memory(gpu.backend(), gpu.device(), *out, operation)
-                             : test_kem_through_gpu(gpu.backend(), gpu.device(), *out, operation);
+        return device_memory ? test_kem_device_memory(gpu.backend(), gpu.device(), kem_sets[set],
+                                                      *out, operation)
+                             : test_kem_through_gpu(gpu.backend(), gpu.device(), kem_sets[set],
+                                                    *out, operation);
     };
     status = self_test_result(name, test, &failed_now);
-    if (failed_now) say_closed(impl, Target::cuda, kem::sets[set]->name, operation);
+    if (failed_now) say_closed(impl, Target::cuda, kem_sets[set].name, operation);
     if (status == WARPSEAL_OK) tested.fetch_or(1u << number, std::memory_order_acq_rel);
     if (status != WARPSEAL_OK && status != WARPSEAL_SELF_TEST_FAILED) gpu.failed(status);
     return status;

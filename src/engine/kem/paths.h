@@ -5,11 +5,12 @@
 
 namespace warpseal {
 
-// Returns the index in kem::sets, or -1 if there is no set of that name.
-int set_number(const char* name);
+// Finds the index in kem_sets. WARPSEAL_UNSUPPORTED: there is no set of that name, or the engine
+// has GPUs alone and the set has no device code.
+warpseal_status find_set(const Engine::Impl& impl, const char* name, int& number);
 
 // Select the best CPU target that passes the self-test of an operation of the set with that index
-// in kem::sets, or of AES-256 for coins. Missing self-tests run first.
+// in kem_sets, or of AES-256 for coins. Missing self-tests run first.
 warpseal_status tested_kem(Engine::Impl& impl, int set, KemOperation operation, const CpuKem*& out);
 warpseal_status tested_coins(Engine::Impl& impl, const CpuCipher*& out);
 

@@ -1,4 +1,5 @@
-// Known-answer tests of NTRU by digest: SHAKE256 generates the inputs and hashes the outputs.
+// Known-answer tests of key encapsulation by digest: SHAKE256 generates the inputs and hashes the
+// outputs.
 #include "engine/kem/self_test.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ void shake256(const Text& message, uint8_t* out, size_t bytes) {
 // Inputs and outputs of all operations of the test in one contiguous block of memory.
 class Items {
 public:
-    explicit Items(const kem::Params& set)
+    explicit Items(const KemSet& set)
         : set_(set),
           publics_(reserve(set.public_key_bytes())),
           secrets_(reserve(set.secret_key_bytes())),
@@ -62,13 +63,20 @@ public:
         kem_self_test_input(set_, operation, KemTestInput::coins, &memory[coins_],
                             kem_self_test_items * coins_bytes(set_, operation));
     }
-    // Generates arbitrary public keys: encapsulation accepts any.
+    // Generates arbitrary public keys. Encapsulation accepts any of NTRU without spare bits, and
+    // any of ML-KEM with coefficients below 2^11.
     void put_public_keys() {
         const size_t bytes = set_.public_key_bytes();
         kem_self_test_input(set_, KemOperation::encapsulate, KemTestInput::public_keys,
                             &memory[publics_], kem_self_test_items * bytes);
-        for (uint64_t i = 1; i <= kem_self_test_items; ++i)
-            memory[publics_ + i * bytes - 1] &= static_cast<uint8_t>(0xff >> set_.spare_bits());
+        for (uint64_t i = 0; i < kem_self_test_items; ++i) {
+            uint8_t* const key = &memory[publics_ + i * bytes];
+            if (set_.ntru != nullptr)
+                key[bytes - 1] &= static_cast<uint8_t>(0xff >> set_.ntru->spare_bits());
+            else
+                for (size_t j = 0; j < set_.mlkem->vector_bytes(); j += 3)
+                    key[j + 1] &= 0xf7, key[j + 2] &= 0x7f;
+        }
     }
     void spoil_every_other_ciphertext() {
         for (uint64_t i = 1; i < kem_self_test_items; i += 2)
@@ -95,7 +103,7 @@ private:
         return begin;
     }
 
-    const kem::Params& set_;
+    const KemSet& set_;
     const size_t publics_, secrets_, ciphertexts_, sent_, received_, coins_, statuses_;
 };
 
@@ -119,7 +127,7 @@ warpseal_status run_test(KemOperation operation, Items& items, const Run& run) {
     return run(operation, items);
 }
 
-warpseal_status test(const kem::Params& set, KemOperation operation, const Run& run) {
+warpseal_status test(const KemSet& set, KemOperation operation, const Run& run) {
     const KemReferenceDigest* expected = kem_reference_digest(set.name);
     if (expected == nullptr) return WARPSEAL_SELF_TEST_FAILED;
     Items items(set);
@@ -175,6 +183,27 @@ constexpr KemReferenceDigest reference_digests[] = {
        0x2c},
       {0x44, 0x66, 0x54, 0x9c, 0x6e, 0x78, 0xdf, 0xfe, 0x65, 0xe2, 0x9f, 0x4d, 0x55, 0x6e, 0xb4,
        0xd2}}},
+    {"ml-kem-512",
+     {{0xdd, 0x65, 0x5e, 0x90, 0xb4, 0x38, 0x3f, 0x3a, 0x58, 0x9f, 0x70, 0xd8, 0x85, 0x51, 0x88,
+       0x99},
+      {0xf6, 0x3e, 0xbe, 0x02, 0x7b, 0x87, 0x1d, 0x94, 0xeb, 0x03, 0x36, 0xc2, 0x34, 0x44, 0x66,
+       0xab},
+      {0xd5, 0x92, 0xe7, 0x07, 0x97, 0x26, 0xc8, 0x44, 0x78, 0xc6, 0x3d, 0x61, 0x17, 0xe5, 0x4f,
+       0xd9}}},
+    {"ml-kem-768",
+     {{0x2d, 0xa3, 0x20, 0xc4, 0xab, 0x08, 0x28, 0x3a, 0xa9, 0x70, 0x1b, 0xe7, 0x0b, 0x87, 0xb1,
+       0xa3},
+      {0xeb, 0x98, 0x91, 0x8a, 0x3a, 0xf9, 0x9e, 0x48, 0x78, 0x27, 0x38, 0xbe, 0x8e, 0x5e, 0x53,
+       0xfb},
+      {0x24, 0x85, 0x40, 0x76, 0x04, 0x0e, 0x63, 0xdf, 0xe3, 0x2f, 0x6f, 0x04, 0x27, 0x5e, 0x6d,
+       0xc5}}},
+    {"ml-kem-1024",
+     {{0x79, 0x0e, 0x2e, 0xa0, 0xe3, 0x1f, 0x18, 0x43, 0x45, 0xf9, 0xc4, 0x0b, 0x44, 0xa3, 0xdc,
+       0x7a},
+      {0xab, 0xbc, 0x0e, 0x78, 0x47, 0x43, 0xc5, 0xa7, 0x9c, 0x15, 0x6e, 0x00, 0xf9, 0x86, 0xa6,
+       0x28},
+      {0xee, 0xfb, 0x07, 0xd5, 0x38, 0x8f, 0xba, 0x85, 0x70, 0xaa, 0x7d, 0xb0, 0xcd, 0x33, 0x5e,
+       0xab}}},
 };
 
 }  // namespace
@@ -185,22 +214,22 @@ const KemReferenceDigest* kem_reference_digest(const char* set) {
     return nullptr;
 }
 
-void kem_self_test_input(const kem::Params& set, KemOperation operation, KemTestInput what,
-                         uint8_t* out, size_t bytes) {
+void kem_self_test_input(const KemSet& set, KemOperation operation, KemTestInput what, uint8_t* out,
+                         size_t bytes) {
     Text label(set.name, set.name + std::strlen(set.name));
     label.push_back(static_cast<uint8_t>(operation));
     label.push_back(static_cast<uint8_t>(what));
     shake256(label, out, bytes);
 }
 
-warpseal_status test_kem(const CpuKem& test_case, KemOperation operation) {
+warpseal_status test_kem(const KemSet& set, const CpuKem& test_case, KemOperation operation) {
     size_t work_bytes = 0;
     for (int i = 0; i < kem_operation_count; ++i)
         work_bytes = std::max(
             work_bytes, test_case.work_bytes(static_cast<KemOperation>(i), kem_self_test_items));
     SecretMemory work;
     if (!work.allocate(work_bytes)) return WARPSEAL_OUT_OF_MEMORY;
-    return test(*test_case.params, operation, [&](KemOperation step, Items& items) {
+    return test(set, operation, [&](KemOperation step, Items& items) {
         const warpseal_kem_batch batch = items.at(items.memory.data(), step);
         const bool done =
             test_case.run[static_cast<int>(step)](batch, 0, batch.count, work.data()) == 0;
@@ -210,10 +239,9 @@ warpseal_status test_kem(const CpuKem& test_case, KemOperation operation) {
 
 // Tests a GPU with few items in flight and, where that selects other kernels, with very many.
 template <class Call>
-warpseal_status test_few_and_many(const CudaKem& test_case, KemOperation operation,
-                                  const Call& call) {
+warpseal_status test_few_and_many(const KemSet& set, KemOperation operation, const Call& call) {
     const auto beside = [&](uint64_t in_flight) {
-        return test(*test_case.params, operation,
+        return test(set, operation,
                     [&](KemOperation step, Items& items) { return call(step, items, in_flight); });
     };
     const warpseal_status status = beside(kem_self_test_items);
@@ -221,10 +249,10 @@ warpseal_status test_few_and_many(const CudaKem& test_case, KemOperation operati
                                                                        : status;
 }
 
-warpseal_status test_kem_through_gpu(const GpuBackend& backend, int device,
+warpseal_status test_kem_through_gpu(const GpuBackend& backend, int device, const KemSet& set,
                                      const CudaKem& test_case, KemOperation operation) {
     return test_few_and_many(
-        test_case, operation, [&](KemOperation step, Items& items, uint64_t in_flight) {
+        set, operation, [&](KemOperation step, Items& items, uint64_t in_flight) {
             const warpseal_kem_batch batch = items.at(items.memory.data(), step);
             uint64_t done = 0, failed = 0;
             const warpseal_status status = backend.kem_host(device, test_case, step, batch,
@@ -236,10 +264,10 @@ warpseal_status test_kem_through_gpu(const GpuBackend& backend, int device,
         });
 }
 
-warpseal_status test_kem_device_memory(const GpuBackend& backend, int device,
+warpseal_status test_kem_device_memory(const GpuBackend& backend, int device, const KemSet& set,
                                        const CudaKem& test_case, KemOperation operation) {
     return test_few_and_many(
-        test_case, operation, [&](KemOperation step, Items& items, uint64_t in_flight) {
+        set, operation, [&](KemOperation step, Items& items, uint64_t in_flight) {
             void* copy = nullptr;
             const size_t bytes = items.memory.size();
             warpseal_status status = backend.device_alloc(device, bytes, &copy);

@@ -7,11 +7,14 @@
 namespace warpseal {
 namespace {
 
-// Thousands of ntruhps4096821 operations per second on one core and on a GPU, rounded from one
-// machine with AVX-512 and an H200.
-// Only the order of magnitude matters, for the first few calls.
-constexpr double default_core[kem_operation_count] = {45, 190, 120},
-                 default_gpu[kem_operation_count] = {5000, 12000, 16000};
+// Thousands of operations per second on one core and on a GPU, rounded from one machine with
+// AVX-512 and an H200. Only the order of magnitude matters, for the first few calls.
+struct DefaultRates {
+    double core[kem_operation_count], gpu[kem_operation_count];
+};
+constexpr DefaultRates ntruhps4096821 = {{45, 190, 120}, {5000, 12000, 16000}};
+// No GPU runs ML-KEM yet.
+constexpr DefaultRates mlkem768 = {{150, 150, 120}, {150, 150, 120}};
 // Seconds: fixed delay of a GPU call, of opening a GPU, and of a call on the cores. Approximate;
 // not replaced by measurements here.
 constexpr double gpu_delay[kem_operation_count] = {1e-3, 0.5e-3, 0.2e-3}, opening = 0.5,
@@ -23,17 +26,21 @@ constexpr unsigned least_seen = 3;
 constexpr double retry_growth = 0.01;
 constexpr unsigned max_retry_steps = 50;
 
-// The cost of polynomial products grows faster than n.
-double scale(int set) {
-    const double n = kem::sets[set]->n / 821.0;
-    return 1 / (n * n);
+const DefaultRates& default_rates(const KemSet& set) {
+    return set.scheme == KemScheme::mlkem ? mlkem768 : ntruhps4096821;
+}
+// The cost of NTRU's polynomial products grows faster than n; ML-KEM's matrix has k^2 polynomials.
+double scale(const KemSet& set) {
+    const double size = set.mlkem != nullptr ? set.mlkem->k / 3.0 : set.ntru->n / 821.0;
+    return 1 / (size * size);
 }
 
 }  // namespace
 
 KemDefaultTime default_kem_time(int set, KemOperation operation, bool gpu, unsigned threads) {
     const int i = static_cast<int>(operation);
-    const double rate = (gpu ? default_gpu[i] : default_core[i] * threads) * 1e3 * scale(set);
+    const DefaultRates& rates = default_rates(kem_sets[set]);
+    const double rate = (gpu ? rates.gpu[i] : rates.core[i] * threads) * 1e3 * scale(kem_sets[set]);
     return {gpu ? gpu_delay[i] : core_delay, 1 / rate};
 }
 

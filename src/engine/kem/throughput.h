@@ -3,7 +3,7 @@
 
 #include <atomic>
 
-#include "backends/kem_backend.h"
+#include "backends/kem_catalogue.h"
 
 namespace warpseal {
 
@@ -42,7 +42,7 @@ private:
 
     const unsigned threads_;
     std::atomic<double> forgone_{0};  // seconds that open GPUs would have saved
-    Figure figures_[2][kem::set_count][kem_operation_count];
+    Figure figures_[2][kem_set_count][kem_operation_count];
 };
 
 }  // namespace warpseal

@@ -16,7 +16,8 @@ using namespace warpseal;
 using tests::Text;
 using namespace std::chrono_literals;
 
-inline const kem::Params& set = kem::ntruhps2048509;
+inline const KemSet& set = kem_sets[0];
+inline const KemSet& other_set = kem_sets[4];
 
 inline bool system_random(void* out, size_t bytes) { return container::random_bytes(out, bytes); }
 
@@ -80,13 +81,13 @@ bool soon(const Condition& condition) {
 
 // Contiguous items, each with a key pair of its own, and the status of each request.
 struct Items {
-    const kem::Params& set;
+    const KemSet& set;
     const size_t count;
     Text publics, secrets, ciphertexts, sent, received;
     std::vector<std::atomic<int>> statuses;  // -1: not done
     std::atomic<size_t> done{0};
 
-    explicit Items(size_t items, const kem::Params& params = batched::set)
+    explicit Items(size_t items, const KemSet& params = batched::set)
         : set(params),
           count(items),
           publics(items * params.public_key_bytes(), 0xa5),

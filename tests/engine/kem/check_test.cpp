@@ -20,7 +20,7 @@ struct Field {
     bool written;
 };
 
-std::vector<Field> fields_of(const warpseal::kem::Params& set, KemOperation operation) {
+std::vector<Field> fields_of(const warpseal::KemSet& set, KemOperation operation) {
     const bool keypair = operation == KemOperation::keypair,
                decapsulate = operation == KemOperation::decapsulate;
     std::vector<Field> fields;
@@ -72,7 +72,7 @@ protected:
                 if (i != j && (all[i].written || all[j].written)) work(all[i], all[j]);
     }
 
-    const warpseal::kem::Params& set_ = *warpseal::kem::sets[0];
+    const warpseal::KemSet& set_ = warpseal::kem_sets[0];
 };
 
 // One array right behind another, and a byte less.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backends/kem_backend.h"
+#include "kem/mlkem_params.h"
 
 using warpseal::CpuKem, warpseal::cpu_target_count;
 #include "cpu_kem_exports.h"
@@ -13,15 +14,16 @@ using warpseal::CpuKem, warpseal::cpu_target_count;
 namespace warpseal {
 namespace {
 
-// True if the CPU has AVX512_VNNI (Intel SDM volume 2, CPUID, leaf 7). Thread-safe: concurrent
-// first calls compute the same value.
-bool has_vnni512() {
+// True if the CPU has AVX512_VNNI and AVX512_VBMI2 (Intel SDM volume 2, CPUID, leaf 7).
+// Thread-safe: concurrent first calls compute the same value.
+bool has_kem512() {
     enum : uint8_t { unknown, no, yes };
     static constinit std::atomic<uint8_t> known{unknown};
     uint8_t answer = known.load(std::memory_order_relaxed);
     if (answer == unknown) {
         unsigned a, b, c, d;
-        answer = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 11 & 1) != 0 ? yes : no;
+        constexpr unsigned wanted = 1u << 11 | 1u << 6;
+        answer = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & wanted) == wanted ? yes : no;
         known.store(answer, std::memory_order_relaxed);
     }
     return answer == yes;
@@ -33,7 +35,7 @@ bool cpu_has_kem(Target target) {
     if (static_cast<int>(target) >= cpu_target_count ||
         cpu_kem_exports[static_cast<int>(target)] == nullptr || !cpu_has(target))
         return false;
-    return target != Target::vaes512 || has_vnni512();
+    return target != Target::vaes512 || has_kem512();
 }
 
 const CpuKem* cpu_kem(Target target, const char* name) {
@@ -43,6 +45,9 @@ const CpuKem* cpu_kem(Target target, const char* name) {
     for (int i = 0; i < kem::set_count; ++i)
         if (std::strcmp(kem::sets[i]->name, name) == 0)
             return &cpu_kem_exports[static_cast<int>(target)][i];
+    for (int i = 0; i < kem::mlkem_set_count; ++i)
+        if (std::strcmp(kem::mlkem_sets[i]->name, name) == 0)
+            return &cpu_mlkem_exports[static_cast<int>(target)][i];
     return nullptr;
 }
 

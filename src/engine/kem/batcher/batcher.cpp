@@ -12,12 +12,14 @@
 namespace warpseal {
 namespace {
 
-warpseal_status read_request(const warpseal_kem_request& given, KemRequest& out, KemKind& kind) {
+warpseal_status read_request(const Engine::Impl& impl, const warpseal_kem_request& given,
+                             KemRequest& out, KemKind& kind) {
     if (given.operation < 0 || given.operation >= kem_operation_count)
         return refuse("the operation of request is %d: give one of warpseal_kem_operation",
                       static_cast<int>(given.operation));
-    const int set = set_number(given.set);
-    if (set < 0) return WARPSEAL_UNSUPPORTED;
+    int set;
+    const warpseal_status status = find_set(impl, given.set, set);
+    if (status != WARPSEAL_OK) return status;
     kind = {static_cast<uint8_t>(set), static_cast<KemOperation>(given.operation)};
     out.public_key = given.public_key;
     out.secret_key = given.secret_key;
@@ -57,7 +59,7 @@ KemScheduler& KemBatcher::scheduler() {
 warpseal_status KemBatcher::run(const warpseal_kem_request& request) {
     KemRequest own;
     KemKind kind;
-    const warpseal_status status = read_request(request, own, kind);
+    const warpseal_status status = read_request(engine_.impl(), request, own, kind);
     return status == WARPSEAL_OK ? scheduler().run(own, kind) : status;
 }
 
@@ -65,7 +67,7 @@ warpseal_status KemBatcher::submit(const warpseal_kem_request& request) {
     if (request.done == nullptr) return refuse("the done of request is null");
     KemRequest own;
     KemKind kind;
-    const warpseal_status status = read_request(request, own, kind);
+    const warpseal_status status = read_request(engine_.impl(), request, own, kind);
     return status == WARPSEAL_OK ? scheduler().submit(own, kind) : status;
 }
 

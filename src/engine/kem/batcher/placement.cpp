@@ -72,7 +72,7 @@ void KemTimeModel::measured(size_t items, double measured_seconds) {
 }
 
 KemPlacement::KemPlacement(unsigned threads, size_t most_batches) {
-    for (int set = 0; set < kem::set_count; ++set)
+    for (int set = 0; set < kem_set_count; ++set)
         for (int i = 0; i < kem_operation_count; ++i) {
             const KemKind kind{static_cast<uint8_t>(set), static_cast<KemOperation>(i)};
             of(kind).models[0] = assumed(kind, false, threads);

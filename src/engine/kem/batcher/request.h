@@ -7,19 +7,19 @@
 #include <chrono>
 #include <cstdint>
 
-#include "backends/kem_backend.h"
+#include "backends/kem_catalogue.h"
 
 namespace warpseal {
 
 using BatcherClock = std::chrono::steady_clock;
 
-inline constexpr int kem_kind_count = kem::set_count * kem_operation_count;
+inline constexpr int kem_kind_count = kem_set_count * kem_operation_count;
 // Requests of the same kind may share a batch: same set and same operation.
 struct KemKind {
-    uint8_t set = 0;  // index in kem::sets
+    uint8_t set = 0;  // index in kem_sets
     KemOperation operation = KemOperation::keypair;
     int number() const { return set * kem_operation_count + static_cast<int>(operation); }
-    const kem::Params& params() const { return *kem::sets[set]; }
+    const KemSet& params() const { return kem_sets[set]; }
 };
 
 struct KemRequest {

@@ -16,7 +16,7 @@ struct Field {
     uint8_t* KemRequest::*one;
     uint8_t* warpseal_kem_batch::*all;
     uint64_t warpseal_kem_batch::*stride;
-    size_t (*bytes)(const kem::Params&);
+    size_t (*bytes)(const KemSet&);
     // Bit masks of the operations that read and write the field.
     unsigned read, written;
     bool secret;
@@ -25,17 +25,16 @@ constexpr unsigned keypair = 1, encapsulate = 2, decapsulate = 4;
 constexpr Field fields[] = {
     {&KemRequest::public_key, &warpseal_kem_batch::public_keys,
      &warpseal_kem_batch::public_key_stride,
-     [](const kem::Params& set) { return set.public_key_bytes(); }, encapsulate, keypair, false},
+     [](const KemSet& set) { return set.public_key_bytes(); }, encapsulate, keypair, false},
     {&KemRequest::secret_key, &warpseal_kem_batch::secret_keys,
      &warpseal_kem_batch::secret_key_stride,
-     [](const kem::Params& set) { return set.secret_key_bytes(); }, decapsulate, keypair, true},
+     [](const KemSet& set) { return set.secret_key_bytes(); }, decapsulate, keypair, true},
     {&KemRequest::ciphertext, &warpseal_kem_batch::ciphertexts,
      &warpseal_kem_batch::ciphertext_stride,
-     [](const kem::Params& set) { return set.ciphertext_bytes(); }, decapsulate, encapsulate,
-     false},
+     [](const KemSet& set) { return set.ciphertext_bytes(); }, decapsulate, encapsulate, false},
     {&KemRequest::shared_secret, &warpseal_kem_batch::shared_secrets,
      &warpseal_kem_batch::shared_secret_stride,
-     [](const kem::Params&) { return size_t{kem::Params::shared_secret_bytes}; }, 0,
+     [](const KemSet&) { return size_t{KemSet::shared_secret_bytes}; }, 0,
      encapsulate | decapsulate, true},
 };
 unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }

@@ -19,7 +19,7 @@ constexpr size_t whole(size_t bytes) { return (bytes + unit - 1) / unit * unit; 
 
 class DeviceKeyStore final : public KemKeyStore {
 public:
-    DeviceKeyStore(Engine& engine, Gpu& gpu, const kem::Params& set, Engine::RandomSource random)
+    DeviceKeyStore(Engine& engine, Gpu& gpu, const KemSet& set, Engine::RandomSource random)
         : KemKeyStore(set), engine_(engine), gpu_(gpu), random_(random) {}
     ~DeviceKeyStore() override {
         if (backend().lost()) return;  // the memory is lost with the GPU
@@ -70,7 +70,7 @@ public:
 
     warpseal_status decapsulate(const uint32_t* slots, size_t count,
                                 const PooledTexts& texts) noexcept override try {
-        const size_t ct = set_.ciphertext_bytes(), ss = kem::Params::shared_secret_bytes;
+        const size_t ct = set_.ciphertext_bytes(), ss = KemSet::shared_secret_bytes;
         std::vector<uint8_t> ciphertexts(count * ct);
         for (size_t i = 0; i < count; ++i)
             std::memcpy(ciphertexts.data() + i * ct, texts.ciphertext(i), ct);
@@ -105,13 +105,12 @@ public:
 
 private:
     const GpuBackend& backend() const { return gpu_.backend(); }
-    static constexpr size_t received_bytes =
-        slots_per_call_limit * kem::Params::shared_secret_bytes;
+    static constexpr size_t received_bytes = slots_per_call_limit * KemSet::shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
     // Layout of the staged batch: secret keys, shared secrets, ciphertexts or public keys, then a
     // status and a slot index for each item.
     size_t secret_bytes() const {
-        return slots_per_call_limit * (key_bytes() + kem::Params::shared_secret_bytes);
+        return slots_per_call_limit * (key_bytes() + KemSet::shared_secret_bytes);
     }
     size_t text_bytes() const {
         return slots_per_call_limit *
@@ -129,7 +128,7 @@ private:
         batch.secret_keys = begin;
         batch.secret_key_stride = key_bytes();
         batch.shared_secrets = begin + slots_per_call_limit * key_bytes();
-        batch.shared_secret_stride = kem::Params::shared_secret_bytes;
+        batch.shared_secret_stride = KemSet::shared_secret_bytes;
         batch.public_keys = batch.ciphertexts = begin + secret_bytes();
         batch.public_key_stride = set_.public_key_bytes();
         batch.ciphertext_stride = set_.ciphertext_bytes();
@@ -163,7 +162,7 @@ private:
                                     key_bytes(), nullptr, count, nullptr);
         if (status != WARPSEAL_OK) return status;
         return backend().pool_transfer(gpu_.device(), PoolTransfer::wipe, batch.shared_secrets,
-                                       nullptr, kem::Params::shared_secret_bytes, nullptr, count,
+                                       nullptr, KemSet::shared_secret_bytes, nullptr, count,
                                        nullptr);
     }
 
@@ -182,13 +181,13 @@ private:
 
 }  // namespace
 
-std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const kem::Params& set,
+std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const KemSet& set,
                                               Engine::RandomSource random, uint32_t pairs) {
     Engine::Impl& impl = engine.impl();
     // A single decapsulation takes many times longer than on a core, so only an engine restricted
     // to GPUs stores pairs there.
     if (!impl.cuda_only || !impl.gpus.possible()) return nullptr;
-    const int number = set_number(set.name);
+    const int number = kem_set_number(set.name);
     const CudaKem* kem = nullptr;
     const CudaCipher* aes = nullptr;
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})

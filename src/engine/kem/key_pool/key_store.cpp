@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstring>
 #include <new>
+#include <vector>
 
 #include "core/secret.h"
 #include "engine/engine_impl.h"
@@ -34,7 +35,7 @@ namespace {
 
 class HostKeyStore final : public KemKeyStore {
 public:
-    HostKeyStore(Engine& engine, const kem::Params& set, Engine::RandomSource random)
+    HostKeyStore(Engine& engine, const KemSet& set, Engine::RandomSource random)
         : KemKeyStore(set), engine_(engine), random_(random) {}
 
     bool allocate(uint64_t pairs) {
@@ -92,7 +93,15 @@ public:
         for (size_t i = 0; i < count; ++i)
             if (slots[i] != no_slot)
                 std::memcpy(batch.secret_keys + i * sk, secret_key(slots[i]), sk);
-        return engine_.kem(KemOperation::decapsulate, set_.name, batch, random_);
+        std::vector<int32_t> statuses(count);
+        batch.statuses = statuses.data();
+        const warpseal_status status =
+            engine_.kem(KemOperation::decapsulate, set_.name, batch, random_);
+        if (status != WARPSEAL_INVALID_ARGUMENT) return status;
+        // A scheme that checks its keys refuses the zeros of an item without a slot.
+        for (size_t i = 0; i < count; ++i)
+            if (slots[i] != no_slot && statuses[i] != WARPSEAL_OK) return status;
+        return WARPSEAL_OK;
     } catch (...) {  // out of memory: nothing else throws
         return WARPSEAL_OUT_OF_MEMORY;
     }
@@ -128,7 +137,7 @@ private:
 
 }  // namespace
 
-std::shared_ptr<KemKeyStore> host_key_store(Engine& engine, const kem::Params& set,
+std::shared_ptr<KemKeyStore> host_key_store(Engine& engine, const KemSet& set,
                                             Engine::RandomSource random, uint32_t pairs) {
     auto made = std::make_shared<HostKeyStore>(engine, set, random);
     return made->allocate(pairs) ? made : nullptr;

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <memory>
 
+#include "backends/kem_catalogue.h"
 #include "engine/engine.h"
 
 namespace warpseal {
@@ -24,7 +25,7 @@ struct PooledTexts {
     uint8_t* secret(uint64_t i) const { return shared_secrets + i * shared_secret_stride; }
     // Sets the item's status. An item without a result gets a shared secret of zeros.
     void set_result(uint64_t i, warpseal_status status) const {
-        if (status != WARPSEAL_OK) std::memset(secret(i), 0, kem::Params::shared_secret_bytes);
+        if (status != WARPSEAL_OK) std::memset(secret(i), 0, KemSet::shared_secret_bytes);
         if (statuses != nullptr) statuses[i] = status;
     }
     PooledTexts from(uint64_t first) const {
@@ -54,11 +55,11 @@ public:
     void copy_publics(const uint32_t* slots, size_t count, const PooledPublics& out) const;
 
 protected:
-    explicit KemKeyStore(const kem::Params& set) : set_(set) {}
+    explicit KemKeyStore(const KemSet& set) : set_(set) {}
     bool allocate_publics(uint64_t pairs);
     void store_publics(const uint32_t* slots, size_t count, const uint8_t* contiguous);
 
-    const kem::Params& set_;
+    const KemSet& set_;
 
 private:
     std::unique_ptr<uint8_t[]> publics_;
@@ -66,11 +67,11 @@ private:
 
 // Keeps secret keys in locked host memory; batches take the engine's host-memory calls. Returns
 // null if out of memory.
-std::shared_ptr<KemKeyStore> host_key_store(Engine& engine, const kem::Params& set,
+std::shared_ptr<KemKeyStore> host_key_store(Engine& engine, const KemSet& set,
                                             Engine::RandomSource random, uint32_t pairs);
 // Keeps secret keys in memory of the first GPU, if the engine is restricted to GPUs. Returns null
 // if unavailable.
-std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const kem::Params& set,
+std::shared_ptr<KemKeyStore> device_key_store(Engine& engine, const KemSet& set,
                                               Engine::RandomSource random, uint32_t pairs);
 
 }  // namespace warpseal

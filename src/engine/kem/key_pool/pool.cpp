@@ -37,20 +37,21 @@ size_t move_some(std::vector<uint32_t>& from, std::vector<uint32_t>& to, uint64_
 
 warpseal_status KemKeyPool::create(Engine& engine, const char* set, uint64_t pairs,
                                    Engine::RandomSource random, std::unique_ptr<KemKeyPool>& out) {
-    const int number = set_number(set);
-    if (number < 0) return WARPSEAL_UNSUPPORTED;
+    int number;
+    warpseal_status status = find_set(engine.impl(), set, number);
+    if (status != WARPSEAL_OK) return status;
     if (pairs == 0) return refuse("pairs is 0");
     if (pairs >= KemKeyStore::no_slot) return WARPSEAL_OUT_OF_MEMORY;
-    warpseal_status status = test(engine.impl(), number);
+    status = test(engine.impl(), number);
     if (status != WARPSEAL_OK) return status;
     std::unique_ptr<KemKeyPool> pool(
-        new KemKeyPool(engine, *kem::sets[number], static_cast<uint32_t>(pairs), random));
+        new KemKeyPool(engine, kem_sets[number], static_cast<uint32_t>(pairs), random));
     status = pool->start_over();
     if (status == WARPSEAL_OK) out = std::move(pool);
     return status;
 }
 
-KemKeyPool::KemKeyPool(Engine& engine, const kem::Params& set, uint32_t pairs,
+KemKeyPool::KemKeyPool(Engine& engine, const KemSet& set, uint32_t pairs,
                        Engine::RandomSource random)
     : engine_(engine),
       set_(set),

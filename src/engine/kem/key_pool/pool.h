@@ -4,6 +4,7 @@
 #include <atomic>
 #include <vector>
 
+#include "backends/kem_catalogue.h"
 #include "engine/kem/key_pool/key_store.h"
 #include "platform/forks.h"
 
@@ -30,7 +31,7 @@ private:
     // Store of the pairs that a call uses. Differs from store_ if the pool has replaced a lost one.
     using Store = std::shared_ptr<KemKeyStore>;
 
-    KemKeyPool(Engine& engine, const kem::Params& set, uint32_t pairs, Engine::RandomSource random);
+    KemKeyPool(Engine& engine, const KemSet& set, uint32_t pairs, Engine::RandomSource random);
     // The caller must hold mutex_ for the next six, except in create(). ensure_alive() calls the
     // two below if needed. start_over() is for a forked child, since the pairs belong to the
     // parent. replace_store() replaces a lost GPU's store; slots that calls use stay with them.
@@ -55,7 +56,7 @@ private:
     void notify();
 
     Engine& engine_;
-    const kem::Params& set_;
+    const KemSet& set_;
     const Engine::RandomSource random_;
     const unsigned slot_bits_;
 

@@ -43,8 +43,8 @@ TEST(KemBatcher, EveryItemHasItsOwnOutput) {
     constexpr size_t full = 100, most_items = 4 * full + 1, least_items = full + 1;
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, full_batches(full), system_random);
-    for (const kem::Params* params : kem::sets) {
-        Items items(params == &set ? most_items : least_items, *params);
+    for (const KemSet& params : kem_sets) {
+        Items items(&params == &set ? most_items : least_items, params);
         for (const KemOperation operation : operations) {
             submit_all(batcher, operation, items);
             EXPECT_EQ(items.good(), items.count);
@@ -56,10 +56,10 @@ TEST(KemBatcher, EveryItemHasItsOwnOutput) {
             EXPECT_NE(0, std::memcmp(&items.sent[32 * i], &items.sent[32 * i - 32], 32));
     }
     const auto counts = counts_of(batcher);
-    EXPECT_EQ(counts.requests, 3 * (most_items + 5 * least_items));
+    EXPECT_EQ(counts.requests, 3 * (most_items + 8 * least_items));
     EXPECT_EQ(counts.batched_requests, counts.requests);
     EXPECT_EQ(counts.largest_batch, full);
-    EXPECT_EQ(counts.batches, 3u * (5 + 5 * 2));  // with the first request of each kind, alone
+    EXPECT_EQ(counts.batches, 3u * (5 + 8 * 2));  // with the first request of each kind, alone
     EXPECT_EQ(counts.failures + counts.full_queue + counts.no_thread + counts.redone, 0u);
 }
 
@@ -67,7 +67,7 @@ TEST(KemBatcher, SixteenThreadsMixedWaitingAndNot) {
     constexpr size_t threads = 16, each = 250;
     const auto engine = engine_on("cpu");
     KemBatcher batcher(*engine, with(64, 1ms), system_random);
-    const kem::Params* sets[] = {&kem::ntruhps2048509, &kem::ntruhrss701};
+    const KemSet* sets[] = {&set, &kem_sets[7]};
     std::atomic<size_t> wrong{0};
     std::vector<std::thread> all;
     for (size_t t = 0; t < threads; ++t)
@@ -171,7 +171,7 @@ TEST(KemBatcher, ASingleCallerDoesNotWait) {
 // Requests of another kind run at once meanwhile.
 TEST(KemBatcher, AFullBatchStarts) {
     const auto engine = engine_on("cpu");
-    Items items(75), others(1, kem::ntruhrss701);
+    Items items(75), others(1, other_set);
     KemBatcher batcher(*engine, full_batches(64), system_random);
     for (size_t i = 0; i < items.count; ++i) {
         ASSERT_EQ(items.submit(batcher, keypair, i), WARPSEAL_OK);
@@ -230,7 +230,7 @@ TEST(KemBatcher, AFullBatchOfManySubmittersStarts) {
 // Requests that an hour of delay would hold back are completed when the batcher ends.
 TEST(KemBatcher, TheEndCompletesQueuedRequests) {
     const auto engine = engine_on("cpu");
-    Items items(75), others(20, kem::ntruhrss701);
+    Items items(75), others(20, other_set);
     {
         KemBatcher batcher(*engine, full_batches(64), system_random);
         for (size_t i = 0; i < items.count; ++i)

@@ -92,7 +92,7 @@ TEST_F(KemPoolForked, ItsPathsAreSelfTestedAtCreation) {
     ASSERT_EQ(KemKeyPool::create(*engine, set.name, 1, counted, pool), WARPSEAL_OK);
     const KemImpl& kem = engine->impl().kem;
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
-        EXPECT_GE(kem.chosen[set_number(set.name)][static_cast<int>(operation)], 0);
+        EXPECT_GE(kem.chosen[kem_set_number(set.name)][static_cast<int>(operation)], 0);
     EXPECT_GE(kem.chosen_for_coins, 0);
 }
 

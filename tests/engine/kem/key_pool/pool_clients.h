@@ -12,7 +12,7 @@ namespace pooled {
 using namespace warpseal;
 using tests::Text;
 
-inline const kem::Params& set = kem::ntruhps2048509;
+inline const KemSet& set = kem_sets[0];
 inline const size_t pk = set.public_key_bytes(), ct = set.ciphertext_bytes();
 
 inline bool counted(void* out, size_t bytes) {

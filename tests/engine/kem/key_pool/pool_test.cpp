@@ -454,9 +454,9 @@ TEST(KemPoolOnGpu, SmallCallsUseTheCoresAndLargeOnesTheGpu) {
     EXPECT_EQ(tests::script().steps, 0u);
     for (const KemOperation operation : {KemOperation::keypair, KemOperation::decapsulate})
         for (int i = 0; i < 3; ++i) {
-            engine->impl().kem.throughput.note(set_number(set.name), operation, false, 1, 10.0);
-            engine->impl().kem.throughput.note(set_number(set.name), operation, true, 1000000000,
-                                               1.0);
+            engine->impl().kem.throughput.note(kem_set_number(set.name), operation, false, 1, 10.0);
+            engine->impl().kem.throughput.note(kem_set_number(set.name), operation, true,
+                                               1000000000, 1.0);
         }
     EXPECT_EQ(pool->fill(), WARPSEAL_OK);
     const uint64_t calls = tests::script().host_calls;
