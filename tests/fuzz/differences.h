@@ -30,13 +30,16 @@ public:
         ++compared_;
         if (!equal) throw Difference(what);
     }
+    // Counts a call that succeeded and whose output was compared.
+    void output() { ++outputs_; }
     void begin() { calls_.clear(); }
     uint64_t compared() const { return compared_; }
+    uint64_t outputs() const { return outputs_; }
     const std::vector<std::string>& calls() const { return calls_; }
 
 private:
     std::vector<std::string> calls_;
-    uint64_t compared_ = 0;
+    uint64_t compared_ = 0, outputs_ = 0;
 };
 
 struct Limits {
@@ -71,19 +74,19 @@ inline bool parse(int argc, char** argv, Limits& limits) {
 inline void report(const char* program, uint64_t seed, const Record& record,
                    const std::exception& error) {
     for (const std::string& call : record.calls()) std::printf("  %s\n", call.c_str());
-    std::printf("DIFFERENCE: %s\nrepeat with: %s --seed %llu --sequences 1\n", error.what(), program,
-                static_cast<unsigned long long>(seed));
+    std::printf("DIFFERENCE: %s\nrepeat with: %s --seed %llu --sequences 1\n", error.what(),
+                program, static_cast<unsigned long long>(seed));
 }
 
 // Runs sequences until a limit is reached or two answers differ. Sequence i has the seed + i, so
-// that one sequence can be repeated. Fails also if it made fewer than at_least comparisons.
+// that one sequence can be repeated. Fails also if it compared fewer than at_least outputs.
 inline int run(int argc, char** argv,
                const std::function<void(tests::Random&, Record&)>& sequence) {
     Limits limits;
     if (!parse(argc, argv, limits)) {
         std::fprintf(stderr,
                      "usage: %s [--seconds S] [--seed N] [--sequences N] [--at-least N]\n"
-                     "--at-least: the number of comparisons below which the run fails\n",
+                     "--at-least: the number of compared outputs below which the run fails\n",
                      argv[0]);
         return 2;
     }
@@ -105,11 +108,12 @@ inline int run(int argc, char** argv,
             return 1;
         }
     }
-    std::printf("%llu sequences, %llu comparisons, 0 differences\n",
+    std::printf("%llu sequences, %llu comparisons of which %llu are outputs, 0 differences\n",
                 static_cast<unsigned long long>(done),
-                static_cast<unsigned long long>(record.compared()));
-    if (record.compared() >= limits.at_least) return 0;
-    std::printf("FAILED: fewer than %llu comparisons\n",
+                static_cast<unsigned long long>(record.compared()),
+                static_cast<unsigned long long>(record.outputs()));
+    if (record.outputs() >= limits.at_least) return 0;
+    std::printf("FAILED: fewer than %llu outputs were compared\n",
                 static_cast<unsigned long long>(limits.at_least));
     return 1;
 }

@@ -25,6 +25,7 @@ const std::vector<Ciphers>& ciphers() {
             tests::Cipher other = tests::stock_cipher(name);
             if (other) out->push_back({name, tests::our_cipher(name), std::move(other)});
         }
+        if (out->empty()) throw std::runtime_error("no cipher in common");
         return out;
     }();
     return all;
@@ -75,8 +76,8 @@ public:
     bool length(size_t bytes) {
         return both("length " + std::to_string(bytes), [&](Evp& one) {
             int made = 0;
-            return EVP_CipherUpdate(one.get(), nullptr, &made, nullptr,
-                                    static_cast<int>(bytes)) == 1;
+            return EVP_CipherUpdate(one.get(), nullptr, &made, nullptr, static_cast<int>(bytes)) ==
+                   1;
         });
     }
     bool update(const Bytes& in, bool in_place) {
@@ -113,6 +114,7 @@ public:
             }))
             return {};
         record_.compare(tags[0] == tags[1], "tag");
+        record_.output();
         return tags[0];
     }
     void compare_state() {
@@ -147,10 +149,10 @@ private:
     // Bytes past the output must be unchanged where the input was elsewhere.
     void compare(const Bytes out[2], const size_t made[2], const char* what) {
         record_.compare(made[0] == made[1], std::string("length of the ") + what);
-        record_.compare(std::equal(out[0].begin(),
-                                   out[0].begin() + static_cast<ptrdiff_t>(made[0]),
+        record_.compare(std::equal(out[0].begin(), out[0].begin() + static_cast<ptrdiff_t>(made[0]),
                                    out[1].begin()),
                         what);
+        record_.output();
     }
 
     Random& random_;
@@ -160,7 +162,8 @@ private:
 };
 
 size_t some_length(Random& random) {
-    return random.one_in(6) ? random.below(longest + 1) : random.length(random.one_in(2) ? 300 : 40);
+    return random.one_in(6) ? random.below(longest + 1)
+                            : random.length(random.one_in(2) ? 300 : 40);
 }
 
 // ECB, CBC, CFB, OFB and CTR: any calls in any order. What a call does after a failure is not
@@ -232,9 +235,8 @@ bool tagged_message(Pair& pair, bool ccm, bool seals, const Bytes* key, Tagged& 
     if (!pair.init(seals ? 1 : 0, nullptr, nullptr) ||
         !pair.set(EVP_CTRL_AEAD_SET_IVLEN, "IV length", message.iv.size(), nullptr))
         return false;
-    if ((ccm || !seals) &&
-        !pair.set(EVP_CTRL_AEAD_SET_TAG, "set tag", message.tag_bytes,
-                  seals ? nullptr : message.tag.data()))
+    if ((ccm || !seals) && !pair.set(EVP_CTRL_AEAD_SET_TAG, "set tag", message.tag_bytes,
+                                     seals ? nullptr : message.tag.data()))
         return false;
     if (!pair.init(-1, key, &message.iv)) return false;
     if (ccm && !pair.length(message.text.size())) return false;
@@ -253,10 +255,11 @@ void tagged_sequence(const Ciphers& one, Random& random, Record& record) {
     for (size_t i = 0, count = 1 + random.below(6); i < count; ++i) {
         Tagged message;
         // CCM: also lengths that it refuses. GCM: without the lengths that we alone refuse.
-        message.iv = random.text(ccm                 ? 6 + random.below(9)
+        message.iv = random.text(ccm                ? 6 + random.below(9)
                                  : random.one_in(2) ? 12
                                                     : 1 + random.below(64));
-        message.tag_bytes = ccm ? 2 + random.below(16) : gcm_tags[random.below(std::size(gcm_tags))];
+        message.tag_bytes =
+            ccm ? 2 + random.below(16) : gcm_tags[random.below(std::size(gcm_tags))];
         message.tag = random.text(message.tag_bytes);
         message.aad = random.text(random.one_in(3) ? 0 : random.length(300));
         message.text = random.text((ccm ? 1 : 0) + some_length(random));
