@@ -38,9 +38,12 @@ bool set_metrics(const Context& context, OSSL_PARAM params[]) {
     if (wanted == nullptr) return true;
     warpseal_kem_batcher* const batcher = context.batcher();
     if (batcher == nullptr) return false;
-    // The extra room is for numbers that grow in the meantime.
+    // The extra room is for numbers that grow in the meantime. No bytes: memory is exhausted.
     std::string text(warpseal_kem_batcher_metrics(batcher, nullptr, 0) + 256, '\0');
-    warpseal_kem_batcher_metrics(batcher, text.data(), text.size());
+    if (warpseal_kem_batcher_metrics(batcher, text.data(), text.size()) == 0) {
+        raise(context, Reason::out_of_memory);
+        return false;
+    }
     return OSSL_PARAM_set_utf8_string(wanted, text.c_str()) != 0;
 }
 

@@ -119,7 +119,7 @@ private:
 
 std::string parse_range(const std::string& text, Range& range) {
     const auto size = [](std::string part, uint64_t& bytes) {
-        const std::string error = size_value()(part);
+        std::string error = size_value()(part);
         if (error.empty()) bytes = std::stoull(part);
         return error;
     };
@@ -127,7 +127,7 @@ std::string parse_range(const std::string& text, Range& range) {
     if (colon == std::string::npos)
         return fmt::format("'{}' is no range: give OFFSET:LENGTH, or OFFSET: for all from there on",
                            text);
-    const std::string error = size(text.substr(0, colon), range.offset);
+    std::string error = size(text.substr(0, colon), range.offset);
     if (!error.empty() || colon + 1 == text.size()) return error;
     return size(text.substr(colon + 1), range.length);
 }

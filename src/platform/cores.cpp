@@ -15,17 +15,22 @@
 namespace warpseal {
 namespace {
 
+struct Closed {
+    const int file;
+    ~Closed() { (void)close(file); }
+};
+
 // Reads a file without iostreams: if the program has set a locale, each stream takes a lock of the
 // C++ runtime, which a fork can leave held.
 std::string read_file(const std::string& path) {
     std::string text;
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return text;
+    const Closed closed{file};  // also when no memory for the text is left
     char some[4096];
     ssize_t got;
     while ((got = ::read(file, some, sizeof some)) > 0 || (got < 0 && errno == EINTR))
         if (got > 0) text.append(some, static_cast<size_t>(got));
-    (void)close(file);
     return text;
 }
 

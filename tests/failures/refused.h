@@ -14,6 +14,9 @@ bool happened();
 // Stops refusing; returns the number of requests.
 long end();
 
+// Requests of this thread are granted, and not numbered, while it is true.
+extern thread_local bool exempt;
+
 struct Held {
     long blocks = 0;        // of malloc(3) and the like
     long mapped_bytes = 0;  // of mmap(2)

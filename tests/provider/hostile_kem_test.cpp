@@ -5,8 +5,8 @@
 #include <openssl/core_dispatch.h>
 
 #include <cstring>
-#include <map>
 
+#include "functions.h"
 #include "library.h"
 
 namespace {
@@ -134,35 +134,11 @@ TEST_P(Kem, TwoKeysAreNotEqualAndACopyIs) {
 INSTANTIATE_TEST_SUITE_P(Groups, Kem, testing::ValuesIn(Library().groups()),
                          [](const auto& one) { return one.param; });
 
-// The functions of one algorithm, as the provider passes them to libcrypto.
-class Functions {
-public:
-    Functions(const Library& library, int operation, const std::string& name) {
-        int no_cache = 0;
-        const OSSL_ALGORITHM* one =
-            OSSL_PROVIDER_query_operation(library.provider(), operation, &no_cache);
-        for (; one != nullptr && one->algorithm_names != nullptr; ++one) {
-            const std::string names = one->algorithm_names;
-            if (names.substr(0, names.find(':')) != name) continue;
-            for (const OSSL_DISPATCH* entry = one->implementation; entry->function_id != 0; ++entry)
-                found_[entry->function_id] = entry->function;
-        }
-    }
-    template <class Function>
-    Function* get(int id) const {
-        const auto at = found_.find(id);
-        return at == found_.end() ? nullptr : reinterpret_cast<Function*>(at->second);
-    }
-
-private:
-    std::map<int, void (*)()> found_;
-};
-
 // A key pair made by the key management itself: EVP never mixes groups, so this bypasses it.
 class RawKey {
 public:
     RawKey(const Library& library, const std::string& group)
-        : functions_(library, OSSL_OP_KEYMGMT, group) {
+        : functions_(library.provider(), OSSL_OP_KEYMGMT, group) {
         void* const context = OSSL_PROVIDER_get0_provider_ctx(library.provider());
         void* const maker = functions_.get<OSSL_FUNC_keymgmt_gen_init_fn>(
             OSSL_FUNC_KEYMGMT_GEN_INIT)(context, OSSL_KEYMGMT_SELECT_KEYPAIR, nullptr);
@@ -188,7 +164,7 @@ TEST(KeysOfAnotherGroup, AreRefusedByEachKem) {
     for (const std::string& group : groups)
         keys.push_back(std::make_unique<RawKey>(library, group));
     for (size_t i = 0; i < groups.size(); ++i) {
-        const Functions kem(library, OSSL_OP_KEM, groups[i]);
+        const Functions kem(library.provider(), OSSL_OP_KEM, groups[i]);
         void* const context = kem.get<OSSL_FUNC_kem_newctx_fn>(OSSL_FUNC_KEM_NEWCTX)(
             OSSL_PROVIDER_get0_provider_ctx(library.provider()));
         ASSERT_NE(context, nullptr);
@@ -265,7 +241,7 @@ TEST(KemFailure, LeavesNoSecret) {
 TEST(KemBeforeInit, IsRefused) {
     const Library library;
     for (const std::string& group : library.groups()) {
-        const Functions kem(library, OSSL_OP_KEM, group);
+        const Functions kem(library.provider(), OSSL_OP_KEM, group);
         void* const context = kem.get<OSSL_FUNC_kem_newctx_fn>(OSSL_FUNC_KEM_NEWCTX)(
             OSSL_PROVIDER_get0_provider_ctx(library.provider()));
         Bytes text(4096), secret(4096);
