@@ -7,8 +7,10 @@
 //   polys                         lanes / row, 1 or 2
 //   multiply_high(a, b)           bits 16 to 31 of the products
 //   load(at), store(at, v)        lanes consecutive numbers
-//   load_rows(a, b), store_rows(a, b, v)   `row` numbers each of two polynomials (of a if polys =
-//   1) transpose(v)                  row vectors as a matrix, each polynomial apart
+//   load_rows(a, b)               `row` numbers of a, and of b if there are two polynomials
+//   store_rows(a, b, v)
+//   widen(in)                     lanes / 2 bytes as 32-bit numbers
+//   transpose(v)                  row vectors as a matrix, each polynomial apart
 // Numbers are secret unless said otherwise: no function branches on one or divides.
 #pragma once
 

@@ -54,14 +54,16 @@ WARPSEAL_INLINE uint32_t exceeds_modulus(const Poly& a) {
 }
 
 // SamplePolyCBD_eta of 64 eta bytes (algorithm 8).
-template <int eta>
+template <class Lanes, int eta>
 WARPSEAL_INLINE void sample_noise(Poly& a, const uint8_t* in) {
     if constexpr (eta == 2) {
-        for (int i = 0; i < n; i += 8) {
-            const uint32_t bits = load_le32(in + i / 2);
-            const uint32_t sums = (bits & 0x55555555) + (bits >> 1 & 0x55555555);
-            WARPSEAL_UNROLL for (int j = 0; j < 8; ++j) a.at[i + j] = static_cast<int16_t>(
-                static_cast<int>(sums >> (4 * j) & 3) - static_cast<int>(sums >> (4 * j + 2) & 3));
+        // A byte holds two coefficients, whose bits two 16-bit numbers receive.
+        for (int i = 0; i < n; i += Lanes::lanes) {
+            auto bits = Lanes::widen(in + i / 2);
+            bits = (bits | bits << 12) & 0x000f000f;
+            const auto sums =
+                (typename Lanes::Vector)((bits & 0x00050005) + (bits >> 1 & 0x00050005));
+            Lanes::store(a.at + i, (sums & 3) - (sums >> 2));
         }
     } else {
         static_assert(eta == 3);

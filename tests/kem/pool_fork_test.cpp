@@ -122,13 +122,13 @@ residue::Patterns secrets_of(const targets::EngineHandle& engine, const warpseal
     batch.secret_key_stride = info.secret_key_bytes;
     EXPECT_EQ(warpseal_kem_keypair(engine.get(), info.name, &batch), WARPSEAL_OK);
     residue::Patterns patterns;
-    // A secret key of ML-KEM holds the public key and its hash, then 32 secret bytes.
+    // A secret key of ML-KEM begins with its secret, and then holds the public key. Only windows
+    // with all four offsets count there.
     const bool holds_public = info.name == std::string("ml-kem-768");
-    const size_t public_end = holds_public ? info.secret_key_bytes - 32 : 0,
-                 public_begin = holds_public ? public_end - 32 - info.public_key_bytes : 0;
+    const size_t secret_bytes = holds_public ? info.public_key_bytes - 32 : info.secret_key_bytes;
     for (size_t i = 0; i < count; ++i)
-        for (size_t at = 64; at + 32 <= info.secret_key_bytes; ++at)
-            if (at % 32 < 4 && (at + 32 <= public_begin || at >= public_end))
+        for (size_t at = 64; at + 32 <= secret_bytes; ++at)
+            if (at % 32 < 4 && (!holds_public || at / 32 * 32 + 35 <= secret_bytes))
                 patterns.push_back(
                     residue::masked(secrets.data() + i * info.secret_key_bytes + at, 32));
     std::fill(secrets.begin(), secrets.end(), uint8_t{0});

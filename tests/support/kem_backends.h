@@ -86,7 +86,7 @@ public:
     explicit Backend(const warpseal::KemSet& set) : set_(set) {}
     virtual ~Backend() = default;
     const warpseal::KemSet& sizes() const { return set_; }
-    // Of NTRU.
+    // For sets of NTRU.
     const warpseal::kem::Params& params() const { return *set_.ntru; }
     // Returns null on a GPU.
     virtual const warpseal::CpuKem* cpu() const { return nullptr; }

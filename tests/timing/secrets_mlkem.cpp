@@ -68,7 +68,7 @@ public:
         known(ciphertexts_.data(), ciphertexts_.size());
         known(sent_.data(), sent_.size());
         ciphertexts_[set_.ciphertext_bytes() + 9] ^= 4;
-        // What a chosen ciphertext decrypts to is secret, and so is whether it is valid.
+        // The message in a chosen ciphertext is secret, and so is whether the ciphertext is valid.
         secret(ciphertexts_.data(), ciphertexts_.size());
         batch_.shared_secrets = received_.data();
         Text none;

@@ -32,7 +32,7 @@ struct MlKemGroup {
     Word state[25];  // of the hash at work
     alignas(64) uint8_t blocks[lanes][block_bytes + slack - block_bytes % 64];
     alignas(64) uint8_t noise[lanes][2 * k + 1][noise_bytes];
-    // Of each item: what the matrix is made of, the seed of the noise, the shared secret.
+    // For each item: what the matrix is made of, the seed of the noise, the shared secret.
     alignas(64) uint8_t rho[lanes][32], seed[lanes][32], key[lanes][32];
     alignas(64) uint8_t message[lanes][32], hash[lanes][32], rejected[lanes][32];
     alignas(64) uint8_t ciphertext[lanes][ciphertext_bytes];
@@ -123,7 +123,7 @@ struct MlKemGroup {
     uint32_t read_vector(const uint8_t* in) {
         uint32_t exceeds = 0;
         for (int j = 0; j < k; ++j) {
-            kem::mlkem::decode<12>(scratch[j].at, in + j * kem::MlKemParams::poly_bytes(12));
+            Target::template decode<12>(scratch[j].at, in + j * kem::MlKemParams::poly_bytes(12));
             exceeds |= kem::mlkem::exceeds_modulus<Lanes>(scratch[j]);
         }
         kem::mlkem::for_all<Lanes>(scratch, k,
@@ -142,7 +142,7 @@ struct MlKemGroup {
         for (int j = 0; j < k; ++j) {
             kem::mlkem::for_lanes<Lanes>(scratch[j],
                                          [](auto& v, int) { v = kem::mlkem::canonical<Lanes>(v); });
-            kem::mlkem::encode<12>(out + j * kem::MlKemParams::poly_bytes(12), scratch[j].at);
+            Target::template encode<12>(out + j * kem::MlKemParams::poly_bytes(12), scratch[j].at);
         }
     }
     static void transform(Poly* polys, int count) {
@@ -156,7 +156,7 @@ struct MlKemGroup {
     void sample_secrets(int count) {
         for (int item = 0; item < count; ++item)
             for (int j = 0; j < k; ++j)
-                kem::mlkem::sample_noise<set.eta1>(secret[item][j], noise[item][j]);
+                kem::mlkem::sample_noise<Lanes, set.eta1>(secret[item][j], noise[item][j]);
         transform(secret[0], count * k);
     }
 
@@ -168,7 +168,7 @@ struct MlKemGroup {
         multiply_matrix(count, false);
         for (int item = 0; item < count; ++item) {
             for (int i = 0; i < k; ++i)
-                kem::mlkem::sample_noise<set.eta1>(scratch[i], noise[item][k + i]);
+                kem::mlkem::sample_noise<Lanes, set.eta1>(scratch[i], noise[item][k + i]);
             transform(scratch, k);
             for (int i = 0; i < k; ++i)
                 kem::mlkem::for_lanes<Lanes>(scratch[i], [&](auto& v, int at) {
@@ -201,7 +201,7 @@ struct MlKemGroup {
         transform_back(sum[0], count * (k + 1));
         for (int item = 0; item < count; ++item) {
             for (int i = 0; i <= k; ++i) {
-                kem::mlkem::sample_noise<set.eta2>(scratch[i % k], noise[item][k + i]);
+                kem::mlkem::sample_noise<Lanes, set.eta2>(scratch[i % k], noise[item][k + i]);
                 if (i == k) kem::mlkem::add_message(scratch[i % k], message[item]);
                 kem::mlkem::for_lanes<Lanes>(sum[item][i], [&](auto& v, int at) {
                     v += Lanes::load(scratch[i % k].at + at);
@@ -221,11 +221,11 @@ struct MlKemGroup {
         kem::mlkem::for_lanes<Lanes>(a, [](auto& v, int) {
             v = kem::mlkem::compress<Lanes, d>(kem::mlkem::canonical<Lanes>(v));
         });
-        kem::mlkem::encode<d>(out, a.at);
+        Target::template encode<d>(out, a.at);
     }
     template <int d>
     static void decompress(Poly& a, const uint8_t* in) {
-        kem::mlkem::decode<d>(a.at, in);
+        Target::template decode<d>(a.at, in);
         kem::mlkem::for_lanes<Lanes>(a,
                                      [](auto& v, int) { v = kem::mlkem::decompress<Lanes, d>(v); });
     }

@@ -19,6 +19,14 @@ struct High128 {
 struct MlKemPortable {
     using Lanes = MlKemLanes<16, High128>;
     using KeccakWord = uint64_t;
+    template <int d>
+    static void encode(uint8_t* out, const int16_t* at) {
+        kem::mlkem::encode<d>(out, at);
+    }
+    template <int d>
+    static void decode(int16_t* at, const uint8_t* in) {
+        kem::mlkem::decode<d>(at, in);
+    }
     static int append_below_q(int16_t* at, int have, const uint8_t* in, int bytes) {
         return kem::mlkem::append_below_q(at, have, in, bytes);
     }

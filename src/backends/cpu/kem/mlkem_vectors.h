@@ -33,6 +33,11 @@ struct MlKemLanes : High {
         if constexpr (polys == 2)
             memcpy(b, reinterpret_cast<const uint8_t*>(&v) + bytes - 2 * row, 2 * row);
     }
+    WARPSEAL_INLINE static VectorOf<uint32_t, bytes> widen(const uint8_t* in) {
+        VectorOf<uint8_t, bytes / 4> some;
+        memcpy(&some, in, sizeof some);
+        return __builtin_convertvector(some, VectorOf<uint32_t, bytes>);
+    }
     // Transposes 8 x 8 numbers in each 16 bytes. Rows of 16 are 2 x 2 of these, which then move.
     WARPSEAL_INLINE static void transpose(Vector* v) {
         for (int i = 0; i < row; i += 8)
