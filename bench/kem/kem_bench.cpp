@@ -195,7 +195,7 @@ private:
                                "interrupted.");
     }
 
-    // An empty batch tells, and computes nothing.
+    // Asks with an empty batch, which computes nothing.
     static bool has_code_for(const warpseal_kem_info& set, const Device& device) {
         warpseal_kem_batch batch{};
         batch.struct_bytes = sizeof batch;

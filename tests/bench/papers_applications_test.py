@@ -1,4 +1,4 @@
-"""bench/papers_applications: its verdicts, and which kinds it leaves out, on fake applications."""
+"""bench/papers_applications: its results, and which kinds it leaves out, on fake applications."""
 
 import json
 import os
