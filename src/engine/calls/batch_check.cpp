@@ -144,6 +144,10 @@ warpseal_status check_host_messages(const CipherFacts& cipher, warpseal_mode mod
         if (bytes != 0 && mode != WARPSEAL_CMAC && overlap(batch.in + from, batch.out + to, bytes))
             return refuse("batch: out of message %llu overlaps its in",
                           static_cast<unsigned long long>(i));
+        // Without offsets, outputs begin in the order of the messages.
+        if (bytes != 0 && mode != WARPSEAL_CMAC && batch.out_offsets == nullptr && to < out_end)
+            return refuse("batch.out_stride: out of message %llu overlaps that of one before it",
+                          static_cast<unsigned long long>(i));
         total_bytes += bytes;
         if (total_bytes > address_limit)
             return refuse("batch: the lengths add up past the address space");
