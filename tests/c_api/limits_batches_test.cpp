@@ -127,6 +127,28 @@ TEST_F(Limits, StridesAndLengthsBeyondAnyMemory) {
     EXPECT_TRUE(untouched());
 }
 
+// Lengths of their own may make a message run into the output after it.
+TEST_F(Limits, MessagesOfABatchOverlapByTheirLengths) {
+    const struct {
+        uint64_t lengths[3], out_stride;
+        bool right;
+    } cases[] = {{{16, 16, 16}, 16, true}, {{17, 16, 16}, 16, false}, {{16, 16, 32}, 16, true},
+                 {{32, 0, 16}, 16, true},  {{33, 0, 16}, 16, false},  {{0, 0, 16}, 0, true},
+                 {{16, 0, 1}, 0, false}};
+    for (const auto& one : cases) {
+        warpseal_batch b = of_mode(batch(), batch_modes[0]);
+        uint8_t in[96] = {};
+        b.message_count = 3;
+        b.lengths = one.lengths;
+        b.in = in;
+        b.in_stride = 32;
+        b.out_stride = one.out_stride;
+        EXPECT_EQ(warpseal_decrypt_batch(key_.get(), WARPSEAL_CTR, &b),
+                  one.right ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+            << one.lengths[0] << ", " << one.lengths[1] << ", " << one.lengths[2];
+    }
+}
+
 TEST_F(Limits, MessagesOfABatchOverlapByTheirOffsets) {
     const uint64_t in_offsets[1] = {0};
     for (const uint64_t out_offset : {0, 1, 8, 15, 16, 40}) {

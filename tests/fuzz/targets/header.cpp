@@ -1,0 +1,72 @@
+// The header of a sealed file and its slots: parsed alone, and opened under a key and a passphrase.
+#include "container/header.h"
+#include "container/files.h"
+#include "fuzz/target.h"
+
+namespace {
+
+using namespace warpseal::container;
+using fuzz::claim;
+using fuzz::Data;
+
+const tests::Options& secrets() {
+    static const tests::Options& both = *[] {
+        auto* const out = new tests::Options;
+        out->key().passphrase("a passphrase");
+        return out;
+    }();
+    return both;
+}
+
+const Data& sealed_file() {
+    static const Data& file = *new Data(tests::sealed(Data(100, 7), secrets()));
+    return file;
+}
+
+bool lies_in(const warpseal::Bytes& part, const Data& whole) {
+    return part.size == 0 ||
+           (part.data >= whole.data() && part.data + part.size <= whole.data() + whole.size());
+}
+
+// The first byte chooses between a header as given, and patches to a good one.
+void run(const uint8_t* data, size_t bytes) {
+    fuzz::Input input(data, bytes);
+    Data file = input.number(1) % 4 == 0 ? input.rest() : sealed_file();
+    fuzz::patch(file, input);
+    file.resize(std::min<size_t>(file.size(), header_bytes(copy_bytes_max)));
+    Header header;
+    Fault fault;
+    Data first = file;
+    first.resize(first_block_bytes);
+    if (parse_first_block(first.data(), std::min(file.size(), first_block_bytes), header.fixed,
+                          fault) != WARPSEAL_OK)
+        return;
+    file.resize(header_bytes(header.fixed.copy_bytes));
+    header.bytes = file;
+    parse_copies(header);
+    for (const HeaderCopy& copy : header.copies) {
+        if (!copy.well_formed) continue;
+        claim(copy.slot_count <= WARPSEAL_MAX_SLOTS, "a copy has at most 32 slots");
+        for (uint32_t i = 0; i < copy.slot_count; ++i)
+            for (const warpseal::Bytes& part : {copy.slots[i].whole, copy.slots[i].head,
+                                                copy.slots[i].parameters, copy.slots[i].body})
+                claim(lies_in(part, header.bytes), "a slot lies in the header");
+    }
+    warpseal::Secret<data_key_bytes> key;
+    int in_force = -1;
+    const warpseal_status status = unlock(tests::engine(), header, secrets().secrets,
+                                          secrets().secret_count, key, in_force, fault, 256);
+    if (status == WARPSEAL_OK)
+        claim(in_force >= 0 && in_force < 2 && header.copies[in_force].well_formed,
+              "a well-formed copy is in force");
+}
+
+std::vector<Data> seeds() {
+    Data whole = {0};
+    whole.insert(whole.end(), sealed_file().begin(), sealed_file().end());
+    return {whole, {1, 0, 0x10, 0x04, 1}, {1, 0, 0x10, 0x10, 1, 0, 0x30, 0x12, 1}, {1, 0, 0, 8, 1}};
+}
+
+FUZZ_TARGET("header", run, seeds);
+
+}  // namespace
