@@ -297,6 +297,7 @@ FILES(file_open)
                                            const warpseal_kem_batch*);                    \
     warpseal_status __wrap_warpseal_##call(warpseal_engine* engine, const char* set,      \
                                            const warpseal_kem_batch* batch) {             \
+        if (batch->count == 0) return __real_warpseal_##call(engine, set, batch);         \
         static bool called = false;                                                       \
         static unsigned calls = 0;                                                        \
         slow_down(#call "_slow", 20);                                                     \
