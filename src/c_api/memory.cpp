@@ -103,7 +103,8 @@ warpseal_status warpseal_device_synchronize(warpseal_engine* engine, void* strea
     if (engine == nullptr) return refuse("engine is null");
     // Null stands for the default stream of each GPU.
     const size_t gpus = stream == nullptr ? c_api::gpu_count(engine) : 1;
-    warpseal_status status = gpus == 0 ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
+    if (gpus == 0) return c_api::ended(WARPSEAL_NO_DEVICE);
+    warpseal_status status = WARPSEAL_OK;
     for (size_t gpu = 0; gpu < gpus && status == WARPSEAL_OK; ++gpu) {
         // This engine has queued nothing there.
         if (stream == nullptr && !engine->engine->gpu_is_open(gpu)) continue;

@@ -173,6 +173,7 @@ TEST_F(ErrorTexts, OfEnginesKeysAndMemory) {
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.device = "cuba";
+    const targets::EngineHandle cores = targets::engine("cpu", 1);
     expect({
         {"warpseal_engine_create", [&] { return warpseal_engine_create(&options, &engine); },
          invalid, "device is cuba"},
@@ -201,6 +202,11 @@ TEST_F(ErrorTexts, OfEnginesKeysAndMemory) {
          "from_device is null"},
         {"warpseal_device_synchronize",
          [&] { return warpseal_device_synchronize(nullptr, nullptr); }, invalid, "engine is null"},
+        {"warpseal_device_synchronize",
+         [&] { return warpseal_device_synchronize(cores.get(), nullptr); }, WARPSEAL_NO_DEVICE,
+         warpseal_status_text(WARPSEAL_NO_DEVICE)},
+        {"warpseal_device_alloc", [&] { return warpseal_device_alloc(cores.get(), 1, &memory_); },
+         WARPSEAL_NO_DEVICE, warpseal_status_text(WARPSEAL_NO_DEVICE)},
         {"warpseal_cipher_at", [&] { return warpseal_cipher_at(0, nullptr); }, invalid,
          "info is null"},
         {"warpseal_target_at", [&] { return warpseal_target_at(0, nullptr); }, invalid,

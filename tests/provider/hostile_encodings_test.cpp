@@ -7,32 +7,12 @@
 #include <algorithm>
 #include <random>
 
+#include "encodings.h"
 #include "library.h"
 
 namespace {
 
 using namespace tests;
-
-struct Format {
-    const char *type, *structure;
-    int selection;
-};
-constexpr Format formats[] = {{"DER", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
-                              {"PEM", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
-                              {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR},
-                              {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR}};
-
-Bytes encoded(EVP_PKEY* key, const Format& format) {
-    OSSL_ENCODER_CTX* const context = OSSL_ENCODER_CTX_new_for_pkey(
-        key, format.selection, format.type, format.structure, nullptr);
-    unsigned char* text = nullptr;
-    size_t bytes = 0;
-    const bool done = context != nullptr && OSSL_ENCODER_to_data(context, &text, &bytes) == 1;
-    OSSL_ENCODER_CTX_free(context);
-    const Bytes out = done ? Bytes(text, text + bytes) : Bytes();
-    OPENSSL_free(text);
-    return out;
-}
 
 // Reads many texts of one format, as a program with one kind of file does.
 class Decoder {

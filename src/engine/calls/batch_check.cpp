@@ -52,7 +52,7 @@ warpseal_status check_text_pointers(warpseal_mode mode, const warpseal_batch& ba
     return WARPSEAL_OK;
 }
 
-// Checks what the lengths of IV, tag, AAD and text do not depend on.
+// Checks the strides of tags and IVs, and the pointers of AAD, text and statuses.
 warpseal_status check_pointers(warpseal_mode mode, Direction direction,
                                const warpseal_batch& batch) {
     const bool mac = mode == WARPSEAL_CMAC;

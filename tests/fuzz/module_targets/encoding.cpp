@@ -4,37 +4,20 @@
 #include <openssl/encoder.h>
 
 #include "fuzz/target.h"
+#include "provider/encodings.h"
 #include "provider/library.h"
 
 namespace {
 
 using fuzz::claim;
 using fuzz::Data;
+using tests::encoded;
+using tests::Format;
+using tests::formats;
 
 const tests::Library& library() {
     static const tests::Library& one = *new tests::Library;
     return one;
-}
-
-struct Format {
-    const char *type, *structure;
-    int selection;
-};
-constexpr Format formats[] = {{"DER", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
-                              {"PEM", "SubjectPublicKeyInfo", EVP_PKEY_PUBLIC_KEY},
-                              {"DER", "PrivateKeyInfo", EVP_PKEY_KEYPAIR},
-                              {"PEM", "PrivateKeyInfo", EVP_PKEY_KEYPAIR}};
-
-Data encoded(EVP_PKEY* key, const Format& format) {
-    OSSL_ENCODER_CTX* const context = OSSL_ENCODER_CTX_new_for_pkey(
-        key, format.selection, format.type, format.structure, nullptr);
-    unsigned char* text = nullptr;
-    size_t bytes = 0;
-    const bool done = context != nullptr && OSSL_ENCODER_to_data(context, &text, &bytes) == 1;
-    OSSL_ENCODER_CTX_free(context);
-    const Data out = done ? Data(text, text + bytes) : Data();
-    OPENSSL_free(text);
-    return out;
 }
 
 tests::Key decoded(const std::string& group, const Format& format, const Data& text) {
