@@ -2,7 +2,7 @@
 #include "warpseal/cobblestone.h"
 
 #include "c_api/handles.h"
-#include "container/streaming_payload.h"
+#include "container/pipeline/streaming_payload.h"
 
 struct warpseal_cobblestone {
     std::unique_ptr<warpseal::container::StreamingPayload> payload;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "container/derive.h"
-#include "container/pipeline.h"
+#include "container/pipeline/pipeline.h"
 
 namespace warpseal::container {
 

@@ -4,7 +4,7 @@
 
 #include <functional>
 
-#include "container/header.h"
+#include "container/header/header.h"
 
 namespace warpseal::container {
 

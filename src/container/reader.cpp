@@ -9,7 +9,7 @@
 #include <mutex>
 #include <new>
 
-#include "container/descriptor.h"
+#include "container/pipeline/descriptor.h"
 
 namespace warpseal::container {
 namespace {

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "container/opening.h"
-#include "container/segment.h"
+#include "container/pipeline/segment.h"
 
 namespace warpseal::container {
 

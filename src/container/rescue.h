@@ -1,7 +1,7 @@
 // Rescue of a damaged payload: writes the chunks that verify, and zeros in place of the others.
 #pragma once
 
-#include "container/pipeline.h"
+#include "container/pipeline/pipeline.h"
 
 namespace warpseal::container {
 

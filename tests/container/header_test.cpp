@@ -2,8 +2,8 @@
 // command's view of each.
 #include <algorithm>
 
-#include "container/header.h"
-#include "container/tries.h"
+#include "container/header/header.h"
+#include "container/header/tries.h"
 #include "files.h"
 
 namespace tests {

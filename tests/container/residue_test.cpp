@@ -3,7 +3,7 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "container/header.h"
+#include "container/header/header.h"
 #include "files.h"
 
 namespace tests {

@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "container/bytes.h"
-#include "container/tries.h"
+#include "container/header/tries.h"
 #include "files.h"
 
 namespace tests {

@@ -1,5 +1,5 @@
 // The header of a sealed file and its slots: parsed alone, and opened under a key and a passphrase.
-#include "container/header.h"
+#include "container/header/header.h"
 #include "container/files.h"
 #include "fuzz/target.h"
 

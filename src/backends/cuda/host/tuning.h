@@ -64,10 +64,10 @@ inline constexpr uint64_t tweaks_per_round = uint64_t{1} << 21;
 inline constexpr int bitsliced_threads = 384;
 inline constexpr size_t bitsliced_min_bytes = size_t{4} << 20;
 
-// Pipeline between host and GPU; that of files is src/container/pipeline.cpp. A slot of 16 MiB
-// takes about 0.3 ms over PCIe 5 x16, a hundred times a launch. Three slots, fed from pinned memory
-// by one thread, keep both directions of the link busy. Four or more are 1 to 2 % slower on an
-// H200, where three just fit in the L2 cache. Serial modes need more slots in flight.
+// Pipeline between host and GPU; that of files is src/container/pipeline/pipeline.cpp. A slot of 16
+// MiB takes about 0.3 ms over PCIe 5 x16, a hundred times a launch. Three slots, fed from pinned
+// memory by one thread, keep both directions of the link busy. Four or more are 1 to 2 % slower on
+// an H200, where three just fit in the L2 cache. Serial modes need more slots in flight.
 inline constexpr size_t slot_bytes = size_t{16} << 20;
 // Smallest size that is tried before out of memory is reported.
 inline constexpr size_t min_slot_bytes = size_t{1} << 20;

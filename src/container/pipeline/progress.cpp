@@ -1,5 +1,5 @@
 // Timing of progress callbacks.
-#include "container/progress.h"
+#include "container/pipeline/progress.h"
 
 #include <chrono>
 

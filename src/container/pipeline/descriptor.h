@@ -8,7 +8,7 @@
 #include <ctime>
 
 #include "container/fault.h"
-#include "container/progress.h"
+#include "container/pipeline/progress.h"
 
 namespace warpseal::container {
 

@@ -1,12 +1,12 @@
 // Parses, authenticates and creates the header of the envelope.
-#include "container/header.h"
+#include "container/header/header.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "container/bytes.h"
+#include "container/header/tries.h"
 #include "container/random.h"
-#include "container/tries.h"
 
 namespace warpseal::container {
 namespace {

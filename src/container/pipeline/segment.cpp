@@ -1,6 +1,6 @@
 // Segments of a payload: memory layout, sealing and opening, and the number of chunks that may be
 // output.
-#include "container/segment.h"
+#include "container/pipeline/segment.h"
 
 #include <algorithm>
 #include <cstring>

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "container/slot.h"
+#include "container/header/slot.h"
 
 namespace warpseal::container {
 

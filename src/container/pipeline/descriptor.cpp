@@ -1,5 +1,5 @@
 // Complete reads and writes: handles interrupts, short counts and non-blocking descriptors.
-#include "container/descriptor.h"
+#include "container/pipeline/descriptor.h"
 
 #include <fcntl.h>
 #include <poll.h>

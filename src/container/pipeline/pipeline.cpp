@@ -3,7 +3,7 @@
 // So data stays in the core's cache between the copies in and out of the kernel. Segments of a
 // stream are read, or written, in order.
 // Memory use depends on the number of workers, not on the length of the file.
-#include "container/pipeline.h"
+#include "container/pipeline/pipeline.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,8 +1,8 @@
 // The file pipeline: processes the chunks of a payload from a source to a sink on all workers.
 #pragma once
 
-#include "container/descriptor.h"
-#include "container/segment.h"
+#include "container/pipeline/descriptor.h"
+#include "container/pipeline/segment.h"
 
 namespace warpseal::container {
 

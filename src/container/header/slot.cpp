@@ -1,5 +1,5 @@
 // Writes, parses, seals and opens key slots.
-#include "container/slot.h"
+#include "container/header/slot.h"
 
 #include "container/bytes.h"
 #include "container/random.h"

@@ -1,5 +1,5 @@
 // Order and Argon2id cost of tries, computed from the header before any key is derived.
-#include "container/tries.h"
+#include "container/header/tries.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Updates of a chunked-encryption message.
-#include "container/streaming_payload.h"
+#include "container/pipeline/streaming_payload.h"
 
 #include <algorithm>
 #include <cstring>
