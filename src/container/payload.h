@@ -1,8 +1,8 @@
 // The payload: keys, head and chunk numbers of c2sp.org/chunked-encryption ("Cobblestone").
 #pragma once
 
-#include "container/fault.h"
 #include "container/derive.h"
+#include "container/fault.h"
 #include "engine/key.h"
 
 namespace warpseal::container {
