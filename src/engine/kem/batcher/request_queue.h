@@ -28,7 +28,7 @@ public:
     Time due(const KemBatchRule& rule) const;
 
     KemRequests take(const KemBatchRule& rule);
-    // Records that the last batch is run as one more share; each share is finished by itself.
+    // Records that the last batch is run as one more shard; each shard is finished by itself.
     void divide() { ++running_; }
     // Records the end of a batch. seconds: duration of its operations.
     void finished(size_t count, double seconds);
