@@ -62,13 +62,13 @@ KemTimeModel KemTimeModel::through(size_t items, double seconds, size_t more_ite
 void KemTimeModel::measured(size_t items, double measured_seconds) {
     if (seen_ < known && seen_++ == 0) return;
     const double predicted = seconds(items), delay_fraction = delay_seconds_ / predicted,
-                 item_share = 1 - delay_fraction;
+                 item_fraction = 1 - delay_fraction;
     const double error = std::log(std::max(measured_seconds, least_seconds) / predicted);
     const double weight = seen_ < known ? 1 : error < 0 ? when_faster : when_slower;
     const double correction =
-        error * weight / (delay_fraction * delay_share + item_share * item_share);
+        error * weight / (delay_fraction * delay_fraction + item_fraction * item_fraction);
     set(delay_seconds_ * std::exp(correction * delay_fraction),
-        item_seconds_ * std::exp(correction * item_share));
+        item_seconds_ * std::exp(correction * item_fraction));
 }
 
 KemPlacement::KemPlacement(unsigned threads, size_t most_batches) {
