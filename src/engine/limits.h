@@ -1,5 +1,5 @@
 // Checks the lengths of IV, tag, AAD and text that each mode accepts, and finds the backend entry
-// point that runs it. The numbers are in modes/gcm.h and modes/ccm.h.
+// point that runs it. The limits of GCM are in modes/gcm.h, the others in limits.cpp.
 #pragma once
 
 #include "engine/key.h"
