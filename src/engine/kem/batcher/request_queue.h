@@ -2,6 +2,7 @@
 // lock and clock.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "engine/kem/batcher/request.h"
@@ -16,6 +17,10 @@ struct KemBatchRule {
 class KemRequestQueue {
 public:
     using Time = BatcherClock::time_point;
+
+    // Sets the limit of the first batches, until the duration of an operation is known: a
+    // millisecond of the fastest operations on that many threads.
+    void set_first_limit(unsigned threads) { limit_ = std::max(first_limit, 64.0 * threads); }
 
     void arrive(KemChunk& chunk, const KemBatchRule& rule);
 
@@ -57,8 +62,7 @@ private:
     unsigned lone_batches_ = 0;     // consecutive batches that waited for others in vain
     unsigned no_wait_batches_ = 0;  // number of batches that will not wait
 
-    // Limit until the duration of an operation is known.
-    static constexpr size_t first_limit = 256;
+    static constexpr double first_limit = 256;
     double limit_ = first_limit;
     // Seconds per request in the last batch of any size; 0 before the first.
     double seconds_per_request_ = 0;
