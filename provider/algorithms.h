@@ -15,10 +15,10 @@ inline constexpr char properties[] = "provider=warpseal";
 inline constexpr char legacy_properties[] = "provider=warpseal,warpseal.legacy=yes";
 
 const OSSL_ALGORITHM* cipher_algorithms();
-const OSSL_ALGORITHM* key_algorithms();
-const OSSL_ALGORITHM* kem_algorithms();
-const OSSL_ALGORITHM* encoder_algorithms();
-const OSSL_ALGORITHM* decoder_algorithms();
+const OSSL_ALGORITHM* key_algorithms(const Context& context);
+const OSSL_ALGORITHM* kem_algorithms(const Context& context);
+const OSSL_ALGORITHM* encoder_algorithms(const Context& context);
+const OSSL_ALGORITHM* decoder_algorithms(const Context& context);
 // Implements the TLS-GROUP capability: calls `callback` once for each offered group. Stops and
 // returns 0 when a call returns 0.
 int report_groups(const Context& context, OSSL_CALLBACK* callback, void* user);

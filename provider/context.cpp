@@ -1,12 +1,15 @@
 // Context of the provider, one for each library context that loads it.
 #include "provider/context.h"
 
+#include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/err.h>
+#include <openssl/params.h>
 #include <openssl/proverr.h>
 #include <pthread.h>
 
 #include <array>
+#include <cstdio>
 #include <iterator>
 #include <new>
 
@@ -47,6 +50,19 @@ bool complete(const CoreCalls& calls) {
            calls.read != nullptr && calls.write != nullptr;
 }
 
+// True if the core is OpenSSL 3.5 or later, or says nothing of its version. Which of two providers
+// wins a name is undefined, so ours must not have the names of such a core's own ML-KEM.
+bool has_mlkem(const OSSL_CORE_HANDLE* core, const CoreCalls& calls) {
+    char* version = nullptr;
+    OSSL_PARAM wanted[] = {OSSL_PARAM_construct_utf8_ptr(OSSL_PROV_PARAM_CORE_VERSION, &version, 0),
+                           OSSL_PARAM_construct_end()};
+    unsigned major = 0, minor = 0;
+    if (calls.get_params(core, wanted) == 0 || version == nullptr ||
+        std::sscanf(version, "%u.%u", &major, &minor) != 2)
+        return true;
+    return major > 3 || (major == 3 && minor >= 5);
+}
+
 }  // namespace
 
 struct Context::ProcessState {
@@ -70,6 +86,9 @@ std::unique_ptr<Context> Context::create(const OSSL_CORE_HANDLE* core, const OSS
         return nullptr;
     }
     if (!read_settings(core, made->calls_, made->settings_)) return nullptr;
+    const MlKemSetting mlkem = made->settings_.mlkem;
+    made->offers_mlkem_ = mlkem == MlKemSetting::always ||
+                          (mlkem == MlKemSetting::automatic && !has_mlkem(core, made->calls_));
     made->libctx_ = OSSL_LIB_CTX_new_child(core, calls);
     if (made->libctx_ == nullptr) return nullptr;
     return made;

@@ -40,6 +40,10 @@ public:
     const OSSL_CORE_HANDLE* core() const { return core_; }
     const CoreCalls& calls() const { return calls_; }
     const Settings& settings() const { return settings_; }
+    // True if algorithms and groups with ML-KEM are provided. They have the names that OpenSSL 3.5
+    // and later give their own.
+    bool offers_mlkem() const { return offers_mlkem_; }
+    size_t group_count() const { return offers_mlkem_ ? groups.size() : ntru_group_count; }
     // Library context for fetching other providers' algorithms; it has the same ones as the
     // program's context.
     OSSL_LIB_CTX* libctx() const { return libctx_; }
@@ -71,6 +75,7 @@ private:
     const OSSL_CORE_HANDLE* core_ = nullptr;
     CoreCalls calls_;
     Settings settings_;
+    bool offers_mlkem_ = false;
     OSSL_LIB_CTX* libctx_ = nullptr;
     mutable std::atomic<const ProcessState*> states_{nullptr};
 };

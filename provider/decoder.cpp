@@ -29,26 +29,39 @@ void* create(void* context) {
 
 void destroy(void* decoder) { delete static_cast<Decoder*>(decoder); }
 
-// Returns the whole input if it has exactly `bytes` bytes, otherwise nothing.
-SecretBytes read_all(const Context& context, OSSL_CORE_BIO* in, size_t bytes) {
-    SecretBytes read(bytes);
-    size_t have = 0;
-    for (size_t got = 0;
-         have < read.size() &&
-         context.calls().read(in, read.data() + have, read.size() - have, &got) == 1 && got > 0;)
-        have += got;
-    uint8_t more = 0;
-    size_t got = 0;
-    if (have != bytes || (context.calls().read(in, &more, 1, &got) == 1 && got != 0)) return {};
-    return read;
+// An input as far as it has been read, with one byte of room.
+struct Input {
+    SecretBytes memory;
+    size_t bytes = 0;
+    std::span<const uint8_t> all() const { return std::span<const uint8_t>(memory).first(bytes); }
+};
+
+// Returns the whole input if it has at most `most` bytes, otherwise nothing.
+Input read_all(const Context& context, OSSL_CORE_BIO* in, size_t most) {
+    Input input{SecretBytes(most + 1)};
+    for (size_t got = 0; input.bytes < input.memory.size() &&
+                         context.calls().read(in, input.memory.data() + input.bytes,
+                                              input.memory.size() - input.bytes, &got) == 1 &&
+                         got > 0;)
+        input.bytes += got;
+    if (input.bytes > most) input.bytes = 0;
+    return input;
 }
 
-// Returns the rest of an encoding that starts with `beginning`, otherwise nothing.
-std::span<const uint8_t> after(std::span<const uint8_t> beginning, std::span<const uint8_t> all) {
-    if (all.size() < beginning.size() ||
+// Returns the rest of an encoding that starts with `beginning` and has `bytes` bytes after it,
+// otherwise nothing.
+std::span<const uint8_t> after(std::span<const uint8_t> beginning, size_t bytes,
+                               std::span<const uint8_t> all) {
+    if (all.size() != beginning.size() + bytes ||
         !std::ranges::equal(beginning, all.first(beginning.size())))
         return {};
     return all.subspan(beginning.size());
+}
+
+std::span<const uint8_t> after(const Decoder& decoder, PrivateForm form,
+                               std::span<const uint8_t> all) {
+    return after(private_key_beginning(decoder.group, form),
+                 private_key_bytes(groups[decoder.group], form), all);
 }
 
 int hand_over(std::unique_ptr<Key> key, OSSL_CALLBACK* callback, void* user) {
@@ -74,27 +87,53 @@ int decode_public_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callbac
     const Decoder& decoder = *static_cast<const Decoder*>(data);
     const Group& group = groups[decoder.group];
     const std::span<const uint8_t> beginning = public_key_beginning(decoder.group);
-    const SecretBytes all = read_all(decoder.context, in, beginning.size() + group.share_bytes());
-    const std::span<const uint8_t> share = after(beginning, all);
+    const Input input = read_all(decoder.context, in, beginning.size() + group.share_bytes());
+    const std::span<const uint8_t> share = after(beginning, group.share_bytes(), input.all());
     std::unique_ptr<Key> key(share.empty() ? nullptr
                                            : new (std::nothrow) Key(decoder.context, group));
     if (key == nullptr || !key->set_share(share)) return not_ours;
     return hand_over(std::move(key), callback, user);
 }
 
+// Sets a key of ML-KEM from an encoding in one of the forms of RFC 9935.
+bool set_mlkem_key(const Decoder& decoder, std::span<const uint8_t> all, Key& key) {
+    if (const auto seed = after(decoder, PrivateForm::seed, all); !seed.empty())
+        return key.set_seed(seed, {}, {});
+    if (const auto secret = after(decoder, PrivateForm::expanded, all); !secret.empty())
+        return key.set_pair(secret, {});
+    const auto both = after(decoder, PrivateForm::both, all);
+    const auto header = expanded_key_header(decoder.group);
+    if (both.empty() || !std::ranges::equal(both.subspan(mlkem_seed_bytes, header.size()), header))
+        return false;
+    return key.set_seed(both.first(mlkem_seed_bytes),
+                        both.subspan(mlkem_seed_bytes + header.size()), {});
+}
+
+bool set_private_key(const Decoder& decoder, std::span<const uint8_t> all, Key& key) {
+    const Group& group = groups[decoder.group];
+    if (group.is_mlkem()) return set_mlkem_key(decoder, all, key);
+    const auto both = after(decoder, PrivateForm::with_share, all);
+    return !both.empty() && key.set_pair(both.first(group.secret_key_bytes()),
+                                         both.subspan(group.secret_key_bytes()));
+}
+
+// Number of bytes of the longest encoding of a private key.
+size_t most_private_bytes(const Decoder& decoder) {
+    size_t most = 0;
+    for (int form = 0; form < private_form_count; ++form)
+        most = std::max(
+            most, private_key_beginning(decoder.group, static_cast<PrivateForm>(form)).size() +
+                      private_key_bytes(groups[decoder.group], static_cast<PrivateForm>(form)));
+    return most;
+}
+
 int decode_private_key(void* data, OSSL_CORE_BIO* in, int, OSSL_CALLBACK* callback, void* user,
                        OSSL_PASSPHRASE_CALLBACK*, void*) {
     const Decoder& decoder = *static_cast<const Decoder*>(data);
     const Group& group = groups[decoder.group];
-    const std::span<const uint8_t> beginning = private_key_beginning(decoder.group);
-    const SecretBytes all =
-        read_all(decoder.context, in, beginning.size() + private_key_bytes(group));
-    const std::span<const uint8_t> both = after(beginning, all);
-    std::unique_ptr<Key> key(both.empty() ? nullptr
-                                          : new (std::nothrow) Key(decoder.context, group));
-    if (key == nullptr || !key->set_pair(both.first(group.secret_key_bytes()),
-                                         both.subspan(group.secret_key_bytes())))
-        return not_ours;
+    const Input input = read_all(decoder.context, in, most_private_bytes(decoder));
+    std::unique_ptr<Key> key(new (std::nothrow) Key(decoder.context, group));
+    if (key == nullptr || !set_private_key(decoder, input.all(), *key)) return not_ours;
     return hand_over(std::move(key), callback, user);
 }
 
@@ -138,7 +177,7 @@ constexpr char from_public_key[] = "provider=warpseal,input=der,structure=Subjec
 constexpr char from_private_key[] = "provider=warpseal,input=der,structure=PrivateKeyInfo";
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, 2 * groups.size() + 1> every_algorithm(
+constexpr std::array<OSSL_ALGORITHM, 2 * sizeof...(group) + 1> every_algorithm(
     std::index_sequence<group...>) {
     return {{{algorithm_names<group>(), from_public_key, public_key_functions<group>,
               groups[group].name}...,
@@ -148,9 +187,13 @@ constexpr std::array<OSSL_ALGORITHM, 2 * groups.size() + 1> every_algorithm(
 }
 
 constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
+constexpr std::array ntru_algorithms =
+    every_algorithm(std::make_index_sequence<ntru_group_count>());
 
 }  // namespace
 
-const OSSL_ALGORITHM* decoder_algorithms() { return algorithms.data(); }
+const OSSL_ALGORITHM* decoder_algorithms(const Context& context) {
+    return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
+}
 
 }  // namespace warpseal::provider

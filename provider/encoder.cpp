@@ -95,8 +95,15 @@ SecretBytes joined(std::span<const uint8_t> a, std::span<const uint8_t> b,
 SecretBytes public_key_der(const Key& key) {
     return joined(public_key_beginning(index_of(key.group())), key.share());
 }
+// A key of ML-KEM is written as its seed where that is known, as RFC 9935 recommends.
 SecretBytes private_key_der(const Key& key) {
-    return joined(private_key_beginning(index_of(key.group())), key.secret_key(), key.share());
+    const size_t group = index_of(key.group());
+    if (!key.group().is_mlkem())
+        return joined(private_key_beginning(group, PrivateForm::with_share), key.secret_key(),
+                      key.share());
+    if (key.seed().empty())
+        return joined(private_key_beginning(group, PrivateForm::expanded), key.secret_key());
+    return joined(private_key_beginning(group, PrivateForm::seed), key.seed());
 }
 
 // Returns an EncryptedPrivateKeyInfo (RFC 5208 6) with PBES2, as libcrypto does it.
@@ -253,12 +260,10 @@ constexpr Output outputs[] = {
     {"provider=warpseal,output=text", text_functions},
 };
 
-using Algorithms = std::array<OSSL_ALGORITHM, groups.size() * std::size(outputs) + 1>;
-
 template <size_t... group>
-constexpr Algorithms every_algorithm(std::index_sequence<group...>) {
+constexpr auto every_algorithm(std::index_sequence<group...>) {
     constexpr const char* names[] = {algorithm_names<group>()...};
-    Algorithms made{};
+    std::array<OSSL_ALGORITHM, sizeof...(group) * std::size(outputs) + 1> made{};
     for (size_t i = 0; i + 1 < made.size(); ++i) {
         const size_t number = i / std::size(outputs);
         const Output& output = outputs[i % std::size(outputs)];
@@ -267,10 +272,14 @@ constexpr Algorithms every_algorithm(std::index_sequence<group...>) {
     return made;
 }
 
-constexpr Algorithms algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
+constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
+constexpr std::array ntru_algorithms =
+    every_algorithm(std::make_index_sequence<ntru_group_count>());
 
 }  // namespace
 
-const OSSL_ALGORITHM* encoder_algorithms() { return algorithms.data(); }
+const OSSL_ALGORITHM* encoder_algorithms(const Context& context) {
+    return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
+}
 
 }  // namespace warpseal::provider

@@ -9,7 +9,7 @@ namespace warpseal::provider {
 namespace {
 
 constexpr uint8_t integer = 0x02, bit_string = 0x03, octet_string = 0x04, object = 0x06,
-                  sequence = 0x30;
+                  sequence = 0x30, context_0 = 0x80;
 
 class Beginning {
 public:
@@ -63,31 +63,60 @@ constexpr Beginning of_public_key(size_t group) {
     return opened(algorithm(group).header(bit_string, bytes + 1).put(no_unused_bits), bytes);
 }
 
-constexpr Beginning of_private_key(size_t group) {
-    const size_t bytes = private_key_bytes(groups[group]);
+constexpr Beginning of_expanded_key(size_t group) {
+    return Beginning().header(octet_string, groups[group].secret_key_bytes());
+}
+
+// Returns the headers within the octet string, before the first key.
+constexpr Beginning inner_headers(size_t group, PrivateForm form) {
+    if (form == PrivateForm::seed) return Beginning().header(context_0, mlkem_seed_bytes);
+    if (form == PrivateForm::expanded) return of_expanded_key(group);
+    if (form == PrivateForm::with_share) return Beginning();
+    const Beginning seed = Beginning().header(octet_string, mlkem_seed_bytes);
+    return opened(seed, private_key_bytes(groups[group], form));
+}
+
+constexpr Beginning of_private_key(size_t group, PrivateForm form) {
+    const Beginning inner = inner_headers(group, form);
+    const size_t bytes = private_key_bytes(groups[group], form);
     constexpr uint8_t version[] = {0};
     return opened(Beginning()
                       .wrapped(integer, version)
                       .put(algorithm(group).bytes())
-                      .header(octet_string, bytes),
+                      .header(octet_string, inner.bytes().size() + bytes)
+                      .put(inner.bytes()),
                   bytes);
 }
 
-template <Beginning make(size_t)>
-constexpr std::array<Beginning, groups.size()> of_every_group() {
+template <class Make>
+constexpr std::array<Beginning, groups.size()> of_every_group(const Make& make) {
     std::array<Beginning, groups.size()> made;
     for (size_t i = 0; i < made.size(); ++i) made[i] = make(i);
     return made;
 }
 
-constexpr std::array public_keys = of_every_group<of_public_key>();
-constexpr std::array private_keys = of_every_group<of_private_key>();
+constexpr std::array public_keys = of_every_group(of_public_key);
+constexpr std::array expanded_keys = of_every_group(of_expanded_key);
+template <PrivateForm form>
+constexpr std::array private_keys = of_every_group([](size_t group) {
+    return of_private_key(group, form);
+});
 
 }  // namespace
 
 std::span<const uint8_t> public_key_beginning(size_t group) { return public_keys[group].bytes(); }
 
-std::span<const uint8_t> private_key_beginning(size_t group) { return private_keys[group].bytes(); }
+std::span<const uint8_t> private_key_beginning(size_t group, PrivateForm form) {
+    switch (form) {
+        case PrivateForm::with_share: return private_keys<PrivateForm::with_share>[group].bytes();
+        case PrivateForm::seed: return private_keys<PrivateForm::seed>[group].bytes();
+        case PrivateForm::expanded: return private_keys<PrivateForm::expanded>[group].bytes();
+        case PrivateForm::both: return private_keys<PrivateForm::both>[group].bytes();
+    }
+    return {};
+}
+
+std::span<const uint8_t> expanded_key_header(size_t group) { return expanded_keys[group].bytes(); }
 
 size_t index_of(const Group& group) { return static_cast<size_t>(&group - groups.data()); }
 

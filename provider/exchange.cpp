@@ -1,4 +1,5 @@
-// NTRU operations through the context's batcher, which combines the requests of many connections.
+// Operations of the sets through the context's batcher, which combines the requests of many
+// connections.
 #include "provider/exchange.h"
 
 #include <openssl/async.h>
@@ -35,6 +36,23 @@ bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> pub
     request.public_key = public_key.data();
     request.secret_key = secret_key.data();
     return run(context, set, request);
+}
+
+bool make_keypair_of(const Context& context, const Set& set, std::span<const uint8_t> seed,
+                     std::span<uint8_t> public_key, std::span<uint8_t> secret_key) {
+    warpseal_engine* const engine = context.engine();
+    if (engine == nullptr) return false;
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = 1;
+    batch.public_keys = public_key.data();
+    batch.secret_keys = secret_key.data();
+    batch.coins = seed.data();
+    warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+    (void)with_stack([&]() noexcept { status = warpseal_kem_keypair(engine, set.name, &batch); });
+    if (status == WARPSEAL_OK) return true;
+    raise(context, status);
+    return false;
 }
 
 bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t> public_key,

@@ -1,4 +1,4 @@
-// NTRU operations for a waiting caller, on a thread or on a libcrypto fibre.
+// Operations of the sets for a waiting caller, on a thread or on a libcrypto fibre.
 #pragma once
 
 #include <span>
@@ -11,6 +11,9 @@ namespace warpseal::provider {
 // Each returns false, with an error raised, on failure. Lengths are those of the set.
 bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> public_key,
                   std::span<uint8_t> secret_key);
+// The pair of ML-KEM that a seed determines. Not through the batcher, which draws its own coins.
+bool make_keypair_of(const Context& context, const Set& set, std::span<const uint8_t> seed,
+                     std::span<uint8_t> public_key, std::span<uint8_t> secret_key);
 bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t> public_key,
                  std::span<uint8_t> ciphertext, std::span<uint8_t> secret);
 bool decapsulate(const Context& context, const Set& set, std::span<const uint8_t> secret_key,

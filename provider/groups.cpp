@@ -47,7 +47,7 @@ bool same_name(std::string_view a, std::string_view b) {
 }
 
 int report_groups(const Context& context, OSSL_CALLBACK* callback, void* user) {
-    for (size_t i = 0; i < groups.size(); ++i) {
+    for (size_t i = 0; i < context.group_count(); ++i) {
         const GroupSetting& setting = context.settings().by_group[i];
         if (setting.offered && report_group(groups[i], setting.number, callback, user) == 0)
             return 0;

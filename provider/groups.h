@@ -1,5 +1,5 @@
-// Supported TLS 1.3 groups: the NTRU sets, alone and in hybrids with a classical group, with their
-// numbers and lengths.
+// Supported TLS 1.3 groups: sets of NTRU and ML-KEM, alone and in hybrids with a classical group,
+// with their numbers and lengths.
 #pragma once
 
 #include <array>
@@ -9,32 +9,53 @@
 
 namespace warpseal::provider {
 
-// A parameter set of NTRU (round-3 submission, September 2020). Public keys and ciphertexts consist
-// of `degree - 1` numbers of `modulus_bits` bits.
+// A set of warpseal/kem.h. All lengths are in bytes.
 struct Set {
-    const char* name;  // as in warpseal/kem.h
-    unsigned degree;
-    unsigned modulus_bits;
+    const char* name;
+    unsigned bits;  // OSSL_PKEY_PARAM_BITS: the degree of NTRU, k times 256 of ML-KEM
     unsigned security_bits;
+    size_t public_key, secret_key, ciphertext, shared_secret;
+    unsigned spare_bits;  // of NTRU: unused bits in the last byte of a public key
+    unsigned rank;        // of ML-KEM: k; 0 without ML-KEM
+    bool with_x25519;     // a point follows ML-KEM's public key and ciphertext
 
-    constexpr size_t public_key_bits() const { return size_t{degree - 1} * modulus_bits; }
-    constexpr size_t public_key_bytes() const { return (public_key_bits() + 7) / 8; }
-    constexpr size_t ciphertext_bytes() const { return public_key_bytes(); }
-    // Two ternary polynomials with five coefficients a byte, the inverse of the public key, and the
-    // implicit rejection key.
-    constexpr size_t secret_key_bytes() const {
-        return 2 * ((degree - 1 + 4) / 5) + public_key_bytes() + 32;
-    }
+    constexpr size_t public_key_bytes() const { return public_key; }
+    constexpr size_t secret_key_bytes() const { return secret_key; }
+    constexpr size_t ciphertext_bytes() const { return ciphertext; }
+    constexpr size_t shared_secret_bytes() const { return shared_secret; }
 };
 
-inline constexpr size_t ntru_secret_bytes = 32;
+// NTRU (round-3 submission, September 2020). Public keys and ciphertexts consist of `degree - 1`
+// numbers of `modulus_bits` bits. A secret key has two ternary polynomials with five coefficients a
+// byte, the inverse of the public key, and the implicit rejection key.
+constexpr Set ntru_set(const char* name, unsigned degree, unsigned modulus_bits,
+                       unsigned security_bits) {
+    const size_t bits = size_t{degree - 1} * modulus_bits, bytes = (bits + 7) / 8;
+    return {name,
+            degree,
+            security_bits,
+            bytes,
+            2 * ((degree - 1 + 4) / 5) + bytes + 32,
+            bytes,
+            32,
+            static_cast<unsigned>(8 * bytes - bits),
+            0,
+            false};
+}
+inline constexpr Set hps2048509 = ntru_set("ntruhps2048509", 509, 11, 128);
+inline constexpr Set hps2048677 = ntru_set("ntruhps2048677", 677, 11, 192);
+inline constexpr Set hps4096821 = ntru_set("ntruhps4096821", 821, 12, 256);
+inline constexpr Set hps40961229 = ntru_set("ntruhps40961229", 1229, 12, 256);
+inline constexpr Set hrss701 = ntru_set("ntruhrss701", 701, 13, 192);
+inline constexpr Set hrss1373 = ntru_set("ntruhrss1373", 1373, 14, 256);
 
-inline constexpr Set hps2048509{"ntruhps2048509", 509, 11, 128};
-inline constexpr Set hps2048677{"ntruhps2048677", 677, 11, 192};
-inline constexpr Set hps4096821{"ntruhps4096821", 821, 12, 256};
-inline constexpr Set hps40961229{"ntruhps40961229", 1229, 12, 256};
-inline constexpr Set hrss701{"ntruhrss701", 701, 13, 192};
-inline constexpr Set hrss1373{"ntruhrss1373", 1373, 14, 256};
+// FIPS 203, section 8. A secret key is the vector s, the public key, its hash, and 32 bytes more.
+inline constexpr Set mlkem512{"ml-kem-512", 512, 128, 800, 1632, 768, 32, 0, 2, false};
+inline constexpr Set mlkem768{"ml-kem-768", 768, 192, 1184, 2400, 1088, 32, 0, 3, false};
+inline constexpr Set mlkem1024{"ml-kem-1024", 1024, 256, 1568, 3168, 1568, 32, 0, 4, false};
+inline constexpr Set x25519mlkem768{"x25519mlkem768", 768, 192, 1184 + 32, 2400 + 32,
+                                    1088 + 32,        64,  0,   3,         true};
+inline constexpr size_t mlkem_seed_bytes = 64;  // d and z
 
 // Classical half of a hybrid, as in RFC 8446 4.2.8.2 and 7.4.2.
 struct Classical {
@@ -50,13 +71,17 @@ inline constexpr Classical p256{"EC", "P-256", 65, 32, 32};
 inline constexpr Classical p384{"EC", "P-384", 97, 48, 48};
 inline constexpr Classical p521{"EC", "P-521", 133, 66, 66};
 
-// A group. Share, secret and secret key of a hybrid are the classical part followed by NTRU's.
+// A group. Share, secret and secret key of a hybrid are the classical part followed by the set's.
 struct Group {
     const char* name;
     const Set& set;
-    const Classical* classical;  // null: NTRU alone
-    uint16_t number;             // TLS group number, unless configured otherwise
+    const Classical* classical;  // null: the set alone
+    uint16_t number;             // TLS group number; one of NTRU may be configured otherwise
 
+    // ML-KEM alone, whose keys have the forms of RFC 9935.
+    constexpr bool is_mlkem() const {
+        return set.rank != 0 && !set.with_x25519 && classical == nullptr;
+    }
     constexpr size_t classical_share_bytes() const {
         return classical == nullptr ? 0 : classical->share_bytes;
     }
@@ -66,10 +91,16 @@ struct Group {
     constexpr size_t scalar_bytes() const {
         return classical == nullptr ? 0 : classical->scalar_bytes;
     }
+    // Of a public key, which is a client's share, and of a server's.
     constexpr size_t share_bytes() const {
         return classical_share_bytes() + set.public_key_bytes();
     }
-    constexpr size_t secret_bytes() const { return classical_secret_bytes() + ntru_secret_bytes; }
+    constexpr size_t server_share_bytes() const {
+        return classical_share_bytes() + set.ciphertext_bytes();
+    }
+    constexpr size_t secret_bytes() const {
+        return classical_secret_bytes() + set.shared_secret_bytes();
+    }
     constexpr size_t secret_key_bytes() const { return scalar_bytes() + set.secret_key_bytes(); }
 };
 
@@ -78,7 +109,8 @@ struct Group {
 bool same_name(std::string_view a, std::string_view b);
 
 // Group numbers of the Open Quantum Safe project. It has X25519 numbers only for the first set; the
-// others are from the private-use range (RFC 8446 4.2.7).
+// others are from the private-use range (RFC 8446 4.2.7). Numbers with ML-KEM are IANA's; those
+// groups are last.
 inline constexpr std::array groups{
     Group{"ntru_hps2048509", hps2048509, nullptr, 0x0214},
     Group{"ntru_hps2048677", hps2048677, nullptr, 0x0215},
@@ -98,6 +130,14 @@ inline constexpr std::array groups{
     Group{"p384_ntru_hrss701", hrss701, &p384, 0x2F17},
     Group{"p521_ntru_hps40961229", hps40961229, &p521, 0x2F45},
     Group{"p521_ntru_hrss1373", hrss1373, &p521, 0x2F46},
+    Group{"X25519MLKEM768", x25519mlkem768, nullptr, 0x11EC},
+    Group{"SecP256r1MLKEM768", mlkem768, &p256, 0x11EB},
+    Group{"SecP384r1MLKEM1024", mlkem1024, &p384, 0x11ED},
+    Group{"MLKEM512", mlkem512, nullptr, 0x0200},
+    Group{"MLKEM768", mlkem768, nullptr, 0x0201},
+    Group{"MLKEM1024", mlkem1024, nullptr, 0x0202},
 };
+inline constexpr size_t ntru_group_count = 18;
+static_assert(groups[ntru_group_count - 1].set.rank == 0 && groups[ntru_group_count].set.rank != 0);
 
 }  // namespace warpseal::provider

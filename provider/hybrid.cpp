@@ -1,4 +1,4 @@
-// X25519 (RFC 7748) and ECDH over the NIST curves (RFC 8446 4.2.8.2, 7.4.2) for hybrids with NTRU.
+// X25519 (RFC 7748) and ECDH over the NIST curves (RFC 8446 4.2.8.2, 7.4.2) for hybrids.
 #include "provider/hybrid.h"
 
 #include <openssl/bn.h>
@@ -10,8 +10,6 @@
 namespace warpseal::provider {
 namespace {
 
-// Excludes this provider, whatever the program prefers.
-constexpr char not_us[] = "provider!=warpseal";
 constexpr uint8_t uncompressed = 4;
 
 struct FreeContext {

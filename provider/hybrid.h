@@ -11,6 +11,9 @@
 
 namespace warpseal::provider {
 
+// Property query that excludes this provider, whatever the program prefers.
+inline constexpr char not_us[] = "provider!=warpseal";
+
 struct FreePkey {
     void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
 };

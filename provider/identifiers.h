@@ -21,6 +21,9 @@ struct ObjectIdentifier {
 inline constexpr const Set* numbered_sets[] = {&hps2048509, &hps2048677,  &hps4096821,
                                                &hrss701,    &hps40961229, &hrss1373};
 inline constexpr uint8_t ntru_arcs[] = {0x2b, 0x06, 0x01, 0x04, 0x01, 0x81, 0xb0, 0x1a, 0x05, 0x05};
+// NIST's identifiers of ML-KEM (RFC 9935, section 3), in this order.
+inline constexpr const Set* mlkem_sets[] = {&mlkem512, &mlkem768, &mlkem1024};
+inline constexpr uint8_t mlkem_arcs[] = {0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x04};
 // Hybrids have no assigned identifiers; these are under our UUID (ITU-T X.667).
 inline constexpr uint8_t hybrid_arcs[] = {0x69, 0x83, 0xb2, 0x96, 0xa4, 0x9f, 0xfc,
                                           0xd6, 0xb2, 0x9a, 0xad, 0x95, 0x95, 0x9a,
@@ -28,11 +31,16 @@ inline constexpr uint8_t hybrid_arcs[] = {0x69, 0x83, 0xb2, 0x96, 0xa4, 0x9f, 0x
 
 // Must have fewer than 50 characters, because OpenSSL 3.0 truncates longer names.
 constexpr ObjectIdentifier object_identifier(size_t group) {
-    if (groups[group].classical != nullptr)
+    const Set& set = groups[group].set;
+    if (groups[group].classical != nullptr || set.with_x25519)
         return {"2.25.288558176082678323885897844765479869605.", hybrid_arcs,
                 static_cast<uint8_t>(group)};
     uint8_t arc = 1;
-    while (numbered_sets[arc - 1] != &groups[group].set) ++arc;
+    if (groups[group].is_mlkem()) {
+        while (mlkem_sets[arc - 1] != &set) ++arc;
+        return {"2.16.840.1.101.3.4.4.", mlkem_arcs, arc};
+    }
+    while (numbered_sets[arc - 1] != &set) ++arc;
     return {"1.3.6.1.4.1.22554.5.5.", ntru_arcs, arc};
 }
 
@@ -41,9 +49,18 @@ struct AlgorithmNames {
 
     constexpr explicit AlgorithmNames(size_t group) {
         const ObjectIdentifier identifier = object_identifier(group);
-        char* end = std::ranges::copy(std::string_view(groups[group].name), text).out;
+        const auto put = [](char* to, std::string_view name) {
+            return std::ranges::copy(name, to).out;
+        };
+        char* end = put(text, groups[group].name);
         *end++ = ':';
-        end = std::ranges::copy(identifier.text, end).out;
+        // The names that OpenSSL 3.5 has for ML-KEM.
+        if (groups[group].is_mlkem()) {
+            const std::string_view size = std::string_view(groups[group].name).substr(5);
+            end = put(put(put(end, "ML-KEM-"), size), ":id-alg-ml-kem-");
+            end = put(put(end, size), ":");
+        }
+        end = put(end, identifier.text);
         if (identifier.last >= 10) *end++ = static_cast<char>('0' + identifier.last / 10);
         *end = static_cast<char>('0' + identifier.last % 10);
     }

@@ -1,5 +1,5 @@
-// Key encapsulation of the groups' algorithms (provider-kem(7)): NTRU, in hybrids after an
-// ephemeral exchange of the classical group.
+// Key encapsulation of the groups' algorithms (provider-kem(7)): NTRU or ML-KEM, in hybrids after
+// an ephemeral exchange of the classical group.
 #include <openssl/core_dispatch.h>
 
 #include <new>
@@ -81,16 +81,16 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
             raise(kem.context, Reason::wrong_parameter, "nowhere for the secret");
             return 0;
         }
-        if (!has_capacity(kem.context, out_bytes, group.share_bytes()) ||
+        if (!has_capacity(kem.context, out_bytes, group.server_share_bytes()) ||
             !has_capacity(kem.context, secret_bytes, group.secret_bytes()))
             return 0;
-        const std::span<uint8_t> shares(out, group.share_bytes()),
+        const std::span<uint8_t> shares(out, group.server_share_bytes()),
             secrets(secret, group.secret_bytes());
         const size_t share_split = group.classical_share_bytes(),
                      secret_split = group.classical_secret_bytes();
-        // NTRU runs first, because a fibre that is abandoned while paused there then holds no
+        // The set runs first, because a fibre that is abandoned while paused there holds no
         // secrets.
-        if (!encapsulate(kem.context, group.set, kem.key->ntru_public_key(),
+        if (!encapsulate(kem.context, group.set, kem.key->set_public_key(),
                          shares.subspan(share_split), secrets.subspan(secret_split)) ||
             (group.classical != nullptr && !exchange_classical(*kem.key, shares.first(share_split),
                                                                secrets.first(secret_split)))) {
@@ -98,7 +98,7 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
             return 0;
         }
     }
-    if (out_bytes != nullptr) *out_bytes = group.share_bytes();
+    if (out_bytes != nullptr) *out_bytes = group.server_share_bytes();
     if (secret_bytes != nullptr) *secret_bytes = group.secret_bytes();
     return 1;
 }
@@ -119,7 +119,7 @@ int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes,
     }
     const Group& group = kem.key->group();
     if (secret != nullptr) {
-        if (in == nullptr || in_bytes != group.share_bytes()) {
+        if (in == nullptr || in_bytes != group.server_share_bytes()) {
             raise(kem.context, Reason::wrong_length, group.name);
             return 0;
         }
@@ -128,7 +128,7 @@ int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes,
         const std::span<const uint8_t> shares(in, in_bytes);
         const size_t share_split = group.classical_share_bytes(),
                      secret_split = group.classical_secret_bytes();
-        if (!decapsulate(kem.context, group.set, kem.key->ntru_secret_key(),
+        if (!decapsulate(kem.context, group.set, kem.key->set_secret_key(),
                          shares.subspan(share_split), secrets.subspan(secret_split)) ||
             (group.classical != nullptr &&
              !decapsulate_classical(*kem.key, shares.first(share_split),
@@ -154,16 +154,20 @@ const OSSL_DISPATCH functions[] = {
 };
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(
+constexpr std::array<OSSL_ALGORITHM, sizeof...(group) + 1> every_algorithm(
     std::index_sequence<group...>) {
     return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}...,
              {nullptr, nullptr, nullptr, nullptr}}};
 }
 
 constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
+constexpr std::array ntru_algorithms =
+    every_algorithm(std::make_index_sequence<ntru_group_count>());
 
 }  // namespace
 
-const OSSL_ALGORITHM* kem_algorithms() { return algorithms.data(); }
+const OSSL_ALGORITHM* kem_algorithms(const Context& context) {
+    return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
+}
 
 }  // namespace warpseal::provider

@@ -22,23 +22,31 @@ public:
     const Group& group() const { return group_; }
     bool has_public() const { return !share_.empty(); }
     bool has_secret() const { return !secret_key_.empty(); }
-    // Share for the peer: the classical half, then NTRU's.
+    // Share for the peer: the classical half, then the set's.
     std::span<const uint8_t> share() const { return share_; }
-    std::span<const uint8_t> ntru_public_key() const {
+    std::span<const uint8_t> set_public_key() const {
         return share().subspan(group_.classical_share_bytes());
     }
-    std::span<const uint8_t> ntru_secret_key() const {
+    std::span<const uint8_t> set_secret_key() const {
         return secret_key().subspan(group_.scalar_bytes());
     }
     std::span<const uint8_t> secret_key() const { return secret_key_; }
+    // Seed of a pair of ML-KEM (FIPS 203: d, then z); empty if it is not known.
+    std::span<const uint8_t> seed() const { return seed_; }
     EVP_PKEY* classical() const { return classical_.get(); }
 
     bool generate();
     bool set_share(std::span<const uint8_t> share);
+    // share: may be empty for a key of ML-KEM, whose secret key holds it.
     bool set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t> share);
+    // Derives a pair of ML-KEM from its seed. secret_key, share: what the pair must be; empty if
+    // not known.
+    bool set_seed(std::span<const uint8_t> seed, std::span<const uint8_t> secret_key,
+                  std::span<const uint8_t> share);
     // Copies the key, with the secret key if it exists and is wanted.
     std::unique_ptr<Key> copy(bool with_secret) const;
-    // Makes one call with OSSL_PKEY_PARAM_PUB_KEY and, if wanted, OSSL_PKEY_PARAM_PRIV_KEY.
+    // Makes one call with OSSL_PKEY_PARAM_PUB_KEY and, if wanted, OSSL_PKEY_PARAM_PRIV_KEY and the
+    // seed.
     int export_to(bool with_secret, OSSL_CALLBACK* callback, void* user) const;
     // Returns true if the halves match: the secret key decapsulates what the public key
     // encapsulates.
@@ -46,12 +54,19 @@ public:
 
 private:
     bool check_share(std::span<const uint8_t> share) const;
+    bool check_mlkem_secret(std::span<const uint8_t> secret_key,
+                            std::span<const uint8_t> share) const;
+    bool generate_from_new_seed();
 
     const Context& context_;
     const Group& group_;
     SecretBytes share_;  // Not secret by itself, but part of a handshake.
     SecretBytes secret_key_;
+    SecretBytes seed_;
     Pkey classical_;
 };
+
+// Parameter with the seed of a pair of ML-KEM, as OpenSSL 3.5 names it.
+inline constexpr char seed_param[] = "seed";
 
 }  // namespace warpseal::provider

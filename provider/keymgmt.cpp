@@ -132,13 +132,15 @@ bool write_param(OSSL_PARAM params[], const char* name, std::span<const uint8_t>
 int get_params(void* data, OSSL_PARAM params[]) {
     const Key& key = *static_cast<const Key*>(data);
     const Group& group = key.group();
-    return write_param(params, OSSL_PKEY_PARAM_BITS, static_cast<int>(group.set.degree)) &&
+    return write_param(params, OSSL_PKEY_PARAM_BITS, static_cast<int>(group.set.bits)) &&
            write_param(params, OSSL_PKEY_PARAM_SECURITY_BITS,
                        static_cast<int>(group.set.security_bits)) &&
-           write_param(params, OSSL_PKEY_PARAM_MAX_SIZE, static_cast<int>(group.share_bytes())) &&
+           write_param(params, OSSL_PKEY_PARAM_MAX_SIZE,
+                       static_cast<int>(group.server_share_bytes())) &&
            write_param(params, OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, key.share()) &&
            write_param(params, OSSL_PKEY_PARAM_PUB_KEY, key.share()) &&
-           write_param(params, OSSL_PKEY_PARAM_PRIV_KEY, key.secret_key());
+           write_param(params, OSSL_PKEY_PARAM_PRIV_KEY, key.secret_key()) &&
+           write_param(params, seed_param, key.seed());
 }
 
 const OSSL_PARAM* gettable_params(void*) {
@@ -149,6 +151,7 @@ const OSSL_PARAM* gettable_params(void*) {
         OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_ENCODED_PUBLIC_KEY, nullptr, 0),
         OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0),
         OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0),
+        OSSL_PARAM_octet_string(seed_param, nullptr, 0),
         OSSL_PARAM_END};
     return params;
 }
@@ -185,17 +188,22 @@ const OSSL_PARAM* settable_params(void*) {
 
 int import_key(void* data, int selection, const OSSL_PARAM params[]) {
     Key& key = *static_cast<Key*>(data);
-    std::span<const uint8_t> share, secret_key;
+    std::span<const uint8_t> share, secret_key, seed;
     if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return 0;
     if (params == nullptr || !octets(key.context(), params, OSSL_PKEY_PARAM_PUB_KEY, share) ||
-        !octets(key.context(), params, OSSL_PKEY_PARAM_PRIV_KEY, secret_key))
+        !octets(key.context(), params, OSSL_PKEY_PARAM_PRIV_KEY, secret_key) ||
+        !octets(key.context(), params, seed_param, seed))
         return 0;
+    const bool with_secret = (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0;
+    if (key.group().is_mlkem() && with_secret && seed.data() != nullptr)
+        return key.set_seed(seed, secret_key, share);
+    if (key.group().is_mlkem() && with_secret && secret_key.data() != nullptr)
+        return key.set_pair(secret_key, share);
     if (share.empty()) {
         raise(key.context(), Reason::no_public_key);
         return 0;
     }
-    if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) == 0 || secret_key.data() == nullptr)
-        return key.set_share(share);
+    if (!with_secret || secret_key.data() == nullptr) return key.set_share(share);
     return key.set_pair(secret_key, share);
 }
 
@@ -205,14 +213,7 @@ int export_key(void* data, int selection, OSSL_CALLBACK* callback, void* user) {
     if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0 || !key.has_public() ||
         (with_secret && !key.has_secret()))
         return 0;
-    const auto octet_string = [](const char* name, std::span<const uint8_t> bytes) {
-        return OSSL_PARAM_construct_octet_string(name, const_cast<uint8_t*>(bytes.data()),
-                                                 bytes.size());
-    };
-    OSSL_PARAM params[3] = {octet_string(OSSL_PKEY_PARAM_PUB_KEY, key.share()),
-                            OSSL_PARAM_construct_end(), OSSL_PARAM_construct_end()};
-    if (with_secret) params[1] = octet_string(OSSL_PKEY_PARAM_PRIV_KEY, key.secret_key());
-    return callback(params, user);
+    return key.export_to(with_secret, callback, user);
 }
 
 const OSSL_PARAM* transfer_types(int selection) {
@@ -220,6 +221,7 @@ const OSSL_PARAM* transfer_types(int selection) {
                                        OSSL_PARAM_END};
     static const OSSL_PARAM pair[] = {OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PUB_KEY, nullptr, 0),
                                       OSSL_PARAM_octet_string(OSSL_PKEY_PARAM_PRIV_KEY, nullptr, 0),
+                                      OSSL_PARAM_octet_string(seed_param, nullptr, 0),
                                       OSSL_PARAM_END};
     if ((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0) return pair;
     return (selection & OSSL_KEYMGMT_SELECT_PUBLIC_KEY) != 0 ? share : nullptr;
@@ -253,16 +255,20 @@ const OSSL_DISPATCH functions[] = {
 };
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, groups.size() + 1> every_algorithm(
+constexpr std::array<OSSL_ALGORITHM, sizeof...(group) + 1> every_algorithm(
     std::index_sequence<group...>) {
     return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}...,
              {nullptr, nullptr, nullptr, nullptr}}};
 }
 
 constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
+constexpr std::array ntru_algorithms =
+    every_algorithm(std::make_index_sequence<ntru_group_count>());
 
 }  // namespace
 
-const OSSL_ALGORITHM* key_algorithms() { return algorithms.data(); }
+const OSSL_ALGORITHM* key_algorithms(const Context& context) {
+    return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
+}
 
 }  // namespace warpseal::provider

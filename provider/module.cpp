@@ -59,14 +59,15 @@ int get_params(void* context, OSSL_PARAM params[]) try {
     return 0;
 }
 
-const OSSL_ALGORITHM* query_operation(void*, int operation, int* no_cache) {
+const OSSL_ALGORITHM* query_operation(void* data, int operation, int* no_cache) {
+    const Context& context = *static_cast<const Context*>(data);
     *no_cache = 0;
     switch (operation) {
         case OSSL_OP_CIPHER: return cipher_algorithms();
-        case OSSL_OP_KEYMGMT: return key_algorithms();
-        case OSSL_OP_KEM: return kem_algorithms();
-        case OSSL_OP_ENCODER: return encoder_algorithms();
-        case OSSL_OP_DECODER: return decoder_algorithms();
+        case OSSL_OP_KEYMGMT: return key_algorithms(context);
+        case OSSL_OP_KEM: return kem_algorithms(context);
+        case OSSL_OP_ENCODER: return encoder_algorithms(context);
+        case OSSL_OP_DECODER: return decoder_algorithms(context);
         default: return nullptr;
     }
 }

@@ -84,7 +84,7 @@ public:
                         operation == WARPSEAL_KEM_KEYPAIR};
         operands_[2] = {&warpseal_kem_request::ciphertext, set.ciphertext_bytes(),
                         operation == WARPSEAL_KEM_ENCAPSULATE};
-        operands_[3] = {&warpseal_kem_request::shared_secret, ntru_secret_bytes, true};
+        operands_[3] = {&warpseal_kem_request::shared_secret, set.shared_secret_bytes(), true};
         size_t bytes = 0;
         for (const Operand& operand : operands_) bytes += named(operand) ? operand.bytes : 0;
         memory_ = SecretBytes(bytes);

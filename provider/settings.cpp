@@ -83,6 +83,14 @@ bool read_device(const Source& source, Settings& settings) {
                           "auto, cpu, cuda, cuda:N or a target of `warpseal list` is wanted");
 }
 
+bool read_mlkem(const Source& source, Settings& settings) {
+    const std::optional<std::string> given = source.text("mlkem");
+    if (!given || *given == "auto") return true;
+    settings.mlkem = *given == "always" ? MlKemSetting::always : MlKemSetting::never;
+    return *given == "always" || *given == "never" ||
+           Source::refuse("mlkem", *given, "auto, always or never is wanted");
+}
+
 // `groups`: names of the offered groups, separated by commas, colons or blanks; all if unset.
 bool read_offered(const Source& source, Settings& settings) {
     const std::optional<std::string> given = source.text("groups");
@@ -110,9 +118,11 @@ bool is_taken(uint32_t number) {
            ((number & 0x0F0F) == 0x0A0A && number >> 8 == (number & 0xFF));
 }
 
-// `number_GROUP`: TLS number of the group.
+// `number_GROUP`: TLS number of a group of NTRU.
 bool read_numbers(const Source& source, Settings& settings) {
-    for (size_t i = 0; i < groups.size(); ++i) {
+    for (size_t i = ntru_group_count; i < groups.size(); ++i)
+        settings.by_group[i].number = groups[i].number;
+    for (size_t i = 0; i < ntru_group_count; ++i) {
         const std::string name = std::string("number_") + groups[i].name;
         uint32_t number = groups[i].number;
         if (!source.number(name.c_str(), least_number, 0xFFFF, number)) return false;
@@ -138,8 +148,8 @@ bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Setting
         !source.number("max_waiting", 0, 1 << 30, settings.max_waiting))
         return false;
     settings.metrics_directory = source.text("metrics_directory").value_or("");
-    return read_device(source, settings) && read_offered(source, settings) &&
-           read_numbers(source, settings);
+    return read_device(source, settings) && read_mlkem(source, settings) &&
+           read_offered(source, settings) && read_numbers(source, settings);
 }
 
 }  // namespace warpseal::provider

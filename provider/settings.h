@@ -19,6 +19,10 @@ struct GroupSetting {
     uint16_t number = 0;
 };
 
+// Whether the algorithms and groups with ML-KEM are provided. automatic: if the program's OpenSSL
+// has none of its own (before 3.5).
+enum class MlKemSetting : uint8_t { automatic, always, never };
+
 struct Settings {
     std::string device = "auto";  // as in warpseal_engine_options
     uint32_t threads = 0;
@@ -27,6 +31,7 @@ struct Settings {
     uint32_t max_delay_us = 0;
     uint32_t max_waiting = 0;
     std::string metrics_directory;
+    MlKemSetting mlkem = MlKemSetting::automatic;
     std::array<GroupSetting, groups.size()> by_group;  // in the order of `groups`
 };
 

@@ -116,11 +116,18 @@ public:
                             shown_, bytes(), set.name, each));
         return bytes() / each;
     }
-    // Returns the set of --set, or the set whose keys have this length. Throws Failure.
+    // Returns the set of --set, or the only set whose keys have this length. Throws Failure.
     warpseal_kem_info set(const KemChoice& choice, uint32_t warpseal_kem_info::*each) const {
         if (!choice.set.empty()) return kem_set(choice.set);
+        std::vector<warpseal_kem_info> fit;
         for (const warpseal_kem_info& one : all_kem_sets())
-            if (one.*each == bytes()) return one;
+            if (one.*each == bytes()) fit.push_back(one);
+        if (fit.size() == 1) return fit[0];
+        if (!fit.empty())
+            throw Failure(ExitCode::usage,
+                          fmt::format("{} has {} bytes, as keys of {} and {} have: name the set "
+                                      "with --set.",
+                                      shown_, bytes(), fit[0].name, fit[1].name));
         throw Failure(ExitCode::usage, fmt::format("{} has {} bytes, which is one key of no set: "
                                                    "name the set with --set if it holds several.",
                                                    shown_, bytes()));
@@ -151,12 +158,14 @@ void call(KemCall operation, const char* task, warpseal_engine* engine,
         bad != statuses.end())
         throw Failure(
             ExitCode::usage,
-            fmt::format("cannot {}: number {} is no key of {}: {}. Take the key from its owner "
-                        "again.",
-                        task, first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name,
-                        operation == warpseal_kem_encapsulate
-                            ? "it has unused bits set, or a number outside its range"
-                            : "the hash in it is not that of its public key"));
+            fmt::format(
+                "cannot {}: number {} is no key of {}: {}. Take the key from its owner "
+                "again.",
+                task, first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name,
+                operation == warpseal_kem_encapsulate
+                    ? "it has unused bits set, a number outside its range, or a point of low order"
+                    : "the hash in it is not that of its public key, or its ciphertext has "
+                      "a point of low order"));
     if (status == WARPSEAL_UNSUPPORTED)
         throw Failure(
             ExitCode::device_not_usable,

@@ -71,14 +71,14 @@ CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text,
 
 void add_kem(CLI::App& program, Session& session) {
     CLI::App* kem = program.add_subcommand(
-        "kem", "Key encapsulation: ML-KEM (FIPS 203) and NTRU, one or many at a time");
+        "kem", "Key encapsulation: ML-KEM (FIPS 203), X25519 and NTRU, one or many at a time");
     kem->require_subcommand(1);
     kem->footer(
         lengths() +
         "NTRU (the round-3 submission) is not a NIST standard: use a shared secret of it beside "
         "one "
         "of X25519 or another established\n"
-        "exchange, not alone. ML-KEM runs on cores only.\n"
+        "exchange, not alone. ML-KEM and X25519 run on cores only.\n"
         "Example:\n"
         "  warpseal kem keygen --set ml-kem-768 --secret-key my.sk --public-key my.pk\n"
         "  warpseal kem encapsulate --public-key my.pk --ciphertext to.me --shared-secret theirs\n"

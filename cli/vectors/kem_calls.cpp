@@ -5,6 +5,7 @@
 
 #include "cli/support/kem_sets.h"
 #include "cli/vectors/arena.h"
+#include "warpseal/warpseal.hpp"
 
 namespace warpseal::cli {
 
@@ -37,6 +38,44 @@ void KemCalls::decapsulate(KemItems& items, warpseal_status expected) const {
     std::fill(items.shared.begin(), items.shared.end(), KemItems::poison);
     run({"decapsulation", warpseal_kem_decapsulate, warpseal_kem_decapsulate_device}, items, {}, 0,
         expected);
+}
+
+bool is_to_be_refused(const nlohmann::json& row) {
+    const std::string result = text_field(row, "result");
+    if (result != "valid" && result != "invalid")
+        throw RowSkipped("malformed row: neither valid nor invalid");
+    return result == "invalid";
+}
+
+void KemCalls::refused_key(KemItems& items, const Octets& coins) const {
+    encapsulate(items, coins, WARPSEAL_INVALID_ARGUMENT);
+    require_wiped(items.shared.data(), items.shared.size(), "encapsulation");
+    require_wiped(items.ciphertexts.data(), items.ciphertexts.size(), "encapsulation");
+}
+
+void KemCalls::refused_ciphertext(KemItems& items) const {
+    decapsulate(items, WARPSEAL_INVALID_ARGUMENT);
+    require_wiped(items.shared.data(), items.shared.size(), "decapsulation");
+}
+
+void KemCalls::refused_length(const nlohmann::json& row, const Octets& public_key,
+                              const Octets& secret_key, const Octets& ciphertext) const {
+    require(is_to_be_refused(row), "a length that the set does not have");
+    const Engine engine;
+    const Kem kem(engine, set_.name);
+    Octets shared(set_.shared_secret_bytes, KemItems::poison),
+        sent(set_.ciphertext_bytes, KemItems::poison);
+    const Octets untouched = shared;
+    try {
+        if (secret_key.empty())
+            kem.encapsulate(public_key, sent, shared);
+        else
+            kem.decapsulate(secret_key, ciphertext, shared);
+    } catch (const Error& why) {
+        require(shared == untouched, "a secret was written");
+        return require_refused(why.status(), "a wrong length");
+    }
+    throw RowFailed("a wrong length is accepted");
 }
 
 void KemCalls::run(const Call& operation, KemItems& items, const Octets& coins,

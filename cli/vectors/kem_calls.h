@@ -9,6 +9,9 @@ namespace warpseal::cli {
 // Throws RowSkipped for a set that is not in this program.
 warpseal_kem_info kem_set_of_row(const std::string& name);
 
+// True if the row's `result` is invalid. Throws RowSkipped if it is neither that nor valid.
+bool is_to_be_refused(const nlohmann::json& row);
+
 // Keys, ciphertexts and secrets of `count` items, side by side, initially poison.
 struct KemItems {
     static constexpr uint8_t poison = 0xa5;
@@ -37,6 +40,13 @@ public:
     void decapsulate(KemItems& items, warpseal_status expected = WARPSEAL_OK) const;
 
 protected:
+    // Calls that must refuse their only item and zeroize its outputs.
+    void refused_key(KemItems& items, const Octets& coins) const;
+    void refused_ciphertext(KemItems& items) const;
+    // A key or a ciphertext of the wrong length. Lengths are known to the C++ interface.
+    void refused_length(const nlohmann::json& row, const Octets& public_key,
+                        const Octets& secret_key, const Octets& ciphertext) const;
+
     static void same(const Octets& got, const Octets& expected, const char* what) {
         require(got.size() == expected.size(), std::string(what) + ": the length");
         require_equal(got.data(), expected, what);

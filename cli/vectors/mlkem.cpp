@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "cli/vectors/hybrid.h"
 #include "cli/vectors/kem_calls.h"
-#include "warpseal/warpseal.hpp"
 
 namespace warpseal::cli {
 namespace {
@@ -41,13 +41,6 @@ private:
     std::unique_ptr<EVP_MD_CTX, Delete> context_;
 };
 
-bool is_to_be_refused(const json& row) {
-    const std::string result = text_field(row, "result");
-    if (result != "valid" && result != "invalid")
-        throw RowSkipped("malformed row: neither valid nor invalid");
-    return result == "invalid";
-}
-
 void append_bytes(Octets& to, const uint8_t* from, size_t bytes) {
     to.insert(to.end(), from, from + bytes);
 }
@@ -71,7 +64,7 @@ public:
         const Octets key = hex_field(row, "ek"), message = hex_field(row, "m");
         if (key.size() != set_.public_key_bytes) return refused_length(row, key, {}, {});
         items.publics = key;
-        if (is_to_be_refused(row)) return refused(items, message);
+        if (is_to_be_refused(row)) return refused_key(items, message);
         encapsulate(items, message);
         same(items.ciphertexts, hex_field(row, "c"), "ciphertext");
         same(items.shared, hex_field(row, "k"), "shared secret");
@@ -96,7 +89,7 @@ public:
         if (ciphertext.size() != set_.ciphertext_bytes)
             return refused_length(row, {}, items.secrets, ciphertext);
         items.ciphertexts = ciphertext;
-        if (is_to_be_refused(row)) return refused(items);
+        if (is_to_be_refused(row)) return refused_ciphertext(items);
         decapsulate(items);
         same(items.shared, hex_field(row, "k"), "shared secret");
     }
@@ -111,7 +104,8 @@ public:
                                   items.ciphertexts);
         to = key;
         const Octets message(mlkem_message_bytes, 0);
-        if (is_to_be_refused(row)) return is_public ? refused(items, message) : refused(items);
+        if (is_to_be_refused(row))
+            return is_public ? refused_key(items, message) : refused_ciphertext(items);
         if (is_public)
             encapsulate(items, message);
         else
@@ -125,35 +119,30 @@ public:
             throw RowSkipped("malformed row: too many items");
         Octets seeds, messages, random_ciphertexts;
         for (uint64_t i = first; i < first + count; ++i) {
-            Shake128 shake;
-            Octets label = hex_field(row, "seed");
-            for (int byte = 0; byte < 8; ++byte)
-                label.push_back(static_cast<uint8_t>(i >> (8 * byte)));
-            shake.absorb(label);
-            const Octets input =
-                shake.squeeze_all(mlkem_seed_bytes + mlkem_message_bytes + set_.ciphertext_bytes);
+            const Octets input = kem_bulk_input(
+                row, i, mlkem_seed_bytes + mlkem_message_bytes + set_.ciphertext_bytes);
             split(input.data(), seeds, messages, random_ciphertexts);
         }
         KemItems items(set_, count);
         keypairs(items, seeds);
-        digest(row, "ek", items.publics);
-        digest(row, "dk", items.secrets);
+        kem_digest(row, "ek", items.publics);
+        kem_digest(row, "dk", items.secrets);
         encapsulate(items, messages);
-        digest(row, "c", items.ciphertexts);
-        digest(row, "k", items.shared);
+        kem_digest(row, "c", items.ciphertexts);
+        kem_digest(row, "k", items.shared);
         decapsulate(items);
-        digest(row, "k", items.shared);
+        kem_digest(row, "k", items.shared);
         for (uint64_t i = 0; i < count; ++i)
             items.ciphertexts[i * set_.ciphertext_bytes + (first + i) % set_.ciphertext_bytes] ^=
                 static_cast<uint8_t>(1 << (first + i) % 8);
         decapsulate(items);
-        digest(row, "k_altered", items.shared);
+        kem_digest(row, "k_altered", items.shared);
         items.ciphertexts = random_ciphertexts;
         decapsulate(items);
-        digest(row, "k_random", items.shared);
+        kem_digest(row, "k_random", items.shared);
         encapsulate_for_one(items, messages);
-        digest(row, "one_key_c", items.ciphertexts);
-        digest(row, "one_key_k", items.shared);
+        kem_digest(row, "one_key_c", items.ciphertexts);
+        kem_digest(row, "one_key_k", items.shared);
     }
 
     // One digest of everything that `count` tests return.
@@ -207,42 +196,6 @@ private:
         const auto at = from.begin() + static_cast<std::ptrdiff_t>(i * bytes);
         seen.absorb(Octets(at, at + static_cast<std::ptrdiff_t>(bytes)));
     }
-    static void digest(const json& row, const std::string& name, const Octets& got) {
-        require(digest_hex("SHA3-256", got.data(), got.size()) ==
-                    text_field(row, (name + "_sha3_256").c_str()),
-                name + ": the SHA3-256");
-    }
-
-    // A public or a secret key that its check refuses.
-    void refused(KemItems& items, const Octets& message) const {
-        encapsulate(items, message, WARPSEAL_INVALID_ARGUMENT);
-        require_wiped(items.shared.data(), items.shared.size(), "encapsulation");
-        require_wiped(items.ciphertexts.data(), items.ciphertexts.size(), "encapsulation");
-    }
-    void refused(KemItems& items) const {
-        decapsulate(items, WARPSEAL_INVALID_ARGUMENT);
-        require_wiped(items.shared.data(), items.shared.size(), "decapsulation");
-    }
-    // A key or a ciphertext of the wrong length. Lengths are known to the C++ interface.
-    void refused_length(const json& row, const Octets& public_key, const Octets& secret_key,
-                        const Octets& ciphertext) const {
-        require(is_to_be_refused(row), "a length that the set does not have");
-        const Engine engine;
-        const Kem kem(engine, set_.name);
-        Octets shared(set_.shared_secret_bytes, KemItems::poison),
-            sent(set_.ciphertext_bytes, KemItems::poison);
-        const Octets untouched = shared;
-        try {
-            if (secret_key.empty())
-                kem.encapsulate(public_key, sent, shared);
-            else
-                kem.decapsulate(secret_key, ciphertext, shared);
-        } catch (const Error& why) {
-            require(shared == untouched, "a secret was written");
-            return require_refused(why.status(), "a wrong length");
-        }
-        throw RowFailed("a wrong length is accepted");
-    }
 };
 
 void check(const MlKemRows& rows, const json& row) {
@@ -258,10 +211,30 @@ void check(const MlKemRows& rows, const json& row) {
 
 }  // namespace
 
+Octets kem_bulk_input(const json& row, uint64_t item, size_t bytes) {
+    Shake128 shake;
+    Octets label = hex_field(row, "seed");
+    for (int byte = 0; byte < 8; ++byte) label.push_back(static_cast<uint8_t>(item >> (8 * byte)));
+    shake.absorb(label);
+    return shake.squeeze_all(bytes);
+}
+
+void kem_digest(const json& row, const std::string& name, const Octets& got) {
+    require(digest_hex("SHA3-256", got.data(), got.size()) ==
+                text_field(row, (name + "_sha3_256").c_str()),
+            name + ": the SHA3-256");
+}
+
 bool is_kem_row(const json& row) { return row.contains("set") && row.contains("operation"); }
 
 void check_kem_row(Tested& tested, const json& row) {
-    const warpseal_kem_info set = kem_set_of_row(text_field(row, "set"));
+    const std::string name = text_field(row, "set"), hybrid = hybrid_set_of_row(name);
+    if (!hybrid.empty()) {
+        check_hybrid_row(tested, hybrid, row, false);
+        if (tested.has_device_memory()) check_hybrid_row(tested, hybrid, row, true);
+        return;
+    }
+    const warpseal_kem_info set = kem_set_of_row(name);
     if (std::string_view(set.name).substr(0, 6) != "ml-kem")
         throw RowSkipped(std::string("rows of ") + set.name + " are not in this program");
     check(MlKemRows(tested, set, false), row);

@@ -46,7 +46,7 @@ void add_vectors(CLI::App& program, Session& session) {
     CLI::App* vectors = program.add_subcommand("vectors", "Check published test vectors");
     vectors->footer(
         "Files: JSON lines of known answers, Monte Carlo chains or bulk messages, Cobblestone "
-        "documents, rows of ML-KEM, and\n"
+        "documents, rows of ML-KEM and X25519, and\n"
         "NTRU's answer files (.rsp) and digests of batches, gzip-compressed or not, told apart by "
         "content. Every row is run in both\n"
         "directions; it counts once. A file has 64 MiB at most, unpacked too.\n"

@@ -1,5 +1,5 @@
-/* kem.h: key encapsulation in batches: ML-KEM (FIPS 203), and NTRU of the round-3 submission to
- * NIST (September 2020), which is not a NIST standard: docs/kem.md.
+/* kem.h: key encapsulation in batches: ML-KEM (FIPS 203), X25519 (RFC 7748), hybrids of both, and
+ * NTRU (round-3 submission of September 2020), which is not a NIST standard: docs/kem.md.
  *
  * The rules at the top of warpseal.h hold. The calls leave no copy of the secrets that they
  * compute; what they write belongs to the caller, who wipes it. */
@@ -19,7 +19,7 @@ typedef struct warpseal_kem_info {
     uint32_t public_key_bytes;
     uint32_t secret_key_bytes;
     uint32_t ciphertext_bytes;
-    uint32_t shared_secret_bytes; /* 32 */
+    uint32_t shared_secret_bytes; /* 32; x25519mlkem768: 64 */
     /* Coins of one key generation: for sampling, then the 32-byte key of implicit rejection.
      * ML-KEM: d, then z. */
     uint32_t keypair_coins_bytes;
@@ -59,16 +59,16 @@ typedef struct warpseal_kem_batch {
     int32_t* statuses;
 } warpseal_kem_batch;
 
-/* Operations in host memory.
+/* Operations in host memory. set: a name of warpseal_kem_at.
  * keypair: writes public_keys and secret_keys.
- * encapsulate: reads public_keys, writes ciphertexts and shared_secrets. An item whose public key
- * has spare bits set (NTRU) or a coefficient out of range (ML-KEM) is WARPSEAL_INVALID_ARGUMENT.
+ * encapsulate: reads public_keys, writes ciphertexts and shared_secrets. Refuses a public key with
+ * spare bits set (NTRU), a coefficient out of range (ML-KEM) or a point of low order (X25519).
  * decapsulate: reads ciphertexts and secret_keys, writes shared_secrets. What is not a ciphertext
- * of that key gives another secret, not an error, in the same time (implicit rejection). An item
- * whose secret key of ML-KEM holds a wrong hash is WARPSEAL_INVALID_ARGUMENT. set: a name of
- * warpseal_kem_at. WARPSEAL_UNSUPPORTED: there is no such set, or the engine has GPUs alone and no
- * GPU code for the set (ML-KEM). Returns WARPSEAL_OK if every item has its result, else the status
- * of the first that has none. WARPSEAL_NO_RANDOM: no coins could be drawn; nothing is written. */
+ * of that key gives another secret, not an error, in the same time (implicit rejection). Refuses a
+ * secret key with a wrong hash (ML-KEM) and a ciphertext of low order (X25519).
+ * A refused item is WARPSEAL_INVALID_ARGUMENT. WARPSEAL_UNSUPPORTED: there is no such set, or the
+ * engine has GPUs alone and no GPU code for the set. Returns WARPSEAL_OK if every item has its
+ * result, else the status of the first without. WARPSEAL_NO_RANDOM: no coins, nothing is done. */
 WARPSEAL_API warpseal_status warpseal_kem_keypair(warpseal_engine* engine, const char* set,
                                                   const warpseal_kem_batch* batch);
 WARPSEAL_API warpseal_status warpseal_kem_encapsulate(warpseal_engine* engine, const char* set,
@@ -83,7 +83,7 @@ WARPSEAL_API warpseal_status warpseal_kem_decapsulate(warpseal_engine* engine, c
  * In a captured CUDA graph coins must be given: a replay would repeat drawn ones
  * (WARPSEAL_INVALID_ARGUMENT). The first call of each operation waits for its self-test; make one
  * before capturing.
- * WARPSEAL_UNSUPPORTED: no such set, or no GPU code for it (ML-KEM).
+ * WARPSEAL_UNSUPPORTED: no such set, or no GPU code for it.
  * WARPSEAL_NO_DEVICE: the engine has no GPU. */
 WARPSEAL_API warpseal_status warpseal_kem_keypair_device(warpseal_engine* engine, const char* set,
                                                          const warpseal_kem_batch* batch,
@@ -133,8 +133,8 @@ WARPSEAL_API warpseal_status warpseal_kem_pool_acquire(warpseal_kem_pool* pool, 
 
 /* Decapsulates item i under the secret key of handles[i], zeroizes that key and frees its slot.
  * WARPSEAL_INVALID_ARGUMENT for an item: its handle is not of this pool and process, was used or
- * released before, or occurs in the call twice. Its secret is zero; the other items are done. An
- * item that fails for another reason keeps its handle.
+ * released before, or is in the call twice; or its ciphertext is refused, and the key is gone. Its
+ * secret is zero; the others are done. An item that fails otherwise keeps its handle.
  * Returns WARPSEAL_OK if every item has its secret, else the status of the first that has none.
  * statuses: may be null. All in host memory. */
 WARPSEAL_API warpseal_status warpseal_kem_pool_decapsulate(

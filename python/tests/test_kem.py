@@ -11,7 +11,7 @@ SETS = parameter_sets()
 
 
 def test_names() -> None:
-    assert len(SETS) == 9 and {"ntruhps2048509", "ml-kem-768"} <= set(SETS)
+    assert len(SETS) == 12 and {"ntruhps2048509", "ml-kem-768"} <= set(SETS)
 
 
 @pytest.mark.parametrize("name", SETS)

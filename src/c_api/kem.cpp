@@ -50,7 +50,7 @@ warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* info) {
              static_cast<uint32_t>(set.public_key_bytes()),
              static_cast<uint32_t>(set.secret_key_bytes()),
              static_cast<uint32_t>(set.ciphertext_bytes()),
-             static_cast<uint32_t>(KemSet::shared_secret_bytes),
+             static_cast<uint32_t>(set.shared_secret_bytes()),
              static_cast<uint32_t>(set.keypair_coins()),
              static_cast<uint32_t>(set.encapsulation_coins())};
     return WARPSEAL_OK;

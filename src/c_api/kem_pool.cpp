@@ -52,8 +52,8 @@ warpseal_status warpseal_kem_pool_decapsulate(warpseal_kem_pool* pool, uint64_t 
                                               uint64_t ciphertext_stride, uint8_t* shared_secrets,
                                               uint64_t shared_secret_stride, int32_t* statuses) {
     if (pool == nullptr) return refuse("pool is null");
-    const PooledTexts texts{ciphertexts, ciphertext_stride, shared_secrets, shared_secret_stride,
-                            statuses};
+    const PooledTexts texts{ciphertexts,          ciphertext_stride, shared_secrets,
+                            shared_secret_stride, statuses,          0};
     return c_api::guarded_waiting([&] { return pool->pool->decapsulate(count, handles, texts); });
 }
 

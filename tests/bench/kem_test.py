@@ -12,7 +12,7 @@ from program import case, check, check_equal, main, wait_until_output_is_open  #
 
 FAULTY = os.environ["WARPSEAL_FAULTY_PROGRAM"]
 SETS = ["ntruhps2048509", "ntruhps2048677", "ntruhps4096821", "ntruhps40961229", "ntruhrss701", "ntruhrss1373",
-        "ml-kem-512", "ml-kem-768", "ml-kem-1024"]
+        "ml-kem-512", "ml-kem-768", "ml-kem-1024", "x25519", "x25519mlkem768", "x-wing"]
 OPERATIONS = ["keygen", "encapsulate", "decapsulate"]
 HEAD = {"machine", "gpu", "driver", "date", "commit", "warpseal", "cpu", "cores"}
 QUICK = ("kem", "bench", "--seconds", "0.01", "--device", "cpu")

@@ -11,6 +11,22 @@ from refusal import refuse
 
 
 @case
+def hybrids(p):
+    """X25519 and its hybrids with ML-KEM. Keys of two sets may have one length: then --set is needed."""
+    for name, (public, secret, ciphertext, shared) in {"x25519": (32, 32, 32, 32), "x25519mlkem768": (1216, 2432, 1120, 64),
+                                                       "x-wing": (1216, 32, 1120, 32)}.items():
+        keygen(p, name, "--force")
+        p.ok(*encapsulate("--set", name, "--force"))
+        p.ok(*decapsulate("--set", name, "--force"))
+        check_equal([len(p.read(file)) for file in ("pk", "sk", "ct", "sent")], [public, secret, ciphertext, shared], f"lengths of {name}")
+        check_equal(p.read("received"), p.read("sent"), f"secrets of {name}")
+    p.fails(2, ["1216 bytes", "x25519mlkem768 and x-wing", "--set"], *encapsulate("--force"))
+    p.fails(2, ["32 bytes", "x25519 and x-wing", "--set"], *decapsulate("--force"))
+    p.write("ct", bytes(1120))
+    p.fails(2, ["number 1", "low order"], *decapsulate("--set", "x-wing", "--force"))
+
+
+@case
 def a_secret_arrives_in_every_set(p):
     for name, lengths in SETS.items():
         keygen(p, name, "--force")

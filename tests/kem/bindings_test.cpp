@@ -43,8 +43,8 @@ struct Items {
         publics.assign(count * info.public_key_bytes, 0xa5);
         secrets.assign(count * info.secret_key_bytes, 0xa5);
         ciphertexts.assign(count * info.ciphertext_bytes, 0xa5);
-        sent.assign(count * 32, 0xa5);
-        received.assign(count * 32, 0xa5);
+        sent.assign(count * info.shared_secret_bytes, 0xa5);
+        received.assign(count * info.shared_secret_bytes, 0xa5);
         statuses.assign(count, -1);
         batch.struct_bytes = sizeof batch;
         batch.count = count;
@@ -55,7 +55,7 @@ struct Items {
         batch.ciphertexts = ciphertexts.data();
         batch.ciphertext_stride = info.ciphertext_bytes;
         batch.shared_secrets = sent.data();
-        batch.shared_secret_stride = 32;
+        batch.shared_secret_stride = info.shared_secret_bytes;
         batch.statuses = statuses.data();
     }
     warpseal_kem_batch to_receive() const {
@@ -114,7 +114,20 @@ TEST_F(KemCalls, ListsTheSets) {
         EXPECT_EQ(info.keypair_coins_bytes, 64u);
         EXPECT_EQ(info.encapsulation_coins_bytes, 32u);
     }
-    EXPECT_EQ(warpseal_kem_at(9, &info), WARPSEAL_INVALID_ARGUMENT);
+    constexpr warpseal_kem_info hybrids[] = {{"x25519", 32, 32, 32, 32, 32, 32},
+                                             {"x25519mlkem768", 1216, 2432, 1120, 64, 96, 64},
+                                             {"x-wing", 1216, 32, 1120, 32, 32, 64}};
+    for (size_t i = 0; i < 3; ++i) {
+        ASSERT_EQ(warpseal_kem_at(9 + i, &info), WARPSEAL_OK);
+        EXPECT_STREQ(info.name, hybrids[i].name);
+        EXPECT_EQ(info.public_key_bytes, hybrids[i].public_key_bytes);
+        EXPECT_EQ(info.secret_key_bytes, hybrids[i].secret_key_bytes);
+        EXPECT_EQ(info.ciphertext_bytes, hybrids[i].ciphertext_bytes);
+        EXPECT_EQ(info.shared_secret_bytes, hybrids[i].shared_secret_bytes);
+        EXPECT_EQ(info.keypair_coins_bytes, hybrids[i].keypair_coins_bytes);
+        EXPECT_EQ(info.encapsulation_coins_bytes, hybrids[i].encapsulation_coins_bytes);
+    }
+    EXPECT_EQ(warpseal_kem_at(12, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(SIZE_MAX, &info), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(warpseal_kem_at(0, nullptr), WARPSEAL_INVALID_ARGUMENT);
 }
@@ -133,7 +146,7 @@ TEST_F(KemCalls, RoundTripsWithCoinsOfItsOwn) {
             ASSERT_EQ(warpseal_kem_encapsulate(threads.get(), set->name, &items.batch),
                       WARPSEAL_OK);
             EXPECT_EQ(distinct(items.ciphertexts, set->ciphertext_bytes()), count);
-            EXPECT_EQ(distinct(items.sent, 32), count);
+            EXPECT_EQ(distinct(items.sent, set->shared_secret_bytes()), count);
             const warpseal_kem_batch receive = items.to_receive();
             ASSERT_EQ(warpseal_kem_decapsulate(threads.get(), set->name, &receive), WARPSEAL_OK);
             EXPECT_EQ(items.received, items.sent);

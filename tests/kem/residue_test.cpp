@@ -65,8 +65,8 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     const targets::EngineHandle engine = targets::engine(GetParam().target, 2);
     constexpr size_t count = 40;
     const size_t pk = params.public_key_bytes(), sk = params.secret_key_bytes(),
-                 ct = params.ciphertext_bytes();
-    Text publics(count * pk), secrets(count * sk), ciphertexts(count * ct), shared(count * 32);
+                 ct = params.ciphertext_bytes(), ss = params.shared_secret_bytes();
+    Text publics(count * pk), secrets(count * sk), ciphertexts(count * ct), shared(count * ss);
     Patterns patterns;
     const auto call = [&](auto function, uint8_t* shared_secrets) {
         warpseal_kem_batch batch = backend().batch(count);
@@ -85,7 +85,9 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     flip(secrets);
     for (const size_t i : {size_t{0}, count / 2, count - 1}) {
         const Text one = tests::slice(secrets, i, sk);
-        if (params.ntru == nullptr) {
+        if (params.hybrid != nullptr) add_windows(patterns, one, 16);
+        if (params.hybrid != nullptr) continue;
+        if (params.mlkem != nullptr) {
             add_mlkem(patterns, one, *params.mlkem);
             continue;
         }
@@ -100,7 +102,7 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     add_windows(patterns, shared, 16);
     EXPECT_EQ(residue::occurrences(patterns), 0u) << "after encapsulation";
     flip(secrets);
-    Text received(count * 32);
+    Text received(count * ss);
     call(warpseal_kem_decapsulate, received.data());
     flip(secrets);
     flip(received);
@@ -127,7 +129,8 @@ TEST_P(KemStack, DependsOnNoSecret) {
     for (const uint64_t count : {uint64_t{1}, uint64_t{9}}) {
         Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes()),
             coins;
-        Text ciphertexts(count * params.ciphertext_bytes()), shared(count * 32);
+        Text ciphertexts(count * params.ciphertext_bytes()),
+            shared(count * params.shared_secret_bytes());
         warpseal_kem_batch batch = backend().batch(count);
         batch.public_keys = publics.data();
         batch.secret_keys = secrets.data();
@@ -159,18 +162,21 @@ std::vector<tests::TestCase> on_cores() {
     std::vector<tests::TestCase> out = tests::test_cases();
     std::erase_if(out, [](const tests::TestCase& test_case) { return test_case.target == "cuda"; });
     for (const tests::TestCase& test_case : tests::mlkem_test_cases()) out.push_back(test_case);
+    for (const tests::TestCase& test_case : tests::hybrid_test_cases()) out.push_back(test_case);
     return out;
 }
 
 INSTANTIATE_TEST_SUITE_P(All, KemStack, testing::ValuesIn(on_cores()), tests::name_of);
 
-// Returns one set of each family of NTRU, which share their code, and those of ML-KEM.
+// Returns one set of each family of NTRU, which share their code, those of ML-KEM, and
+// the hybrids.
 std::vector<tests::TestCase> two_sets() {
     std::vector<tests::TestCase> out = tests::test_cases();
     std::erase_if(out, [](const tests::TestCase& test_case) {
         return test_case.set != "ntruhps2048509" && test_case.set != "ntruhrss701";
     });
     for (const tests::TestCase& test_case : tests::mlkem_test_cases()) out.push_back(test_case);
+    for (const tests::TestCase& test_case : tests::hybrid_test_cases()) out.push_back(test_case);
     return out;
 }
 

@@ -99,6 +99,8 @@ TEST_P(Kem, CiphertextsOfOneFlippedByteGiveAnotherSecretOrNone) {
         flipped[at] ^= static_cast<uint8_t>(1 << at % 8);
         // X25519 ignores the highest bit of a point (RFC 7748, 5).
         if (GetParam().starts_with("x25519") && at == 31) flipped[at] ^= 1 | 1 << at % 8;
+        if (GetParam() == "X25519MLKEM768" && at + 1 == flipped.size())
+            flipped[at] = made_.ciphertext[at] ^ 1;
         EXPECT_NE(decapsulate(library_, key_.get(), flipped), made_.secret) << at;
     }
     ERR_clear_error();

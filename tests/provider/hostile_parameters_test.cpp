@@ -144,7 +144,8 @@ TEST_P(Parameters, OfAShareWithSpareBitsSetAreRefused) {
     const Key key = library_.generate(GetParam());
     ASSERT_TRUE(key);
     const bool full = GetParam().ends_with("4096821") || GetParam().ends_with("40961229") ||
-                      GetParam().ends_with("hrss1373");
+                      GetParam().ends_with("hrss1373") ||
+                      GetParam().find("MLKEM") != std::string::npos;
     for (int bit = full ? 8 : 4; bit < 8; ++bit) {
         Bytes share = encoded_public_key(key.get());
         share.back() = static_cast<uint8_t>(share.back() | 1 << bit);

@@ -10,18 +10,34 @@
 namespace {
 
 const std::string ntru = "1.3.6.1.4.1.22554.5.5.",
-                  hybrids = "2.25.288558176082678323885897844765479869605.";
+                  hybrids = "2.25.288558176082678323885897844765479869605.",
+                  mlkem = "2.16.840.1.101.3.4.4.";
 
 const std::map<std::string, std::string> identifiers = {
-    {"ntru_hps2048509", ntru + "1"},           {"ntru_hps2048677", ntru + "2"},
-    {"ntru_hps4096821", ntru + "3"},           {"ntru_hrss701", ntru + "4"},
-    {"ntru_hps40961229", ntru + "5"},          {"ntru_hrss1373", ntru + "6"},
-    {"x25519_ntru_hps2048509", hybrids + "6"}, {"x25519_ntru_hps2048677", hybrids + "7"},
-    {"x25519_ntru_hps4096821", hybrids + "8"}, {"x25519_ntru_hps40961229", hybrids + "9"},
-    {"x25519_ntru_hrss701", hybrids + "10"},   {"x25519_ntru_hrss1373", hybrids + "11"},
-    {"p256_ntru_hps2048509", hybrids + "12"},  {"p384_ntru_hps2048677", hybrids + "13"},
-    {"p521_ntru_hps4096821", hybrids + "14"},  {"p384_ntru_hrss701", hybrids + "15"},
-    {"p521_ntru_hps40961229", hybrids + "16"}, {"p521_ntru_hrss1373", hybrids + "17"},
+    {"ntru_hps2048509", ntru + "1"},
+    {"ntru_hps2048677", ntru + "2"},
+    {"ntru_hps4096821", ntru + "3"},
+    {"ntru_hrss701", ntru + "4"},
+    {"ntru_hps40961229", ntru + "5"},
+    {"ntru_hrss1373", ntru + "6"},
+    {"x25519_ntru_hps2048509", hybrids + "6"},
+    {"x25519_ntru_hps2048677", hybrids + "7"},
+    {"x25519_ntru_hps4096821", hybrids + "8"},
+    {"x25519_ntru_hps40961229", hybrids + "9"},
+    {"x25519_ntru_hrss701", hybrids + "10"},
+    {"x25519_ntru_hrss1373", hybrids + "11"},
+    {"p256_ntru_hps2048509", hybrids + "12"},
+    {"p384_ntru_hps2048677", hybrids + "13"},
+    {"p521_ntru_hps4096821", hybrids + "14"},
+    {"p384_ntru_hrss701", hybrids + "15"},
+    {"p521_ntru_hps40961229", hybrids + "16"},
+    {"p521_ntru_hrss1373", hybrids + "17"},
+    {"X25519MLKEM768", hybrids + "18"},
+    {"SecP256r1MLKEM768", hybrids + "19"},
+    {"SecP384r1MLKEM1024", hybrids + "20"},
+    {"MLKEM512", mlkem + "1"},
+    {"MLKEM768", mlkem + "2"},
+    {"MLKEM1024", mlkem + "3"},
 };
 
 std::string encoded_identifier(EVP_PKEY* key) {

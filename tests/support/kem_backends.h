@@ -45,6 +45,14 @@ inline std::vector<TestCase> mlkem_test_cases() {
             out.push_back({set->name, target});
     return out;
 }
+// The given sets of X25519 and its hybrids, on the same targets; all of them by default.
+inline std::vector<TestCase> hybrid_test_cases(const std::vector<std::string>& sets = {
+                                                   "x25519", "x25519mlkem768", "x-wing"}) {
+    std::vector<TestCase> out;
+    for (const std::string& set : sets)
+        for (const char* target : {"portable", "avx2", "vaes512"}) out.push_back({set, target});
+    return out;
+}
 inline const warpseal::KemSet& kem_set_of(const std::string& name) {
     return warpseal::kem_sets[warpseal::kem_set_number(name)];
 }
@@ -107,7 +115,7 @@ public:
         out.public_key_stride = sizes().public_key_bytes();
         out.secret_key_stride = sizes().secret_key_bytes();
         out.ciphertext_stride = sizes().ciphertext_bytes();
-        out.shared_secret_stride = 32;
+        out.shared_secret_stride = sizes().shared_secret_bytes();
         return out;
     }
 
@@ -128,7 +136,8 @@ public:
     // Takes one public key for all items, or one each.
     Encapsulated encapsulate(const Text& coins, const Text& public_keys) const {
         const uint64_t count = coins.size() / sizes().encapsulation_coins();
-        Encapsulated out{Text(count * sizes().ciphertext_bytes()), Text(count * 32),
+        Encapsulated out{Text(count * sizes().ciphertext_bytes()),
+                         Text(count * sizes().shared_secret_bytes()),
                          std::vector<int32_t>(count, -1)};
         Text keys = public_keys;
         warpseal_kem_batch all = batch(count);
@@ -148,7 +157,8 @@ public:
     Text decapsulate(const Text& ciphertexts, const Text& secret_keys,
                      std::vector<int32_t>* refused = nullptr) const {
         const uint64_t count = ciphertexts.size() / sizes().ciphertext_bytes();
-        Text secrets(count * 32), texts = ciphertexts, keys = secret_keys;
+        Text secrets(count * sizes().shared_secret_bytes()), texts = ciphertexts,
+                                                             keys = secret_keys;
         std::vector<int32_t> statuses(count, -1);
         warpseal_kem_batch all = batch(count);
         all.secret_keys = keys.data();

@@ -1,7 +1,7 @@
-// Constant time of ML-KEM under valgrind: coins, the secret parts of keys, and ciphertexts are
-// marked undefined, and memcheck then reports every branch and every address that depends on one.
-// The library's sources and flags, but with the matrix's seed marked public (now_public.h). One
-// planted leak must be reported.
+// Constant time of ML-KEM, X25519 and their hybrids under valgrind: coins, the secret parts of
+// keys, and ciphertexts are marked undefined, and memcheck then reports every branch and every
+// address that depends on one. The library's sources and flags, but with the matrix's seed marked
+// public (now_public.h). One planted leak must be reported.
 //
 //   valgrind -q warpseal-secrets-mlkem TARGET
 #include <valgrind/memcheck.h>
@@ -17,7 +17,9 @@
 
 extern "C" {
 extern const warpseal::CpuKem mlkem_secrets_portable[warpseal::kem::mlkem_set_count],
-    mlkem_secrets_avx2[warpseal::kem::mlkem_set_count];
+    mlkem_secrets_avx2[warpseal::kem::mlkem_set_count],
+    hybrid_secrets_portable[warpseal::kem::hybrid_set_count],
+    hybrid_secrets_avx2[warpseal::kem::hybrid_set_count];
 }
 
 namespace {
@@ -57,13 +59,13 @@ public:
         batch_.ciphertexts = ciphertexts_.data();
         batch_.ciphertext_stride = set_.ciphertext_bytes();
         batch_.shared_secrets = sent_.data();
-        batch_.shared_secret_stride = 32;
+        batch_.shared_secret_stride = set_.shared_secret_bytes();
         tests::Random random(6201);
-        Text coins = random.text(count * 64);
+        Text coins = random.text(count * set_.keypair_coins());
         run(KemOperation::keypair, coins);
         known(publics_.data(), publics_.size());
         hide_keys();
-        Text messages = random.text(count * 32);
+        Text messages = random.text(count * set_.encapsulation_coins());
         run(KemOperation::encapsulate, messages);
         known(ciphertexts_.data(), ciphertexts_.size());
         known(sent_.data(), sent_.size());
@@ -74,19 +76,21 @@ public:
         Text none;
         run(KemOperation::decapsulate, none);
         known(received_.data(), received_.size());
+        const size_t bytes = set_.shared_secret_bytes();
         for (size_t i = 0; i < count; ++i)
-            result((std::memcmp(&sent_[32 * i], &received_[32 * i], 32) == 0) == (i != 1),
+            result((std::memcmp(&sent_[bytes * i], &received_[bytes * i], bytes) == 0) == (i != 1),
                    name("decapsulation"), "a wrong secret");
     }
 
 private:
-    // The public key and its hash within a secret key are public.
+    // The public key of ML-KEM and its hash within a secret key are public.
     void hide_keys() {
-        const size_t vector = set_.mlkem->vector_bytes();
+        const warpseal::kem::MlKemParams* const mlkem = set_.mlkem_half();
         for (size_t i = 0; i < count; ++i) {
             uint8_t* const key = &secrets_[i * set_.secret_key_bytes()];
             secret(key, set_.secret_key_bytes());
-            known(key + vector, set_.public_key_bytes() + 32);
+            if (mlkem != nullptr && set_.secret_key_bytes() > mlkem->public_key_bytes())
+                known(key + mlkem->vector_bytes(), mlkem->public_key_bytes() + 32);
         }
     }
     std::string name(const char* what) const {
@@ -117,8 +121,8 @@ private:
     warpseal_kem_batch batch_{};
     Text publics_ = Text(count * set_.public_key_bytes()),
          secrets_ = Text(count * set_.secret_key_bytes()),
-         ciphertexts_ = Text(count * set_.ciphertext_bytes()), sent_ = Text(count * 32),
-         received_ = sent_;
+         ciphertexts_ = Text(count * set_.ciphertext_bytes()),
+         sent_ = Text(count * set_.shared_secret_bytes()), received_ = sent_;
 };
 
 void planted() {
@@ -150,6 +154,11 @@ int main(int argc, char** argv) {
     for (int i = 0; i < warpseal::kem::mlkem_set_count; ++i)
         Cases(wanted.c_str(), warpseal::kem_sets[warpseal::kem::set_count + i],
               (avx2 ? mlkem_secrets_avx2 : mlkem_secrets_portable)[i])
+            .all();
+    for (int i = 0; i < warpseal::kem::hybrid_set_count; ++i)
+        Cases(wanted.c_str(),
+              warpseal::kem_sets[warpseal::kem::set_count + warpseal::kem::mlkem_set_count + i],
+              (avx2 ? hybrid_secrets_avx2 : hybrid_secrets_portable)[i])
             .all();
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed != 0 ? 1 : 0;

@@ -87,7 +87,7 @@ warpseal_status check_kem(const KemSet& set, KemOperation operation,
         arrays.add("ciphertexts", batch.ciphertexts, batch.ciphertext_stride,
                    set.ciphertext_bytes(), !decapsulate);
         arrays.add("shared_secrets", batch.shared_secrets, batch.shared_secret_stride,
-                   KemSet::shared_secret_bytes, true);
+                   set.shared_secret_bytes(), true);
     }
     if (!decapsulate && batch.coins != nullptr)
         arrays.add("coins", batch.coins, batch.coins_stride,
@@ -115,7 +115,7 @@ warpseal_status check_kem_handles(const KemSet& set, uint64_t count, const uint6
     arrays.add("ciphertexts", texts.ciphertexts, texts.ciphertext_stride, set.ciphertext_bytes(),
                false);
     arrays.add("shared_secrets", texts.shared_secrets, texts.shared_secret_stride,
-               KemSet::shared_secret_bytes, true);
+               set.shared_secret_bytes(), true);
     if (texts.statuses != nullptr)
         arrays.add("statuses", texts.statuses, sizeof *texts.statuses, sizeof *texts.statuses,
                    true);

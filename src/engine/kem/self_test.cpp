@@ -28,8 +28,8 @@ public:
           publics_(reserve(set.public_key_bytes())),
           secrets_(reserve(set.secret_key_bytes())),
           ciphertexts_(reserve(set.ciphertext_bytes())),
-          sent_(reserve(32)),
-          received_(reserve(32)),
+          sent_(reserve(set.shared_secret_bytes())),
+          received_(reserve(set.shared_secret_bytes())),
           coins_(reserve(set.keypair_coins())),
           statuses_(reserve(sizeof(int32_t))) {}
 
@@ -48,7 +48,7 @@ public:
         batch.ciphertexts = base + ciphertexts_;
         batch.ciphertext_stride = set_.ciphertext_bytes();
         batch.shared_secrets = base + (operation == KemOperation::decapsulate ? received_ : sent_);
-        batch.shared_secret_stride = 32;
+        batch.shared_secret_stride = set_.shared_secret_bytes();
         batch.coins = base + coins_;
         batch.coins_stride = coins_bytes(set_, operation);
         batch.statuses = reinterpret_cast<int32_t*>(base + statuses_);
@@ -64,7 +64,7 @@ public:
                             kem_self_test_items * coins_bytes(set_, operation));
     }
     // Generates arbitrary public keys. Encapsulation accepts any of NTRU without spare bits, and
-    // any of ML-KEM with coefficients below 2^11.
+    // any of ML-KEM with coefficients below 2^11, and any of X25519 but a few.
     void put_public_keys() {
         const size_t bytes = set_.public_key_bytes();
         kem_self_test_input(set_, KemOperation::encapsulate, KemTestInput::public_keys,
@@ -73,14 +73,15 @@ public:
             uint8_t* const key = &memory[publics_ + i * bytes];
             if (set_.ntru != nullptr)
                 key[bytes - 1] &= static_cast<uint8_t>(0xff >> set_.ntru->spare_bits());
-            else
-                for (size_t j = 0; j < set_.mlkem->vector_bytes(); j += 3)
-                    key[j + 1] &= 0xf7, key[j + 2] &= 0x7f;
+            const kem::MlKemParams* const mlkem = set_.mlkem_half();
+            for (size_t j = 0; mlkem != nullptr && j < mlkem->vector_bytes(); j += 3)
+                key[j + 1] &= 0xf7, key[j + 2] &= 0x7f;
         }
     }
     void spoil_every_other_ciphertext() {
         for (uint64_t i = 1; i < kem_self_test_items; i += 2)
-            memory[ciphertexts_ + i * set_.ciphertext_bytes() + 5 * i] ^= 1;
+            memory[ciphertexts_ + i * set_.ciphertext_bytes() + 5 * i % set_.ciphertext_bytes()] ^=
+                1;
     }
     Text outputs(KemOperation operation) const {
         const auto two = [&](size_t first, size_t first_bytes, size_t second, size_t second_bytes) {
@@ -92,8 +93,8 @@ public:
         if (operation == KemOperation::keypair)
             return two(publics_, set_.public_key_bytes(), secrets_, set_.secret_key_bytes());
         if (operation == KemOperation::encapsulate)
-            return two(ciphertexts_, set_.ciphertext_bytes(), sent_, 32);
-        return two(received_, 32, received_, 0);
+            return two(ciphertexts_, set_.ciphertext_bytes(), sent_, set_.shared_secret_bytes());
+        return two(received_, set_.shared_secret_bytes(), received_, 0);
     }
 
 private:
@@ -204,6 +205,27 @@ constexpr KemReferenceDigest reference_digests[] = {
        0x28},
       {0xee, 0xfb, 0x07, 0xd5, 0x38, 0x8f, 0xba, 0x85, 0x70, 0xaa, 0x7d, 0xb0, 0xcd, 0x33, 0x5e,
        0xab}}},
+    {"x25519",
+     {{0x11, 0x8b, 0xc4, 0xa4, 0xc4, 0x41, 0x6b, 0x41, 0x79, 0x2b, 0x7f, 0xbe, 0x40, 0x1c, 0x21,
+       0xfe},
+      {0x12, 0x6f, 0x74, 0xd5, 0x3a, 0xdf, 0x2f, 0x27, 0x92, 0x3f, 0xfc, 0x68, 0x0e, 0xe6, 0x4b,
+       0x54},
+      {0xfc, 0x17, 0x34, 0x5e, 0x73, 0xe4, 0x13, 0xe0, 0x35, 0xf5, 0x7b, 0x3a, 0x40, 0xb4, 0x0b,
+       0x79}}},
+    {"x25519mlkem768",
+     {{0x93, 0x83, 0xc4, 0x44, 0x0b, 0xff, 0xa7, 0x0a, 0x66, 0xb5, 0x02, 0xce, 0xd7, 0x69, 0xdc,
+       0x64},
+      {0x29, 0x88, 0xbf, 0x87, 0x87, 0x4d, 0x48, 0x4f, 0x04, 0xd9, 0xf1, 0xdb, 0x3b, 0x66, 0xb7,
+       0xf9},
+      {0xbc, 0xcf, 0xb0, 0xf3, 0xdc, 0xac, 0xf7, 0x40, 0x47, 0xc1, 0x0f, 0xdc, 0x64, 0xaa, 0x18,
+       0xdd}}},
+    {"x-wing",
+     {{0xc3, 0xd0, 0x66, 0xd1, 0xdf, 0xc8, 0x61, 0x4e, 0xe4, 0xd3, 0x80, 0xb3, 0x69, 0x1a, 0x9a,
+       0x2f},
+      {0x93, 0x25, 0xfb, 0x40, 0x3e, 0x60, 0xc1, 0x7a, 0x69, 0xff, 0x5e, 0x7f, 0x05, 0x26, 0x5f,
+       0xba},
+      {0x0a, 0xdd, 0x91, 0x12, 0x85, 0x9f, 0x19, 0xfd, 0x44, 0x41, 0x73, 0x18, 0x6f, 0x1c, 0x62,
+       0x4f}}},
 };
 
 }  // namespace

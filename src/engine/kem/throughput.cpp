@@ -15,6 +15,8 @@ struct DefaultRates {
 constexpr DefaultRates ntruhps4096821 = {{45, 190, 120}, {5000, 12000, 16000}};
 // No GPU runs ML-KEM yet.
 constexpr DefaultRates mlkem768 = {{150, 150, 120}, {150, 150, 120}};
+// No GPU runs X25519 and its hybrids. A ciphertext takes a multiple of the base point and another.
+constexpr DefaultRates x25519 = {{300, 90, 120}, {300, 90, 120}};
 // Seconds: fixed delay of a GPU call, of opening a GPU, and of a call on the cores. Approximate;
 // not replaced by measurements here.
 constexpr double gpu_delay[kem_operation_count] = {1e-3, 0.5e-3, 0.2e-3}, opening = 0.5,
@@ -27,10 +29,12 @@ constexpr double retry_growth = 0.01;
 constexpr unsigned max_retry_steps = 50;
 
 const DefaultRates& default_rates(const KemSet& set) {
-    return set.scheme == KemScheme::mlkem ? mlkem768 : ntruhps4096821;
+    if (set.hybrid != nullptr) return x25519;
+    return set.mlkem != nullptr ? mlkem768 : ntruhps4096821;
 }
 // The cost of NTRU's polynomial products grows faster than n; ML-KEM's matrix has k^2 polynomials.
 double scale(const KemSet& set) {
+    if (set.hybrid != nullptr) return set.hybrid->mlkem == nullptr ? 1 : 0.5;
     const double size = set.mlkem != nullptr ? set.mlkem->k / 3.0 : set.ntru->n / 821.0;
     return 1 / (size * size);
 }

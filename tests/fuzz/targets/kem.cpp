@@ -66,9 +66,11 @@ void run(const uint8_t* data, size_t bytes) {
     if (what % 3 != 0) apply();
     const warpseal_status opened =
         warpseal_kem_decapsulate(tests::c_engine(), pair.info.name, &batch);
-    if (what % 3 == 1 && opened == WARPSEAL_INVALID_ARGUMENT) {
-        claim(secret == Data(secret.size(), 0), "the output of a refused secret key is zero");
-        return;  // ML-KEM checks the hash in the secret key
+    // ML-KEM checks the hash in the secret key, and X25519 refuses a ciphertext of low order.
+    const bool with_x25519 = pair.info.name[0] == 'x';
+    if ((what % 3 == 1 || with_x25519) && opened == WARPSEAL_INVALID_ARGUMENT) {
+        claim(secret == Data(secret.size(), 0), "the output of a refused item is zero");
+        return;
     }
     claim(opened == WARPSEAL_OK, "decapsulation has no error for a ciphertext");
     const Data first = secret;
@@ -80,7 +82,7 @@ void run(const uint8_t* data, size_t bytes) {
 
 std::vector<Data> seeds() {
     std::vector<Data> out;
-    for (uint8_t set = 0; set < 9; ++set)
+    for (uint8_t set = 0; set < 12; ++set)
         for (uint8_t what = 0; what < 3; ++what) {
             out.push_back({set, what});
             out.push_back({set, what, 0, 0, set, 1, 1, 0, 1, 0x80});

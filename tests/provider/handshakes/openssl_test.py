@@ -15,7 +15,7 @@ def what_openssl_lists(p):
             listed = [line for line in machine.ok("openssl", "list", kind).text.splitlines() if "@ warpseal" in line]
             for name in GROUPS:
                 check_equal(len([line for line in listed if re.search(rf"\b{name}\b", line)]), 1, f"{name} in {kind}")
-            check_equal(len(listed), len(GROUPS), kind)
+            check_equal(len([line for line in listed if "ntru" in line]), len(GROUPS), kind)
 
 
 def handshakes(p, *mode):

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "backends/kem_backend.h"
+#include "kem/hybrid_params.h"
 #include "kem/mlkem_params.h"
 
 using warpseal::CpuKem, warpseal::cpu_target_count;
@@ -14,7 +15,8 @@ using warpseal::CpuKem, warpseal::cpu_target_count;
 namespace warpseal {
 namespace {
 
-// True if the CPU has AVX512_VNNI and AVX512_VBMI2 (Intel SDM volume 2, CPUID, leaf 7).
+// True if the CPU has AVX512_VNNI, AVX512_VBMI2 and AVX512_IFMA (Intel SDM volume 2, CPUID, leaf
+// 7).
 // Thread-safe: concurrent first calls compute the same value.
 bool has_kem512() {
     enum : uint8_t { unknown, no, yes };
@@ -22,8 +24,11 @@ bool has_kem512() {
     uint8_t answer = known.load(std::memory_order_relaxed);
     if (answer == unknown) {
         unsigned a, b, c, d;
-        constexpr unsigned wanted = 1u << 11 | 1u << 6;
-        answer = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & wanted) == wanted ? yes : no;
+        constexpr unsigned wanted = 1u << 11 | 1u << 6, ifma = 1u << 21;
+        answer = __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c & wanted) == wanted &&
+                         (b & ifma) != 0
+                     ? yes
+                     : no;
         known.store(answer, std::memory_order_relaxed);
     }
     return answer == yes;
@@ -48,6 +53,9 @@ const CpuKem* cpu_kem(Target target, const char* name) {
     for (int i = 0; i < kem::mlkem_set_count; ++i)
         if (std::strcmp(kem::mlkem_sets[i]->name, name) == 0)
             return &cpu_mlkem_exports[static_cast<int>(target)][i];
+    for (int i = 0; i < kem::hybrid_set_count; ++i)
+        if (std::strcmp(kem::hybrid_sets[i]->name, name) == 0)
+            return &cpu_hybrid_exports[static_cast<int>(target)][i];
     return nullptr;
 }
 

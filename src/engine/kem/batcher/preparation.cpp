@@ -15,8 +15,6 @@
 namespace warpseal {
 namespace {
 
-static_assert(kem_kind_count <= 32);
-
 // Pinned bytes for each item of a batch: enough for every operation of the sets up to
 // ntruhps4096821. Batches of larger sets are divided.
 constexpr size_t block_item_bytes = 3072;
@@ -80,7 +78,7 @@ bool KemPreparation::start() {
 
 void KemPreparation::ask(KemKind kind) {
     const std::lock_guard lock(mutex_);
-    kinds_ |= 1u << kind.number();
+    kinds_ |= kind.mask();
     asked_.notify_one();
 }
 

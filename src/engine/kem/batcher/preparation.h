@@ -68,7 +68,7 @@ private:
 
     std::mutex mutex_;               // fork: a child has its own scheduler, which prepares nothing
     std::condition_variable asked_;  // fork: a child has its own scheduler
-    uint32_t kinds_ = 0;             // bit mask of the kinds that are asked for
+    KemKindMask kinds_ = 0;          // that are asked for
     bool stopping_ = false;
     std::thread thread_;
 };

@@ -14,11 +14,14 @@ namespace warpseal {
 using BatcherClock = std::chrono::steady_clock;
 
 inline constexpr int kem_kind_count = kem_set_count * kem_operation_count;
+using KemKindMask = uint64_t;  // a bit for each kind
+static_assert(kem_kind_count <= 64);
 // Requests of the same kind may share a batch: same set and same operation.
 struct KemKind {
     uint8_t set = 0;  // index in kem_sets
     KemOperation operation = KemOperation::keypair;
     int number() const { return set * kem_operation_count + static_cast<int>(operation); }
+    KemKindMask mask() const { return KemKindMask{1} << number(); }
     const KemSet& params() const { return kem_sets[set]; }
 };
 

@@ -83,7 +83,7 @@ KemScheduler::~KemScheduler() {
 
 void KemScheduler::settle(KemKind kind, const KemPreparation::Outcome& outcome) {
     const std::lock_guard lock(mutex_);
-    settled_ |= 1u << kind.number();
+    settled_ |= kind.mask();
     if (outcome) {
         placement_.allow_gpu(kind, *outcome);
         gpu_is_open_ = true;

@@ -34,10 +34,11 @@ public:
 
 private:
     using Time = KemRequestQueue::Time;
-    // Condition for waking the sleeping thread: a request of one of these kinds (bit mask), or this
-    // many more requests.
+    // Condition for waking the sleeping thread: a request of one of these kinds, or this many more
+    // requests.
     struct Wake {
-        uint32_t kinds, missing;
+        KemKindMask kinds;
+        uint32_t missing;
     };
     // Requests that one thread completes on one side: a batch, or its shard of one.
     struct Task {
@@ -143,7 +144,7 @@ private:
     // The preparation found the GPU open, and no batch has lost it.
     bool gpu_is_open_ = false;
     std::vector<Task> handed_over_;                // shards that no thread has begun
-    uint32_t asked_ = 0, settled_ = 0;             // bit masks of kinds, by the preparation
+    KemKindMask asked_ = 0, settled_ = 0;          // by the preparation
     std::unique_ptr<KemPreparation> preparation_;  // null: no GPU, or no thread for it
     std::vector<std::thread> threads_;
     // wake_: the watching thread; idle_: idle threads. fork: a child has its own scheduler

@@ -58,7 +58,7 @@ bool KemScheduler::collect() {
             active_ |= 1u << i;
             const auto kind = static_cast<unsigned>(chunk->kind.number());
             if (preparation_ && (asked_ >> kind & 1) == 0) preparation_->ask(chunk->kind);
-            asked_ |= 1u << kind;
+            asked_ |= KemKindMask{1} << kind;
             queues_[kind].arrive(*chunk, options_.rule);
         }
     return any;
@@ -135,7 +135,7 @@ KemScheduler::Wake KemScheduler::next_wake() const {
             continue;
         const size_t limit = queue.limit(options_.rule);
         if (queue.size() == 0)
-            wake.kinds |= 1u << i;
+            wake.kinds |= KemKindMask{1} << i;
         else
             wake.missing = static_cast<uint32_t>(
                 std::min<size_t>(wake.missing, std::max(limit, queue.size() + 1) - queue.size()));

@@ -34,8 +34,8 @@ constexpr Field fields[] = {
      [](const KemSet& set) { return set.ciphertext_bytes(); }, decapsulate, encapsulate, false},
     {&KemRequest::shared_secret, &warpseal_kem_batch::shared_secrets,
      &warpseal_kem_batch::shared_secret_stride,
-     [](const KemSet&) { return size_t{KemSet::shared_secret_bytes}; }, 0,
-     encapsulate | decapsulate, true},
+     [](const KemSet& set) { return set.shared_secret_bytes(); }, 0, encapsulate | decapsulate,
+     true},
 };
 unsigned bit_of(KemKind kind) { return 1u << static_cast<int>(kind.operation); }
 

@@ -18,7 +18,7 @@ KemSubmissionQueue::Put KemSubmissionQueue::put(KemKind kind, const KemRequest& 
     chunk_for(kind).push(request, now, its_caller_waits);
     capacity_.store(capacity - 1, std::memory_order_relaxed);
     ++count_;
-    kinds_ |= 1u << kind.number();
+    kinds_ |= kind.mask();
     if (!reached()) return counted_ ? Put::counted : Put::quiet;
     wake_at_ = never;
     wake_kinds_ = 0;
@@ -48,14 +48,15 @@ KemChunk& KemSubmissionQueue::chunk_for(KemKind kind) {
 KemChunk* KemSubmissionQueue::drain() {
     const std::lock_guard lock(mutex_);
     if (first_ == nullptr) return nullptr;
-    count_ = kinds_ = 0;
+    count_ = 0;
+    kinds_ = 0;
     open_ = {};
     for (KemChunk* chunk = first_; chunk != nullptr; chunk = chunk->next)
         chunk->left.store(chunk->filled, std::memory_order_relaxed);
     return std::exchange(first_, nullptr);
 }
 
-uint32_t KemSubmissionQueue::arm(uint32_t kinds, uint32_t count, bool counted) {
+uint32_t KemSubmissionQueue::arm(KemKindMask kinds, uint32_t count, bool counted) {
     const std::lock_guard lock(mutex_);
     wake_kinds_ = kinds;
     wake_at_ = count;

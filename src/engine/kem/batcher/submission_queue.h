@@ -27,10 +27,10 @@ public:
 
     // Returns the chunks that arrived, in order, linked by `next`.
     KemChunk* drain();
-    // Arms one wakeup: at a request of one of these kinds (bit mask), or at `count` requests.
+    // Arms one wakeup: at a request of one of these kinds, or at `count` requests.
     // counted: the caller counts each request.
     // Returns the number of requests, or `never` if the condition holds already.
-    uint32_t arm(uint32_t kinds, uint32_t count, bool counted);
+    uint32_t arm(KemKindMask kinds, uint32_t count, bool counted);
 
     // Capacity reserved for future requests.
     uint32_t capacity() const { return capacity_.load(std::memory_order_relaxed); }
@@ -47,8 +47,9 @@ private:
 
     std::mutex mutex_;                   // fork: a child has its own scheduler and queues
     std::atomic<uint32_t> capacity_{0};  // written under mutex_
-    uint32_t count_ = 0, kinds_ = 0;     // of the requests that arrived
-    uint32_t wake_at_ = never, wake_kinds_ = 0;
+    uint32_t count_ = 0;                 // of the requests that arrived
+    uint32_t wake_at_ = never;
+    KemKindMask kinds_ = 0, wake_kinds_ = 0;
     bool counted_ = false;
     KemChunk *first_ = nullptr, *last_ = nullptr;
     // Chunks with room.

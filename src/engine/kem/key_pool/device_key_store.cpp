@@ -68,9 +68,10 @@ public:
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
-    warpseal_status decapsulate(const uint32_t* slots, size_t count,
-                                const PooledTexts& texts) noexcept override try {
-        const size_t ct = set_.ciphertext_bytes(), ss = KemSet::shared_secret_bytes;
+    warpseal_status decapsulate(const uint32_t* slots, size_t count, const PooledTexts& texts,
+                                int32_t* statuses) noexcept override try {
+        std::fill_n(statuses, count, WARPSEAL_OK);
+        const size_t ct = set_.ciphertext_bytes(), ss = shared_secret_bytes;
         std::vector<uint8_t> ciphertexts(count * ct);
         for (size_t i = 0; i < count; ++i)
             std::memcpy(ciphertexts.data() + i * ct, texts.ciphertext(i), ct);
@@ -105,12 +106,13 @@ public:
 
 private:
     const GpuBackend& backend() const { return gpu_.backend(); }
-    static constexpr size_t received_bytes = slots_per_call_limit * KemSet::shared_secret_bytes;
+    static constexpr size_t shared_secret_bytes = kem::Params::shared_secret_bytes;
+    static constexpr size_t received_bytes = slots_per_call_limit * shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
     // Layout of the staged batch: secret keys, shared secrets, ciphertexts or public keys, then a
     // status and a slot index for each item.
     size_t secret_bytes() const {
-        return slots_per_call_limit * (key_bytes() + KemSet::shared_secret_bytes);
+        return slots_per_call_limit * (key_bytes() + shared_secret_bytes);
     }
     size_t text_bytes() const {
         return slots_per_call_limit *
@@ -128,7 +130,7 @@ private:
         batch.secret_keys = begin;
         batch.secret_key_stride = key_bytes();
         batch.shared_secrets = begin + slots_per_call_limit * key_bytes();
-        batch.shared_secret_stride = KemSet::shared_secret_bytes;
+        batch.shared_secret_stride = shared_secret_bytes;
         batch.public_keys = batch.ciphertexts = begin + secret_bytes();
         batch.public_key_stride = set_.public_key_bytes();
         batch.ciphertext_stride = set_.ciphertext_bytes();
@@ -162,8 +164,7 @@ private:
                                     key_bytes(), nullptr, count, nullptr);
         if (status != WARPSEAL_OK) return status;
         return backend().pool_transfer(gpu_.device(), PoolTransfer::wipe, batch.shared_secrets,
-                                       nullptr, KemSet::shared_secret_bytes, nullptr, count,
-                                       nullptr);
+                                       nullptr, shared_secret_bytes, nullptr, count, nullptr);
     }
 
     Engine& engine_;

@@ -78,8 +78,8 @@ public:
         return WARPSEAL_OUT_OF_MEMORY;
     }
 
-    warpseal_status decapsulate(const uint32_t* slots, size_t count,
-                                const PooledTexts& texts) noexcept override try {
+    warpseal_status decapsulate(const uint32_t* slots, size_t count, const PooledTexts& texts,
+                                int32_t* statuses) noexcept override try {
         const size_t sk = set_.secret_key_bytes();
         const Workspaces::Lease lease = engine_.impl().kem.workspaces.lease(count * sk);
         if (!lease) return WARPSEAL_OUT_OF_MEMORY;
@@ -93,15 +93,11 @@ public:
         for (size_t i = 0; i < count; ++i)
             if (slots[i] != no_slot)
                 std::memcpy(batch.secret_keys + i * sk, secret_key(slots[i]), sk);
-        std::vector<int32_t> statuses(count);
-        batch.statuses = statuses.data();
+        std::fill_n(statuses, count, WARPSEAL_INVALID_ARGUMENT);
+        batch.statuses = statuses;
         const warpseal_status status =
             engine_.kem(KemOperation::decapsulate, set_.name, batch, random_);
-        if (status != WARPSEAL_INVALID_ARGUMENT) return status;
-        // A scheme that checks its keys refuses the zeros of an item without a slot.
-        for (size_t i = 0; i < count; ++i)
-            if (slots[i] != no_slot && statuses[i] != WARPSEAL_OK) return status;
-        return WARPSEAL_OK;
+        return status == WARPSEAL_INVALID_ARGUMENT ? WARPSEAL_OK : status;
     } catch (...) {  // out of memory: nothing else throws
         return WARPSEAL_OUT_OF_MEMORY;
     }

@@ -20,17 +20,22 @@ struct PooledTexts {
     uint8_t* shared_secrets;
     uint64_t shared_secret_stride;
     int32_t* statuses;  // may be null
+    size_t shared_secret_bytes;
 
     const uint8_t* ciphertext(uint64_t i) const { return ciphertexts + i * ciphertext_stride; }
     uint8_t* secret(uint64_t i) const { return shared_secrets + i * shared_secret_stride; }
     // Sets the item's status. An item without a result gets a shared secret of zeros.
     void set_result(uint64_t i, warpseal_status status) const {
-        if (status != WARPSEAL_OK) std::memset(secret(i), 0, KemSet::shared_secret_bytes);
+        if (status != WARPSEAL_OK) std::memset(secret(i), 0, shared_secret_bytes);
         if (statuses != nullptr) statuses[i] = status;
     }
     PooledTexts from(uint64_t first) const {
-        return {ciphertext(first), ciphertext_stride, secret(first), shared_secret_stride,
-                statuses == nullptr ? nullptr : statuses + first};
+        return {ciphertext(first),
+                ciphertext_stride,
+                secret(first),
+                shared_secret_stride,
+                statuses == nullptr ? nullptr : statuses + first,
+                shared_secret_bytes};
     }
 };
 
@@ -47,9 +52,10 @@ public:
     // Maximum slots of one call: enough to keep all threads or a GPU busy, with little held back.
     virtual size_t max_slots_per_call() const = 0;
     virtual warpseal_status make(const uint32_t* slots, size_t count) noexcept = 0;
-    // Items with no_slot get a meaningless secret.
+    // Items with no_slot get a meaningless secret and status. statuses[i]: WARPSEAL_OK, or item i's
+    // ciphertext is refused.
     virtual warpseal_status decapsulate(const uint32_t* slots, size_t count,
-                                        const PooledTexts& texts) noexcept = 0;
+                                        const PooledTexts& texts, int32_t* statuses) noexcept = 0;
     // Zeroizes secret keys; skips no_slot.
     virtual warpseal_status wipe(const uint32_t* slots, size_t count) noexcept = 0;
     void copy_publics(const uint32_t* slots, size_t count, const PooledPublics& out) const;

@@ -254,11 +254,14 @@ void KemKeyPool::settle(const uint32_t* slots, size_t count, bool used, const St
 }
 
 warpseal_status KemKeyPool::decapsulate(uint64_t count, const uint64_t* handles,
-                                        const PooledTexts& texts) {
+                                        const PooledTexts& given) {
+    PooledTexts texts = given;
+    texts.shared_secret_bytes = set_.shared_secret_bytes();
     warpseal_status first_failed = check_kem_handles(set_, count, handles, texts);
     if (first_failed != WARPSEAL_OK || count == 0) return first_failed;
     PoolSlots slots(
         static_cast<size_t>(std::min<uint64_t>(count, KemKeyStore::slots_per_call_limit)));
+    std::vector<int32_t> statuses(slots.size());
     Store store;
     for (uint64_t first = 0, some; first < count; first += some) {
         some = std::min<uint64_t>(count - first, slots.size());
@@ -268,13 +271,15 @@ warpseal_status KemKeyPool::decapsulate(uint64_t count, const uint64_t* handles,
             for (uint64_t i = 0; i < count - first; ++i) rest.set_result(i, status);
             return first_failed == WARPSEAL_OK ? status : first_failed;
         }
-        warpseal_status done = store->decapsulate(slots.data(), some, rest);
+        warpseal_status done = store->decapsulate(slots.data(), some, rest, statuses.data());
         if (done == WARPSEAL_OK) done = store->wipe(slots.data(), some);
         settle(slots.data(), some, done == WARPSEAL_OK, store);
         if (done != WARPSEAL_OK && !store->alive()) done = WARPSEAL_INVALID_ARGUMENT;
         for (size_t i = 0; i < some; ++i) {
             const warpseal_status status =
-                slots[i] == KemKeyStore::no_slot ? WARPSEAL_INVALID_ARGUMENT : done;
+                slots[i] == KemKeyStore::no_slot ? WARPSEAL_INVALID_ARGUMENT
+                : done != WARPSEAL_OK            ? done
+                                                 : static_cast<warpseal_status>(statuses[i]);
             rest.set_result(i, status);
             if (first_failed == WARPSEAL_OK) first_failed = status;
         }

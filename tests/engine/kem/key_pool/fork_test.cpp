@@ -127,7 +127,8 @@ TEST_F(KemPoolForked, WithoutRandomEveryItemFails) {
     const pid_t child = fork();
     if (child == 0) {
         failing = true;
-        const PooledTexts texts{some.ciphertexts.data(), 0, received.data(), 32, statuses.data()};
+        const PooledTexts texts{some.ciphertexts.data(), 0, received.data(), 32,
+                                statuses.data(),         32};
         _exit(pool->decapsulate(count, handles.data(), texts) == WARPSEAL_NO_RANDOM &&
                       received == Text(count * 32, 0) &&
                       statuses == std::vector<int32_t>(count, WARPSEAL_NO_RANDOM)
