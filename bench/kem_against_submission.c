@@ -15,7 +15,7 @@
 
 #include "warpseal/kem.h"
 
-enum { repetitions = 7, operation_count = 3, most_subjects = 8 };
+enum { repetitions = 7, operation_count = 3, max_implementations = 8 };
 static const char* const operation_names[operation_count] = {"keygen", "encapsulate",
                                                              "decapsulate"};
 
@@ -37,9 +37,9 @@ static struct {
     uint8_t *keypair_coins, *encapsulation_coins;
 } work;
 
-struct subject {
-    const char* name;      /* "avx2:1", or "submission" */
-    struct subject* other; /* works at the same time */
+struct implementation {
+    const char* name;             /* "avx2:1", or "submission" */
+    struct implementation* other; /* works at the same time */
     warpseal_engine* engine;
     int (*keypair)(unsigned char*, unsigned char*);
     int (*encapsulate)(unsigned char*, unsigned char*, const unsigned char*);
@@ -54,7 +54,7 @@ static void require(int condition, const char* what) {
     exit(1);
 }
 
-static uint8_t* room(uint64_t each) {
+static uint8_t* allocate(uint64_t each) {
     uint8_t* const memory = aligned_alloc(64, (work.count * each + 63) / 64 * 64);
     require(memory != NULL, "out of memory");
     memset(memory, 0, work.count * each);
@@ -68,129 +68,134 @@ static double now(void) {
 }
 
 /* All items once. */
-static void run_ours(struct subject* subject, int operation) {
+static void run_ours(struct implementation* implementation, int operation) {
     warpseal_kem_batch batch;
     memset(&batch, 0, sizeof batch);
     batch.struct_bytes = sizeof batch;
     batch.count = work.count;
-    batch.public_keys = subject->values.public_keys;
+    batch.public_keys = implementation->values.public_keys;
     batch.public_key_stride = work.set.public_key_bytes;
-    batch.secret_keys = subject->values.secret_keys;
+    batch.secret_keys = implementation->values.secret_keys;
     batch.secret_key_stride = work.set.secret_key_bytes;
-    batch.ciphertexts = subject->values.ciphertexts;
+    batch.ciphertexts = implementation->values.ciphertexts;
     batch.ciphertext_stride = work.set.ciphertext_bytes;
-    batch.shared_secrets = subject->values.shared_secrets;
+    batch.shared_secrets = implementation->values.shared_secrets;
     batch.shared_secret_stride = work.set.shared_secret_bytes;
     batch.coins = operation == 0 ? work.keypair_coins : work.encapsulation_coins;
     batch.coins_stride =
         operation == 0 ? work.set.keypair_coins_bytes : work.set.encapsulation_coins_bytes;
     if (operation == 0)
-        require(warpseal_kem_keypair(subject->engine, work.set.name, &batch) == WARPSEAL_OK,
+        require(warpseal_kem_keypair(implementation->engine, work.set.name, &batch) == WARPSEAL_OK,
                 "a keypair call failed");
     if (operation == 1)
-        require(warpseal_kem_encapsulate(subject->engine, work.set.name, &batch) == WARPSEAL_OK,
-                "an encapsulate call failed");
+        require(
+            warpseal_kem_encapsulate(implementation->engine, work.set.name, &batch) == WARPSEAL_OK,
+            "an encapsulate call failed");
     if (operation == 2)
-        require(warpseal_kem_decapsulate(subject->engine, work.set.name, &batch) == WARPSEAL_OK,
-                "a decapsulate call failed");
+        require(
+            warpseal_kem_decapsulate(implementation->engine, work.set.name, &batch) == WARPSEAL_OK,
+            "a decapsulate call failed");
 }
 
-static void run_theirs(struct subject* subject, int operation) {
+static void run_theirs(struct implementation* implementation, int operation) {
     int failed = 0;
     for (uint64_t i = 0; i < work.count; ++i) {
-        uint8_t *const pk = subject->values.public_keys + i * work.set.public_key_bytes,
-                       *const sk = subject->values.secret_keys + i * work.set.secret_key_bytes,
-                       *const ct = subject->values.ciphertexts + i * work.set.ciphertext_bytes,
+        uint8_t *const pk = implementation->values.public_keys + i * work.set.public_key_bytes,
+                       *const sk =
+                           implementation->values.secret_keys + i * work.set.secret_key_bytes,
+                       *const ct =
+                           implementation->values.ciphertexts + i * work.set.ciphertext_bytes,
                        *const ss =
-                           subject->values.shared_secrets + i * work.set.shared_secret_bytes;
+                           implementation->values.shared_secrets + i * work.set.shared_secret_bytes;
         next_coins = operation == 0
                          ? work.keypair_coins + i * work.set.keypair_coins_bytes
                          : work.encapsulation_coins + i * work.set.encapsulation_coins_bytes;
-        if (operation == 0) failed |= subject->keypair(pk, sk);
-        if (operation == 1) failed |= subject->encapsulate(ct, ss, pk);
-        if (operation == 2) failed |= subject->decapsulate(ss, ct, sk);
+        if (operation == 0) failed |= implementation->keypair(pk, sk);
+        if (operation == 1) failed |= implementation->encapsulate(ct, ss, pk);
+        if (operation == 2) failed |= implementation->decapsulate(ss, ct, sk);
     }
     require(!failed, "a call of the submission failed");
 }
 
-static void run(struct subject* subject, int operation) {
-    if (subject->engine != NULL)
-        run_ours(subject, operation);
+static void run(struct implementation* implementation, int operation) {
+    if (implementation->engine != NULL)
+        run_ours(implementation, operation);
     else
-        run_theirs(subject, operation);
+        run_theirs(implementation, operation);
 }
 
-static void open_subject(struct subject* subject, const char* name) {
-    memset(subject, 0, sizeof *subject);
-    subject->name = name;
-    subject->values.public_keys = room(work.set.public_key_bytes);
-    subject->values.secret_keys = room(work.set.secret_key_bytes);
-    subject->values.ciphertexts = room(work.set.ciphertext_bytes);
-    subject->values.shared_secrets = room(work.set.shared_secret_bytes);
+static void open_implementation(struct implementation* implementation, const char* name) {
+    memset(implementation, 0, sizeof *implementation);
+    implementation->name = name;
+    implementation->values.public_keys = allocate(work.set.public_key_bytes);
+    implementation->values.secret_keys = allocate(work.set.secret_key_bytes);
+    implementation->values.ciphertexts = allocate(work.set.ciphertext_bytes);
+    implementation->values.shared_secrets = allocate(work.set.shared_secret_bytes);
 }
 
-static void open_theirs(struct subject* subject, const char* path) {
-    open_subject(subject, "submission");
+static void open_theirs(struct implementation* implementation, const char* path) {
+    open_implementation(implementation, "submission");
     void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     require(library != NULL, "the submission's library cannot be loaded");
-    *(void**)&subject->keypair = dlsym(library, "ntru_keypair");
-    *(void**)&subject->encapsulate = dlsym(library, "ntru_enc");
-    *(void**)&subject->decapsulate = dlsym(library, "ntru_dec");
-    require(subject->keypair && subject->encapsulate && subject->decapsulate,
+    *(void**)&implementation->keypair = dlsym(library, "ntru_keypair");
+    *(void**)&implementation->encapsulate = dlsym(library, "ntru_enc");
+    *(void**)&implementation->decapsulate = dlsym(library, "ntru_dec");
+    require(implementation->keypair && implementation->encapsulate && implementation->decapsulate,
             "the submission's library lacks a function");
 }
 
-static void open_ours(struct subject* subject, const char* name) {
-    open_subject(subject, name);
+static void open_ours(struct implementation* implementation, const char* name) {
+    open_implementation(implementation, name);
     char device[32] = "";
     const char* const colon = strrchr(name, ':');
-    require(colon != NULL && (size_t)(colon - name) < sizeof device, "a subject is DEVICE:THREADS");
+    require(colon != NULL && (size_t)(colon - name) < sizeof device,
+            "an implementation is DEVICE:THREADS");
     memcpy(device, name, (size_t)(colon - name));
     warpseal_engine_options options;
     memset(&options, 0, sizeof options);
     options.struct_bytes = sizeof options;
     options.device = device;
     options.threads = (uint32_t)strtoul(colon + 1, NULL, 10);
-    require(warpseal_engine_create(&options, &subject->engine) == WARPSEAL_OK,
+    require(warpseal_engine_create(&options, &implementation->engine) == WARPSEAL_OK,
             "a device is not usable");
     if (strchr(colon, '+') == NULL) return;
-    static struct subject others[most_subjects];
+    static struct implementation others[max_implementations];
     static int used;
-    subject->other = &others[used++];
-    open_subject(subject->other, name);
-    require(warpseal_engine_create(&options, &subject->other->engine) == WARPSEAL_OK,
+    implementation->other = &others[used++];
+    open_implementation(implementation->other, name);
+    require(warpseal_engine_create(&options, &implementation->other->engine) == WARPSEAL_OK,
             "a device is not usable");
 }
 
-struct span {
-    struct subject* subject;
+struct interval {
+    struct implementation* implementation;
     int operation;
     double seconds, rate;
 };
 
 /* Processes all items repeatedly for the given time. */
-static void* measure(void* span_) {
-    struct span* const span = span_;
+static void* measure(void* interval_) {
+    struct interval* const interval = interval_;
     const double start = now();
     uint64_t done = 0;
     double end;
     do {
-        run(span->subject, span->operation);
+        run(interval->implementation, interval->operation);
         done += work.count;
         end = now();
-    } while (end - start < span->seconds);
-    span->rate = (double)done / (end - start);
+    } while (end - start < interval->seconds);
+    interval->rate = (double)done / (end - start);
     return NULL;
 }
 
-static double rate(struct subject* subject, int operation, double seconds) {
-    struct span own = {subject, operation, seconds, 0},
-                others = {subject->other, operation, seconds, 0};
+static double rate(struct implementation* implementation, int operation, double seconds) {
+    struct interval own = {implementation, operation, seconds, 0},
+                    others = {implementation->other, operation, seconds, 0};
     pthread_t thread;
-    if (subject->other != NULL)
+    if (implementation->other != NULL)
         require(pthread_create(&thread, NULL, measure, &others) == 0, "no thread can be had");
     measure(&own);
-    if (subject->other != NULL) require(pthread_join(thread, NULL) == 0, "a thread is lost");
+    if (implementation->other != NULL) require(pthread_join(thread, NULL) == 0, "a thread is lost");
     return own.rate + others.rate;
 }
 
@@ -204,26 +209,29 @@ static int same(const struct values* a, const struct values* b) {
 
 /* Checks that equal coins give equal bytes, and that decapsulation returns the encapsulated
  * secrets. */
-static void check(struct subject* subjects, int subject_count) {
-    uint8_t* const sent = room(work.set.shared_secret_bytes);
-    for (int s = 0; s < subject_count; ++s)
-        for (struct subject* subject = &subjects[s]; subject != NULL; subject = subject->other) {
-            run(subject, 0);
-            run(subject, 1);
-            memcpy(sent, subject->values.shared_secrets, work.count * work.set.shared_secret_bytes);
-            memset(subject->values.shared_secrets, 0, work.count * work.set.shared_secret_bytes);
-            run(subject, 2);
-            require(memcmp(sent, subject->values.shared_secrets,
+static void check(struct implementation* implementations, int implementation_count) {
+    uint8_t* const sent = allocate(work.set.shared_secret_bytes);
+    for (int s = 0; s < implementation_count; ++s)
+        for (struct implementation* implementation = &implementations[s]; implementation != NULL;
+             implementation = implementation->other) {
+            run(implementation, 0);
+            run(implementation, 1);
+            memcpy(sent, implementation->values.shared_secrets,
+                   work.count * work.set.shared_secret_bytes);
+            memset(implementation->values.shared_secrets, 0,
+                   work.count * work.set.shared_secret_bytes);
+            run(implementation, 2);
+            require(memcmp(sent, implementation->values.shared_secrets,
                            work.count * work.set.shared_secret_bytes) == 0,
                     "a secret did not arrive");
-            require(same(&subject->values, &subjects[0].values),
-                    "two subjects made different bytes of the same coins");
+            require(same(&implementation->values, &implementations[0].values),
+                    "two implementations made different bytes of the same coins");
         }
     free(sent);
 }
 
 int main(int argument_count, char** arguments) {
-    require(argument_count >= 6 && argument_count - 4 <= most_subjects, "wrong arguments");
+    require(argument_count >= 6 && argument_count - 4 <= max_implementations, "wrong arguments");
     for (size_t i = 0;
          warpseal_kem_at(i, &work.set) == WARPSEAL_OK && strcmp(work.set.name, arguments[2]) != 0;
          ++i) {
@@ -231,8 +239,8 @@ int main(int argument_count, char** arguments) {
     require(strcmp(work.set.name, arguments[2]) == 0, "there is no such set");
     work.count = strtoull(arguments[3], NULL, 10);
     const double seconds = strtod(arguments[4], NULL) / repetitions;
-    work.keypair_coins = room(work.set.keypair_coins_bytes);
-    work.encapsulation_coins = room(work.set.encapsulation_coins_bytes);
+    work.keypair_coins = allocate(work.set.keypair_coins_bytes);
+    work.encapsulation_coins = allocate(work.set.encapsulation_coins_bytes);
     require(warpseal_random(work.keypair_coins, work.count * work.set.keypair_coins_bytes) ==
                 WARPSEAL_OK,
             "no random bytes");
@@ -240,22 +248,25 @@ int main(int argument_count, char** arguments) {
                             work.count * work.set.encapsulation_coins_bytes) == WARPSEAL_OK,
             "no random bytes");
 
-    static struct subject subjects[most_subjects];
-    int subject_count = 0;
-    if (strcmp(arguments[1], "-") != 0) open_theirs(&subjects[subject_count++], arguments[1]);
-    for (int i = 5; i < argument_count; ++i) open_ours(&subjects[subject_count++], arguments[i]);
-    check(subjects, subject_count);
+    static struct implementation implementations[max_implementations];
+    int implementation_count = 0;
+    if (strcmp(arguments[1], "-") != 0)
+        open_theirs(&implementations[implementation_count++], arguments[1]);
+    for (int i = 5; i < argument_count; ++i)
+        open_ours(&implementations[implementation_count++], arguments[i]);
+    check(implementations, implementation_count);
     for (int repetition = 0; repetition < repetitions; ++repetition)
         for (int operation = 0; operation < operation_count; ++operation)
-            for (int s = 0; s < subject_count; ++s)
-                subjects[s].rates[operation][repetition] = rate(&subjects[s], operation, seconds);
-    check(subjects, subject_count);
-    for (int s = 0; s < subject_count; ++s)
+            for (int s = 0; s < implementation_count; ++s)
+                implementations[s].rates[operation][repetition] =
+                    rate(&implementations[s], operation, seconds);
+    check(implementations, implementation_count);
+    for (int s = 0; s < implementation_count; ++s)
         for (int operation = 0; operation < operation_count; ++operation) {
             printf("{\"set\": \"%s\", \"operation\": \"%s\", \"who\": \"%s\", \"repetitions\": [",
-                   work.set.name, operation_names[operation], subjects[s].name);
+                   work.set.name, operation_names[operation], implementations[s].name);
             for (int i = 0; i < repetitions; ++i)
-                printf("%s%.0f", i ? ", " : "", subjects[s].rates[operation][i]);
+                printf("%s%.0f", i ? ", " : "", implementations[s].rates[operation][i]);
             printf("]}\n");
         }
     return 0;

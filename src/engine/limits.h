@@ -1,5 +1,5 @@
-// Lengths of IV, tag, AAD and text that each mode accepts under its standard, and the backend entry
-// point that runs it.
+// Checks the lengths of IV, tag, AAD and text that each mode accepts, and finds the backend entry
+// point that runs it. The limits of GCM are in modes/gcm.h, the others in limits.cpp.
 #pragma once
 
 #include "engine/key.h"

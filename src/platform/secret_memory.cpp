@@ -1,4 +1,4 @@
-// Secret pages from mmap(2), mlock(2) and madvise(2), and cells on shared pages.
+// Secret pages from mmap(2), mlock2(2) and madvise(2), and cells on shared pages.
 #include "platform/secret_memory.h"
 
 #include <sys/mman.h>
@@ -25,7 +25,9 @@ void* map(size_t bytes, size_t alignment, SecretMemory::AfterFork after) {
     void* const pages = begin + skipped;
     // Best effort: an unprivileged process may lock little memory and must still work. Kernels
     // before 4.14 do not support MADV_WIPEONFORK.
-    (void)mlock(pages, bytes);
+    // Pages are locked when they are touched: touching all here would take 5 µs a page on a virtual
+    // machine, and other threads would wait for it to map theirs.
+    (void)mlock2(pages, bytes, MLOCK_ONFAULT);
     (void)madvise(pages, bytes, MADV_DONTDUMP);
     if (after == SecretMemory::AfterFork::wiped) (void)madvise(pages, bytes, MADV_WIPEONFORK);
     return pages;

@@ -301,8 +301,8 @@ def a_job_on_two_gpus(p):
 
 @case
 def figures_are_bytes_by_the_clock(p):
-    """Every call takes a tenth of a second on any machine: checks an upper bound, and that the best
-    repetition is not below the figure."""
+    """Every call takes a tenth of a second on any machine, or more on a busy one: checks an upper
+    bound, and that the best repetition is not half of the figure."""
     p.path, ctr = FAULTY, "aes-128-ctr"
     per_call = {"host": 1 << 20, "device": 1 << 20, "file": 1 << 20, "cores": 2 * (64 << 10), "two": 2 << 20}
     for where, fault, arguments in (("cores", "encrypt_slow", ("--device", "cpu", "--threads", "2", ctr)),
@@ -314,7 +314,7 @@ def figures_are_bytes_by_the_clock(p):
         row = next(r for r in json.loads(p.read("figures.json"))["rows"] if r["operation"] in ("encrypt", "seal"))
         wanted = per_call[where] / 0.1 / 1e9
         for name, best in (("all", max(row["repetitions"])), ("one GPU", row.get("one_gpu_gigabytes_per_second", wanted))):
-            check((0.95 if name == "all" else 0.8) * wanted < best < 1.001 * wanted, f"{name} of {where}: {wanted} GB/s wanted: {row}")
+            check(0.6 * wanted < best < 1.001 * wanted, f"{name} of {where}: {wanted} GB/s wanted: {row}")
 
 
 CORES_ALONE = dict(os.environ, WARPSEAL_TARGETS="portable,aesni,avx2,vaes256,vaes512")

@@ -481,8 +481,9 @@ def no_random_source(p):
 @case
 def no_locked_memory(p):
     """A low RLIMIT_MEMLOCK is no reason to refuse."""
+    refusals = [refuse(call, errno.ENOMEM) for call in ("mlock", "mlock2")]
     for command in both_ways(p):
-        p.ok(*command, "out-" + command[0], preexec_fn=refuse("mlock", errno.ENOMEM))
+        p.ok(*command, "out-" + command[0], preexec_fn=lambda: [install() for install in refusals])
 
 
 main()

@@ -70,7 +70,7 @@ int __real_posix_memalign(void** out, size_t alignment, size_t bytes);
 void __real_free(void* memory);
 void* __real_mmap(void* at, size_t bytes, int protection, int flags, int descriptor, off_t offset);
 int __real_munmap(void* at, size_t bytes);
-int __real_mlock(const void* at, size_t bytes);
+int __real_mlock2(const void* at, size_t bytes, unsigned flags);
 int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                           void* user);
 ssize_t __real_getrandom(void* out, size_t bytes, unsigned flags);
@@ -123,8 +123,8 @@ int __wrap_munmap(void* at, size_t bytes) noexcept {
     refused::mapped_bytes -= static_cast<long>(bytes);
     return __real_munmap(at, bytes);
 }
-int __wrap_mlock(const void* at, size_t bytes) noexcept {
-    if (!refused::refuses()) return __real_mlock(at, bytes);
+int __wrap_mlock2(const void* at, size_t bytes, unsigned flags) noexcept {
+    if (!refused::refuses()) return __real_mlock2(at, bytes, flags);
     errno = ENOMEM;
     return -1;
 }

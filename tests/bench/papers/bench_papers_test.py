@@ -424,7 +424,9 @@ def ntrus_shares_and_sizes(p):
     shares = tables["P4", "table 5, shares"]
     for operation in ("encapsulation", "decapsulation"):
         of_whole = [row["method"] for row in shares if row["row"].startswith(operation)]
-        check(abs(sum(of_whole) - 100) < 0.1, f"shares of {operation}: {of_whole}")
+        # Four digits each. A part that was preempted is longer than the whole, and the rest negative.
+        rounding = 0.001 * sum(abs(share) for share in of_whole)
+        check(abs(sum(of_whole) - 100) <= rounding, f"shares of {operation}: {of_whole}")
     product, estimate = shares[3]["method"] / 100, tables["P4", "sections 4.1 and 4.3, estimates"][0]["method"]
     close([estimate], [1 / (1 - product + product / 150)], "Amdahl's law")
     sizes = tables["P4", "tables 2 and 3, sizes"]

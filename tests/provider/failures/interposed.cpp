@@ -67,7 +67,7 @@ int __wrap_posix_memalign(void** out, size_t alignment, size_t bytes);
 void __wrap_free(void* memory);
 void* __wrap_mmap(void* at, size_t bytes, int protection, int flags, int descriptor, off_t offset);
 int __wrap_munmap(void* at, size_t bytes) noexcept;
-int __wrap_mlock(const void* at, size_t bytes) noexcept;
+int __wrap_mlock2(const void* at, size_t bytes, unsigned flags) noexcept;
 int __wrap_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                           void* user);
 ssize_t __wrap_getrandom(void* out, size_t bytes, unsigned flags);
@@ -98,8 +98,8 @@ void* __real_mmap(void* at, size_t bytes, int protection, int flags, int descrip
 int __real_munmap(void* at, size_t bytes) {
     return static_cast<int>(syscall(SYS_munmap, at, bytes));
 }
-int __real_mlock(const void* at, size_t bytes) {
-    return static_cast<int>(syscall(SYS_mlock, at, bytes));
+int __real_mlock2(const void* at, size_t bytes, unsigned flags) {
+    return static_cast<int>(syscall(SYS_mlock2, at, bytes, flags));
 }
 int __real_pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                           void* user) {
@@ -138,9 +138,9 @@ void* mmap(void* at, size_t bytes, int protection, int flags, int descriptor,
     return __wrap_mmap(at, bytes, protection, flags, descriptor, offset);
 }
 int munmap(void* at, size_t bytes) noexcept { return __wrap_munmap(at, bytes); }
-int mlock(const void* at, size_t bytes) noexcept {
+int mlock2(const void* at, size_t bytes, unsigned flags) noexcept {
     const Request request(__builtin_return_address(0));
-    return __wrap_mlock(at, bytes);
+    return __wrap_mlock2(at, bytes, flags);
 }
 int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*run)(void*),
                    void* user) noexcept {

@@ -18,9 +18,9 @@ constexpr double when_faster = 0.5, when_slower = 0.25;
 // Measurements until a model is known; those after the first replace it.
 constexpr unsigned known = 3;
 constexpr double least_seconds = 1e-7, least_item_seconds = 1e-12;
-// A side without shares is tried after this many batches, then less and less often.
+// A side without shards is tried after this many batches, then less and less often.
 constexpr unsigned first_trial = 32, last_trial = 4096;
-// A trial share is this part of a batch, of at least so many items.
+// A trial shard is this part of a batch, of at least so many items.
 constexpr size_t trial_part = 16, least_trial_batch = 128;
 
 double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point end) {
@@ -56,19 +56,19 @@ KemTimeModel KemTimeModel::through(size_t items, double seconds, size_t more_ite
     return {seconds - static_cast<double>(items) * each, each};
 }
 
-// Divides the error between delay and item time by their shares of the predicted time, so small
+// Divides the error between delay and item time by their fractions of the predicted time, so small
 // batches correct the delay and large ones the item time. The first measurement is ignored: it also
 // pays for memory, page faults and perhaps a self-test.
 void KemTimeModel::measured(size_t items, double measured_seconds) {
     if (seen_ < known && seen_++ == 0) return;
-    const double predicted = seconds(items), delay_share = delay_seconds_ / predicted,
-                 item_share = 1 - delay_share;
+    const double predicted = seconds(items), delay_fraction = delay_seconds_ / predicted,
+                 item_fraction = 1 - delay_fraction;
     const double error = std::log(std::max(measured_seconds, least_seconds) / predicted);
     const double weight = seen_ < known ? 1 : error < 0 ? when_faster : when_slower;
     const double correction =
-        error * weight / (delay_share * delay_share + item_share * item_share);
-    set(delay_seconds_ * std::exp(correction * delay_share),
-        item_seconds_ * std::exp(correction * item_share));
+        error * weight / (delay_fraction * delay_fraction + item_fraction * item_fraction);
+    set(delay_seconds_ * std::exp(correction * delay_fraction),
+        item_seconds_ * std::exp(correction * item_fraction));
 }
 
 KemPlacement::KemPlacement(unsigned threads, size_t most_batches) {
@@ -78,7 +78,7 @@ KemPlacement::KemPlacement(unsigned threads, size_t most_batches) {
             of(kind).models[0] = assumed(kind, false, threads);
             of(kind).idle = {Idle{0, first_trial}, Idle{0, first_trial}};
         }
-    for (Queue& queue : queues_) queue.shares.reserve(most_batches);
+    for (Queue& queue : queues_) queue.shards.reserve(most_batches);
 }
 
 KemTimeModel KemPlacement::assumed_gpu(KemKind kind) { return assumed(kind, true, 1); }
@@ -89,11 +89,11 @@ void KemPlacement::allow_gpu(KemKind kind, const KemTimeModel& model) {
 }
 
 void KemPlacement::Queue::advance(Time now) {
-    if (!shares.empty()) served += seconds_between(last, now) / static_cast<double>(shares.size());
+    if (!shards.empty()) served += seconds_between(last, now) / static_cast<double>(shards.size());
     last = std::max(last, now);
 }
 
-// The other shares take from this one until they or it are done. One that is late is expected to
+// The other shards take from this one until they or it are done. One that is late is expected to
 // need as long again as it is late, and this one to be as late.
 double KemPlacement::finish(Side side, KemKind kind, size_t items) const {
     if (items == 0) return 0;
@@ -101,15 +101,15 @@ double KemPlacement::finish(Side side, KemKind kind, size_t items) const {
     const double own =
         kinds_[static_cast<size_t>(kind.number())].models[static_cast<size_t>(side)].seconds(items);
     double seconds = own, slower = 1;
-    for (const Share& share : queue.shares) {
-        const double got = queue.served - share.begun;
-        seconds += std::min(std::abs(share.expected - got), own);
-        slower = std::max(slower, got / share.expected);
+    for (const Shard& shard : queue.shards) {
+        const double got = queue.served - shard.begun;
+        seconds += std::min(std::abs(shard.expected - got), own);
+        slower = std::max(slower, got / shard.expected);
     }
     return seconds * slower;
 }
 
-// Bisects for the share with which both sides finish at the same time.
+// Bisects for the shard with which both sides finish at the same time.
 size_t KemPlacement::divided(KemKind kind, size_t items, size_t most_gpu_items) const {
     size_t low = 0, high = std::min(items, most_gpu_items);
     while (low < high) {
@@ -140,7 +140,7 @@ size_t KemPlacement::gpu_items(KemKind kind, size_t items, size_t most_gpu_items
     return with_trial(kind, items, best, may_divide);
 }
 
-// Gives a side that has had no share for long a small one, so that its model follows its speed.
+// Gives a side that has had no shard for long a small one, so that its model follows its speed.
 size_t KemPlacement::with_trial(KemKind kind, size_t items, size_t on_gpu, bool may_divide) {
     if (items < least_trial_batch) return on_gpu;
     for (const Side side : {Side::cores, Side::gpu}) {
@@ -149,8 +149,8 @@ size_t KemPlacement::with_trial(KemKind kind, size_t items, size_t on_gpu, bool 
             idle = {0, first_trial};
         } else if (++idle.batches >= idle.most && may_divide) {
             idle = {0, std::min(2 * idle.most, last_trial)};
-            const size_t share = std::max(items / trial_part, least_gpu_items);
-            return side == Side::gpu ? share : items - share;
+            const size_t shard = std::max(items / trial_part, least_gpu_items);
+            return side == Side::gpu ? shard : items - shard;
         }
     }
     return on_gpu;
@@ -160,19 +160,19 @@ uint64_t KemPlacement::begin(KemKind kind, Side side, size_t items, Time now) {
     Queue& queue = queues_[static_cast<size_t>(side)];
     queue.advance(now);
     const double expected = of(kind).models[static_cast<size_t>(side)].seconds(items);
-    queue.shares.push_back({++numbers_, kind, items, expected, queue.served});
+    queue.shards.push_back({++numbers_, kind, items, expected, queue.served});
     return numbers_;
 }
 
 void KemPlacement::end(uint64_t number, Time now) {
     for (size_t side = 0; side < queues_.size(); ++side) {
         Queue& queue = queues_[side];
-        const auto share = std::find_if(queue.shares.begin(), queue.shares.end(),
-                                        [&](const Share& one) { return one.number == number; });
-        if (share == queue.shares.end()) continue;
+        const auto shard = std::find_if(queue.shards.begin(), queue.shards.end(),
+                                        [&](const Shard& one) { return one.number == number; });
+        if (shard == queue.shards.end()) continue;
         queue.advance(now);
-        of(share->kind).models[side].measured(share->items, queue.served - share->begun);
-        queue.shares.erase(share);
+        of(shard->kind).models[side].measured(shard->items, queue.served - shard->begun);
+        queue.shards.erase(shard);
     }
 }
 

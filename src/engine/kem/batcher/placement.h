@@ -39,7 +39,7 @@ public:
     using Time = BatcherClock::time_point;
     enum class Side : uint8_t { cores = 0, gpu = 1 };
 
-    // Minimum items of a share on the GPU and on the cores.
+    // Minimum items of a shard on the GPU and on the cores.
     static constexpr size_t least_gpu_items = 32, least_core_items = 16;
 
     // threads: of the engine. most_batches: maximum number of batches in progress.
@@ -54,14 +54,14 @@ public:
     // divided only if may_divide. The GPU gets no more than most_gpu_items.
     size_t gpu_items(KemKind kind, size_t items, size_t most_gpu_items, bool may_divide, Time now);
 
-    // Records that a share is queued on a side, and returns its number. There must be fewer than
+    // Records that a shard is queued on a side, and returns its number. There must be fewer than
     // most_batches.
     uint64_t begin(KemKind kind, Side side, size_t items, Time now);
     // Records that its requests are done.
     void end(uint64_t number, Time now);
 
 private:
-    struct Share {
+    struct Shard {
         uint64_t number;
         KemKind kind;
         size_t items;
@@ -70,12 +70,12 @@ private:
     };
     // Shares on one side run at the same time and slow each other down evenly.
     struct Queue {
-        std::vector<Share> shares;
-        double served = 0;  // seconds that each share in progress got, since the beginning
+        std::vector<Shard> shards;
+        double served = 0;  // seconds that each shard in progress got, since the beginning
         Time last{};
         void advance(Time now);
     };
-    // Number of batches since a side last had a share, and the number after which it is tried.
+    // Number of batches since a side last had a shard, and the number after which it is tried.
     struct Idle {
         unsigned batches = 0, most;
     };

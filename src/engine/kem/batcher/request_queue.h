@@ -2,6 +2,7 @@
 // lock and clock.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 
 #include "engine/kem/batcher/request.h"
@@ -17,6 +18,10 @@ class KemRequestQueue {
 public:
     using Time = BatcherClock::time_point;
 
+    // Sets the limit of the first batches, until the duration of an operation is known: a
+    // millisecond of the fastest operations on that many threads.
+    void set_first_limit(unsigned threads) { limit_ = std::max(first_limit, 64.0 * threads); }
+
     void arrive(KemChunk& chunk, const KemBatchRule& rule);
 
     size_t size() const { return waiting_.size(); }
@@ -28,7 +33,7 @@ public:
     Time due(const KemBatchRule& rule) const;
 
     KemRequests take(const KemBatchRule& rule);
-    // Records that the last batch is run as one more share; each share is finished by itself.
+    // Records that the last batch is run as one more shard; each shard is finished by itself.
     void divide() { ++running_; }
     // Records the end of a batch. seconds: duration of its operations.
     void finished(size_t count, double seconds);
@@ -57,8 +62,7 @@ private:
     unsigned lone_batches_ = 0;     // consecutive batches that waited for others in vain
     unsigned no_wait_batches_ = 0;  // number of batches that will not wait
 
-    // Limit until the duration of an operation is known.
-    static constexpr size_t first_limit = 256;
+    static constexpr double first_limit = 256;
     double limit_ = first_limit;
     // Seconds per request in the last batch of any size; 0 before the first.
     double seconds_per_request_ = 0;

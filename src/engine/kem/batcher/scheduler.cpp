@@ -59,6 +59,7 @@ KemScheduler::KemScheduler(Engine& engine, const KemBatcherOptions& options,
       placement_(engine.threads(), 2 * most_threads_),
       file_(options.metrics_directory) {
     handed_over_.reserve(most_threads_);
+    for (KemRequestQueue& queue : queues_) queue.set_first_limit(engine.threads());
     if (parents != nullptr || !engine.impl().cuda_allowed || !engine.impl().gpus.possible()) return;
     preparation_ = std::make_unique<KemPreparation>(
         engine, options_, random, most_of_a_kind_,

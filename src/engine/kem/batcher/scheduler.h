@@ -40,13 +40,13 @@ private:
         KemKindMask kinds;
         uint32_t missing;
     };
-    // Requests that one thread completes on one side: a batch, or its share of one.
+    // Requests that one thread completes on one side: a batch, or its shard of one.
     struct Task {
         KemRequests requests;
         KemRequestQueue* queue;
         size_t batch_size;
         KemSide side;
-        uint64_t placed;  // number of the share in placement_
+        uint64_t placed;  // number of the shard in placement_
         KemPinnedBlocks::Block pinned;
         Time begun;
     };
@@ -84,7 +84,7 @@ private:
     }
     KemRequestQueue* ready(Time now);
     std::optional<Task> next_task(Time now);
-    // Divides the batch between the sides if that pays; hands the cores' share to another thread.
+    // Divides the batch between the sides if that pays; hands the cores' shard to another thread.
     Task place(KemRequests batch, KemRequestQueue& queue, Time now);
     Task task_on(KemSide side, const KemRequests& requests, KemRequestQueue& queue,
                  size_t batch_size, Time now);
@@ -143,7 +143,7 @@ private:
     KemPlacement placement_;
     // The preparation found the GPU open, and no batch has lost it.
     bool gpu_is_open_ = false;
-    std::vector<Task> handed_over_;                // shares that no thread has begun
+    std::vector<Task> handed_over_;                // shards that no thread has begun
     KemKindMask asked_ = 0, settled_ = 0;          // by the preparation
     std::unique_ptr<KemPreparation> preparation_;  // null: no GPU, or no thread for it
     std::vector<std::thread> threads_;

@@ -106,7 +106,7 @@ TEST_F(KemPlaced, TheGpuGetsNoMoreThanItCanTake) {
     EXPECT_EQ(on_gpu(1000, 400, true), 400u);
 }
 
-// Placement counts the queued shares of a side: 400 items are 4 ms of the cores, 1.4 ms of the GPU.
+// Placement counts the queued shards of a side: 400 items are 4 ms of the cores, 1.4 ms of the GPU.
 TEST_F(KemPlaced, QueuedBatchesCount) {
     EXPECT_EQ(on_gpu(400), 400u);
     std::vector<uint64_t> queued;
@@ -142,7 +142,7 @@ TEST_F(KemPlaced, ABatchIsDividedIfBothFinishFirst) {
     // 250 items: 2.5 ms on the cores, 2.25 ms on the GPU; 1.5 ms on both.
     EXPECT_NEAR(static_cast<double>(on_gpu(250, any, true)), 100, 10);
     EXPECT_EQ(on_gpu(250), 250u);
-    // A share of fewer items than pay, on either side.
+    // A shard of fewer items than pay, on either side.
     EXPECT_EQ(on_gpu(124, any, true), 0u);
     placement_.allow_gpu(kind, {1e-6, 1e-6});
     EXPECT_EQ(on_gpu(100, any, true), 100u);
@@ -166,35 +166,35 @@ TEST_F(KemPlaced, AGpuThatStopsGetsNoMore) {
     EXPECT_EQ(on_gpu(4000), 4000u);
 }
 
-// A small share at a time, less and less often while it is slow, and its batches again afterwards.
+// A small shard at a time, less and less often while it is slow, and its batches again afterwards.
 TEST_F(KemPlaced, ASideIsTriedAgain) {
     while (on_gpu(200) != 0) run(kind, Side::gpu, 200, 100ms);
     std::vector<int> trials;
     for (int i = 0; i < 1000; ++i) {
-        const size_t share = on_gpu(200, any, true);
-        if (share == 0) continue;
-        EXPECT_EQ(share, KemPlacement::least_gpu_items);
+        const size_t shard = on_gpu(200, any, true);
+        if (shard == 0) continue;
+        EXPECT_EQ(shard, KemPlacement::least_gpu_items);
         trials.push_back(i);
-        run(kind, Side::gpu, share, 100ms);
+        run(kind, Side::gpu, shard, 100ms);
     }
     ASSERT_GE(trials.size(), 4u);
     EXPECT_LE(trials.size(), 6u);
     for (size_t i = 2; i < trials.size(); ++i)
         EXPECT_NEAR(trials[i] - trials[i - 1], 2 * (trials[i - 1] - trials[i - 2]), 3);
-    size_t share = 0;
-    for (int i = 0; i < 100000 && share != 200; ++i) {
-        share = on_gpu(200, any, true);
-        if (share != 0) run(kind, Side::gpu, share, 1ms + share * 1us);
+    size_t shard = 0;
+    for (int i = 0; i < 100000 && shard != 200; ++i) {
+        shard = on_gpu(200, any, true);
+        if (shard != 0) run(kind, Side::gpu, shard, 1ms + shard * 1us);
     }
-    EXPECT_EQ(share, 200u);
+    EXPECT_EQ(shard, 200u);
 }
 
 TEST_F(KemPlaced, TheCoresAreTriedToo) {
     placement_.allow_gpu(kind, {1e-3, 1e-9});
-    std::vector<size_t> shares;
-    for (int i = 0; i < 40; ++i) shares.push_back(on_gpu(3200, any, true));
-    EXPECT_EQ(std::count(shares.begin(), shares.end(), 3200), 39);
-    EXPECT_EQ(std::count(shares.begin(), shares.end(), 3000), 1);
+    std::vector<size_t> shards;
+    for (int i = 0; i < 40; ++i) shards.push_back(on_gpu(3200, any, true));
+    EXPECT_EQ(std::count(shards.begin(), shards.end(), 3200), 39);
+    EXPECT_EQ(std::count(shards.begin(), shards.end(), 3000), 1);
     // Neither a batch that cannot be divided nor a small one is a trial.
     for (int i = 0; i < 100; ++i) EXPECT_EQ(on_gpu(3200), 3200u);
     EXPECT_EQ(on_gpu(120, any, true), 120u);

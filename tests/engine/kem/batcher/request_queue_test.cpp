@@ -140,6 +140,16 @@ TEST_F(Rule, TheRemainderKeepsItsWaitingTime) {
     EXPECT_LE(queue.due(rule), first + rule.delay);
 }
 
+TEST_F(Rule, TheFirstLimitGrowsWithTheThreads) {
+    rule.most = 4096;
+    for (const auto& [threads, limit] : {std::pair{1u, 256u}, {4u, 256u}, {16u, 1024u}}) {
+        queue.set_first_limit(threads);
+        EXPECT_EQ(queue.limit(rule), limit);
+    }
+    queue.set_first_limit(100);
+    EXPECT_EQ(queue.limit(rule), 4096u);
+}
+
 TEST_F(Rule, SlowOperationsFormSmallerBatches) {
     rule.most = 4096;
     const auto limit_after = [&](size_t count, double seconds) {
