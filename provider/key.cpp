@@ -3,7 +3,6 @@
 
 #include <openssl/core_names.h>
 #include <openssl/params.h>
-#include <openssl/rand.h>
 
 #include <algorithm>
 #include <new>
@@ -31,10 +30,8 @@ bool out_of_memory(const Context& context) {
 bool Key::generate_from_new_seed() {
     SecretBytes seed(mlkem_seed_bytes);
     if (seed.empty()) return out_of_memory(context_);
-    constexpr unsigned any_strength = 0;
-    if (RAND_priv_bytes_ex(context_.libctx(), seed.data(), seed.size(), any_strength) > 0)
-        return set_seed(seed, {}, {});
-    raise(context_, Reason::operation_failed, "no random bytes");
+    if (warpseal_internal_random(seed.data(), seed.size()) != 0) return set_seed(seed, {}, {});
+    raise(context_, WARPSEAL_NO_RANDOM);
     return false;
 }
 

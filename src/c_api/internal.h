@@ -35,6 +35,9 @@ void* warpseal_internal_secret_data(warpseal_internal_secret* secret);
 /* Null is allowed. */
 void warpseal_internal_secret_destroy(warpseal_internal_secret* secret);
 
+/* Draws random bytes from the operating system. Returns 0, with zeros in `out`, if it has none. */
+int32_t warpseal_internal_random(void* out, size_t bytes);
+
 /* Returns 1 if `device` is valid for warpseal_engine_options, even if this machine lacks it. */
 int32_t warpseal_internal_device_known(const char* device);
 

@@ -1,7 +1,8 @@
-// Internal functions of internal.h for secret memory.
+// Internal functions of internal.h for secret memory and random bytes.
 #include <new>
 
 #include "c_api/internal.h"
+#include "container/random.h"
 #include "platform/secret_memory.h"
 
 struct warpseal_internal_secret {
@@ -22,5 +23,9 @@ void* warpseal_internal_secret_data(warpseal_internal_secret* secret) {
 }
 
 void warpseal_internal_secret_destroy(warpseal_internal_secret* secret) { delete secret; }
+
+int32_t warpseal_internal_random(void* out, size_t bytes) {
+    return warpseal::container::random_bytes(out, bytes) ? 1 : 0;
+}
 
 }  // extern "C"

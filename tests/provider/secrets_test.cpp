@@ -142,7 +142,14 @@ TEST_F(SecretsSearch, KeysOfCiphersAreNotInTheKernelsCore) {
 
 // ---- secret keys of groups
 
-// The half of 32 bytes to search for: NTRU's, or the classical one.
+// Returns the bytes of ML-KEM's vector s at the start of its secret key, or 0 for a set of NTRU.
+// The public key follows it.
+size_t mlkem_vector_bytes(const std::string& group) {
+    const size_t at = group.find("MLKEM");
+    return at == std::string::npos ? 0 : std::stoul(group.substr(at + 5)) / 256 * 384;
+}
+
+// The half of 32 bytes to search for: the set's, or the classical one.
 enum class Half { ntru, classical };
 Patterns group_patterns(const Child& child, Half half, const std::string& prefix = "") {
     Patterns all;
@@ -151,9 +158,13 @@ Patterns group_patterns(const Child& child, Half half, const std::string& prefix
         const size_t scalar = name.starts_with("x25519") || name.starts_with("p256") ? 32
                               : name.starts_with("p384")                             ? 48
                               : name.starts_with("p521")                             ? 66
+                              : name.starts_with("SecP256r1")                        ? 32
+                              : name.starts_with("SecP384r1")                        ? 48
                                                                                      : 0;
-        const size_t begin = half == Half::ntru ? scalar : 0,
-                     end = half == Half::ntru ? secret.size() : scalar;
+        const size_t vector = mlkem_vector_bytes(name);
+        const size_t begin = half == Half::ntru ? scalar : 0, end = half != Half::ntru ? scalar
+                                                                    : vector != 0 ? scalar + vector
+                                                                                  : secret.size();
         for (size_t at = begin; at + 32 <= end; at += 32)
             all.emplace_back(secret.begin() + static_cast<ptrdiff_t>(at),
                              secret.begin() + static_cast<ptrdiff_t>(at + 32));

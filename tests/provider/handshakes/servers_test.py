@@ -59,6 +59,17 @@ def every_group(p):
 
 
 @case
+def groups_with_mlkem(p):
+    numbers = {"X25519MLKEM768": "0x11ec", "SecP256r1MLKEM768": "0x11eb", "SecP384r1MLKEM1024": "0x11ed", "MLKEM768": "0x0201"}
+    with Machine(p, settings="mlkem = always\n") as machine:
+        server = start(machine, [*numbers, "X25519"])
+        for name, number in numbers.items():
+            answer = curl(machine, name)
+            check_equal(answer.returncode, 0, f"{name}: {answer.text} {server.said()[-1000:]}")
+            check(number in answer.text or name in answer.text, f"{name}: the server's view is {answer.text}")
+
+
+@case
 def every_worker(p):
     """Opens connections at once until each worker has had some: none uses the threads or keys of
     its parent."""

@@ -20,8 +20,8 @@ static_assert(kem_kind_count <= 64);
 struct KemKind {
     uint8_t set = 0;  // index in kem_sets
     KemOperation operation = KemOperation::keypair;
-    int number() const { return set * kem_operation_count + static_cast<int>(operation); }
-    KemKindMask mask() const { return KemKindMask{1} << number(); }
+    constexpr int number() const { return set * kem_operation_count + static_cast<int>(operation); }
+    constexpr KemKindMask mask() const { return KemKindMask{1} << number(); }
     const KemSet& params() const { return kem_sets[set]; }
 };
 

@@ -11,9 +11,11 @@ using namespace warpseal;
 using Put = KemSubmissionQueue::Put;
 
 constexpr KemKind keypair{2, KemOperation::keypair}, encapsulate{2, KemOperation::encapsulate},
-    other{3, KemOperation::encapsulate};
+    other{11, KemOperation::encapsulate};
+// Kinds have more than 32 bits in all. keypair's bit must not be other's.
+static_assert(other.number() >= 32);
 
-uint32_t bit(KemKind kind) { return 1u << kind.number(); }
+uint64_t bit(KemKind kind) { return uint64_t{1} << kind.number(); }
 
 struct SubmissionQueue : testing::Test {
     KemSubmissionQueue submissions;
