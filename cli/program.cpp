@@ -3,6 +3,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/program.h"
 #include "cli/support/program.h"
 
 namespace warpseal::cli {
@@ -14,6 +15,8 @@ std::string exit_codes() {
         text += fmt::format("  {:>3}  {}\n", static_cast<int>(row.code), row.text);
     return text;
 }
+
+}  // namespace
 
 void add_commands(CLI::App& program, Session& session) {
     program.fallthrough();
@@ -32,8 +35,6 @@ void add_commands(CLI::App& program, Session& session) {
         "`warpseal COMMAND --help` shows a command's options.\n\n" +
         exit_codes());
 }
-
-}  // namespace
 
 int run_warpseal(int argument_count, char** arguments) {
     return run_program(

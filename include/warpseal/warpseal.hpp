@@ -3,13 +3,13 @@
 #ifndef WARPSEAL_WARPSEAL_HPP
 #define WARPSEAL_WARPSEAL_HPP
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "warpseal/batcher.h"
@@ -263,9 +263,9 @@ class ItemsOf {
 public:
     static constexpr std::size_t packed = SIZE_MAX;
 
-    template <class Range>
-    requires std::convertible_to<Range&&, std::span<Byte>> ItemsOf(Range&& range,
-                                                                   std::size_t stride = packed)
+    template <class Range,
+              class = std::enable_if_t<std::is_convertible_v<Range&&, std::span<Byte>>>>
+    ItemsOf(Range&& range, std::size_t stride = packed)
         : bytes_(std::forward<Range>(range)), stride_(stride) {}
     Byte* data() const noexcept { return bytes_.data(); }
     // The next two are for items of so many bytes, and throw where these do not fit.

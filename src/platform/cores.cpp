@@ -98,7 +98,7 @@ std::string below(const std::string& group, const std::string& root) {
 }  // namespace
 
 unsigned quota_cores(const std::string& cgroups, const std::string& mounts,
-                     const std::function<std::string(const std::string&)>& read) {
+                     const FileReader& read) {
     unsigned least = 0;
     for (std::string_view lines = mounts; !lines.empty();) {
         Mount mount;
@@ -130,7 +130,9 @@ unsigned quota_cores(const std::string& cgroups, const std::string& mounts,
     return least;
 }
 
-unsigned usable_cores() {
+unsigned usable_cores() { return usable_cores(read_file); }
+
+unsigned usable_cores(const FileReader& read) {
     unsigned cores = 0;
     // The kernel rejects a set smaller than its own, so grow it until it fits.
     for (int cpus = 1024; cores == 0 && cpus <= 1 << 18; cpus *= 2) {
@@ -143,7 +145,7 @@ unsigned usable_cores() {
     }
     if (cores == 0) cores = std::max(1u, std::thread::hardware_concurrency());
     const unsigned quota =
-        quota_cores(read_file("/proc/self/cgroup"), read_file("/proc/self/mountinfo"), read_file);
+        quota_cores(read("/proc/self/cgroup"), read("/proc/self/mountinfo"), read);
     return quota == 0 ? cores : std::min(cores, quota);
 }
 

@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from program import case, check, check_equal, main, some_bytes
+from program import NotRun, case, check, check_equal, main, sees_into_programs, some_bytes
 
 
 @case
@@ -50,6 +50,26 @@ def closed_standard_input(p):
     p.key()
     for command in [["encrypt", "-k", "key", "-o", "out"], ["decrypt", "-k", "key", "-o", "out"], ["verify", "-k", "key"], ["info"]]:
         p.fails(16, "standard input", *command, stdin=None, preexec_fn=lambda: os.close(0))
+
+
+@case
+def closed_descriptors_are_held_open(p):
+    """Else a key file or the output would take their numbers: messages go to 2, whatever it is."""
+    if not sees_into_programs():
+        raise NotRun("this process cannot list the open files of the program")
+    p.key()
+    os.mkfifo(p.file("pipe"))
+    for closed in [[0], [1], [2], [0, 1, 2]]:
+        process = p.start("-q", "encrypt", "-k", "key", "pipe", "-o", "out", stdin=None, stdout=None, stderr=None,
+                          preexec_fn=lambda: [os.close(number) for number in closed])
+        with open(p.file("pipe"), "wb") as pipe:  # waits until the program has opened it
+            for number in closed:
+                link = f"/proc/{process.pid}/fd/{number}"
+                check_equal(os.readlink(link), "/dev/null", f"descriptor {number} with {closed} closed")
+            pipe.write(b"text")
+        check_equal(process.wait(timeout=60), 0, "exit code")
+        check_equal(p.ok("decrypt", "-k", "key", "out").out, b"text", "bytes")
+        os.unlink(p.file("out"))
 
 
 @case

@@ -2,6 +2,7 @@
 remains, and the old file is whole."""
 
 import errno
+import json
 import os
 import random
 import signal
@@ -16,27 +17,25 @@ from refusal import refuse
 KILLS = int(os.environ.get("WARPSEAL_TEST_KILLS", "100"))
 
 
-def timed(p, *command):
-    start = time.monotonic()
-    p.ok(*command, "-o", "measure")
-    took = time.monotonic() - start
-    os.unlink(p.file("measure"))
-    return took
+# The slowest path, so that no signal comes too late.
+SLOW = ["--device", "portable", "--threads", 1]
 
 
 def kill_at_random(p, command, name, kills, judge):
-    """Kills the command after a random fraction of its usual time. Returns how often it was still
-    running."""
-    usual = sorted(timed(p, *command) for _ in range(3))[1]
+    """Kills the command after random times. What hits it follows the load of the machine: a kill
+    that came too late shortens the times after it, and one that hit lengthens them. Returns how
+    often the command was still running."""
     dice = random.Random(7)
     before = set(os.listdir(p.directory))
-    killed = 0
+    killed, longest = 0, 0.5
     for _ in range(kills):
         process = p.start(*command, "-o", name, stderr=subprocess.DEVNULL)
-        time.sleep(dice.random() * usual * 1.2)
+        time.sleep(dice.random() * longest)
         process.kill()
         process.communicate()
-        killed += process.returncode == -signal.SIGKILL
+        hit = process.returncode == -signal.SIGKILL
+        killed += hit
+        longest *= 1.1 if hit else 0.8
         judge(process.returncode, set(os.listdir(p.directory)) - before)
     check(killed > kills // 5, f"only {killed} of {kills} kills hit a running program")
     return killed
@@ -101,29 +100,30 @@ def killed_while_replacing(p):
 
 
 def interrupt(p, number, command, before):
+    """Returns the exit code, the events after the signal, and the bytes done by the last one."""
     process = p.start(*command, "--progress", "json", stderr=subprocess.PIPE)
     check(b"progress" in process.stderr.readline(), "no progress")
     process.send_signal(number)
-    start = time.monotonic()
-    _, err = process.communicate(timeout=30)
-    took = time.monotonic() - start
+    _, err = process.communicate(timeout=120)
     check_equal(set(os.listdir(p.directory)), before, f"the directory ({process.returncode}, {err})")
-    return process.returncode, err.decode(), took
+    events = [json.loads(line) for line in err.splitlines() if line.startswith(b"{")]
+    return process.returncode, err.decode(), max([event.get("done_bytes", 0) for event in events], default=0)
 
 
 @case
 def interrupted(p):
-    """The big file is sparse; its ciphertext is discarded midway."""
+    """The big file is sparse. It would take minutes, and the program stops in the middle."""
     p.key()
+    whole = 64 << 30
     with open(p.file("plain"), "wb") as file:
-        file.truncate(8 << 30)
+        file.truncate(whole)
     before = set(os.listdir(p.directory))
     for number in [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]:
         for to in [["-o", "out"], ["-o", "/dev/null"]]:
-            code, err, took = interrupt(p, number, ["encrypt", "-k", "key", "plain", *to], before)
+            code, err, done = interrupt(p, number, ["encrypt", *SLOW, "-k", "key", "plain", *to], before)
             check_equal(code, 128 + number, err)
             check("interrupted" in err, err)
-            check(took < 10, f"took {took:.1f} s to stop")
+            check(done < whole // 2, f"{done} bytes were done after the signal")
 
 
 @case
@@ -136,7 +136,7 @@ def interrupted_decryption(p):
     seal.stdin.flush()
     wait_until_output_is_open(opening, p.directory)
     opening.send_signal(signal.SIGINT)
-    _, err = opening.communicate(timeout=30)
+    _, err = opening.communicate(timeout=120)
     seal.kill()
     seal.communicate()
     check_equal(opening.returncode, 130, err)
@@ -153,7 +153,7 @@ def interrupted_while_input_is_idle(p):
         process = p.start("encrypt", "-k", "key", "-o", "out", stdin=reading)
         wait_until_output_is_open(process, p.directory)
         process.send_signal(number)
-        process.communicate(timeout=10)
+        process.communicate(timeout=120)
         check_equal(process.returncode, 128 + number, "exit code")
         check_equal(set(os.listdir(p.directory)), before, "the directory")
     os.close(writing)
@@ -182,7 +182,7 @@ def interrupted_raw(p, *output, stdout):
     while stdout == subprocess.PIPE and process.stdout.read(MIB):
         pass
     err = process.stderr.read().decode()
-    check_equal(process.wait(timeout=30), 130, err)
+    check_equal(process.wait(timeout=120), 130, err)
     feeder.join()
     return err
 
@@ -199,19 +199,28 @@ def an_interrupt_of_raw_reports_its_output(p):
     check_equal(set(os.listdir(p.directory)), before, "the directory")
 
 
+GRACE = 2  # seconds that a program has after the first signal: cli/support/interrupt.cpp
+
+
 @case
 def a_second_signal_ends_at_once(p):
+    """A program that waits through its time of grace is never faster than that. A busy machine may
+    make the others slow, so one fast run of several is enough."""
     p.key()
     reading, writing = os.pipe()
-    process = p.start("encrypt", "-k", "key", "-o", "out", stdin=reading)
-    wait_until_output_is_open(process, p.directory)
-    start = time.monotonic()
-    process.send_signal(signal.SIGINT)
-    time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=10)
-    check_equal(process.returncode, 130, "exit code")
-    check(time.monotonic() - start < 1.5, "the second signal waited")
+    for _ in range(20):
+        process = p.start("encrypt", "-k", "key", "-o", "out", stdin=reading)
+        wait_until_output_is_open(process, p.directory)
+        start = time.monotonic()
+        while process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            time.sleep(0.02)
+        took = time.monotonic() - start
+        process.communicate()
+        check_equal(process.returncode, 130, "exit code")
+        if took < GRACE:
+            break
+    check(took < GRACE, "the second signal waited")
     os.close(writing)
 
 
@@ -223,7 +232,7 @@ def an_ignored_signal_stays_ignored(p):
     wait_until_signals_are_watched(process)
     process.send_signal(signal.SIGHUP)
     time.sleep(0.3)
-    sealed, err = process.communicate(b"text", timeout=30)
+    sealed, err = process.communicate(b"text", timeout=120)
     check_equal(process.returncode, 0, err)
     check_equal(p.ok("decrypt", "-k", "key", input=sealed).out, b"text", "what comes back")
 

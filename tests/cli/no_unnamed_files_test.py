@@ -98,6 +98,29 @@ def interrupted(p):
     os.close(writing)
 
 
+@case
+def interrupted_twice_in_a_long_computation(p):
+    """Argon2id cannot be interrupted: a second signal ends the program within it, after the removal
+    of its files."""
+    p.write("word", b"secret words\n", 0o600)
+    p.write("plain", b"text")
+    before = snapshot(p.directory)
+    process = p.start("encrypt", "--argon2-memory", 256, "--argon2-passes", 16, "--passphrase-file", "word", "plain",
+                      "-o", "new", preexec_fn=without_unnamed_files())
+    wait_until(lambda: temporaries(p), "the temporary is there")
+
+    def computes():
+        with open(f"/proc/{process.pid}/statm", encoding="ascii") as statm:
+            return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") > 100 << 20
+
+    wait_until(computes, "Argon2id fills its memory")
+    while process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.05)
+    check_equal(process.returncode, 128 + signal.SIGTERM, process.communicate()[1])
+    check_equal(snapshot(p.directory), before, "the directory")
+
+
 ABANDONED = ".warpseal-0123456789abcdef.tmp"
 
 

@@ -37,13 +37,19 @@ class Terminal:
     def echo(self):
         return bool(termios.tcgetattr(self.theirs)[3] & termios.ECHO)
 
+    def suspends(self):
+        """Returns true if a key of the terminal suspends the program."""
+        return termios.tcgetattr(self.theirs)[6][termios.VSUSP] != b"\0"
+
     def type(self, text):
         check(not self.echo(), "the terminal echoes")
+        check(not self.suspends(), "Ctrl-Z would leave the terminal without echo")
         os.write(self.ours, text.encode())
 
     def end(self):
         out, err = self.process.communicate(timeout=60)
         check(self.echo(), "the terminal is left without echo")
+        check(self.suspends(), "the terminal is left without Ctrl-Z")
         while select.select([self.ours], [], [], 0)[0]:
             self.shown += os.read(self.ours, 4096).decode()
         os.close(self.ours)
@@ -94,7 +100,7 @@ def the_programs_own_descriptors(p):
 @case
 def no_passphrase(p):
     p.write("plain", b"text")
-    for content, word in [(b"", "empty"), (b"\n", "empty"), (b"\r\n", "empty"), (b"a\nb\n", "more than one line"), (b"x" * 5000, "too long")]:
+    for content, word in [(b"", "'word' is empty."), (b"\n", "'word' is empty."), (b"\r\n", "'word' is empty."), (b"a\nb\n", "more than one line"), (b"x" * 5000, "too long")]:
         p.write("word", content, 0o600)
         p.fails(2, word, "encrypt", *QUICK, "--passphrase-file", "word", "plain", "-o", "sealed")
     p.fails(2, ["terminal", "--passphrase-file"], "encrypt", "-p", "plain", "-o", "sealed")

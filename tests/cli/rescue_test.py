@@ -260,13 +260,13 @@ def each_step_of_naming_counts(p):
 def a_killed_rescue_leaves_nothing(p):
     damaged(p, some_bytes(3 * TEXT), [1])
     with open(p.file("film.ws"), "ab") as file:
-        file.truncate(4 << 30)  # a long hole, without a disk block
+        file.truncate(64 << 30)  # a long hole, without a disk block: minutes of work
     before = sorted(os.listdir(p.directory))
     for number, code in [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 143), (signal.SIGINT, 130)]:
-        process = p.start("rescue", "-k", "key", "film.ws", "-o", "film.rescued")
+        process = p.start("rescue", "--device", "portable", "--threads", 1, "-k", "key", "film.ws", "-o", "film.rescued")
         wait_until_output_is_open(process, p.directory)
         process.send_signal(number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=120)
         check_equal(process.returncode, code, err)
         check_equal(sorted(os.listdir(p.directory)), before, f"files after signal {number}")
 

@@ -137,6 +137,43 @@ TEST_F(Order, AWorkerWithoutMemoryEndsTheCall) {
     }
 }
 
+// Two segments fail, in either order: the result is the failure that is first in the file.
+TEST_F(Order, TheFirstFailureInTheFileIsReported) {
+    constexpr off_t first_at = chunks_at, second_at = chunks_at + 16 * sealed_chunk;
+    for (const bool second_fails_first : {false, true}) {
+        std::mutex mutex;
+        std::condition_variable changed;
+        int begun = 0;
+        bool one_fails = false;
+        const std::function<int(off_t)> before_read = [&](off_t at) {
+            if (at != first_at && at != second_at) return 0;
+            const bool is_second = at == second_at;
+            std::unique_lock lock(mutex);
+            const auto wait_until = [&](const auto& holds) {
+                changed.wait_for(lock, std::chrono::seconds(60), holds);
+            };
+            ++begun;
+            changed.notify_all();
+            wait_until([&] { return begun == 2; });
+            if (is_second == second_fails_first) {
+                one_fails = true;
+                changed.notify_all();
+            } else {
+                wait_until([&] { return one_fails; });
+                lock.unlock();
+                std::this_thread::sleep_for(std::chrono::milliseconds(50));  // it has failed
+            }
+            return is_second ? ENXIO : EIO;
+        };
+        reading.before = &before_read;
+        const Outcome back = run(Operation::open, file, options, 4);
+        reading.before = nullptr;
+        EXPECT_EQ(begun, 2);
+        EXPECT_EQ(back.status, WARPSEAL_IO);
+        EXPECT_EQ(back.result.system_error, EIO) << back.result.message;
+    }
+}
+
 TEST_F(Order, InputIsRewrittenAtEqualLength) {
     for (const Operation operation : {Operation::seal, Operation::open}) {
         for (const bool hide : {false, true}) {

@@ -4,7 +4,8 @@
 #include <cstdio>
 
 #include "container/header/header.h"
-#include "files.h"
+#include "readers.h"
+#include "warpseal/cobblestone.h"
 
 namespace tests {
 namespace {
@@ -198,6 +199,83 @@ TEST(ContainerResidue, NoSecretRemains) {
                   WARPSEAL_NOT_AUTHENTIC);
         EXPECT_EQ(scene.search.found(), "") << "changed";
     }
+}
+
+// A message in updates that zeroizes each secret as soon as it needs it no more, and not only when
+// it is destroyed. Chunks in updates are larger than what is kept.
+class Updates {
+public:
+    using Create = decltype(&warpseal_cobblestone_create_seal);
+    Updates(Create create, const Data& masked_key) {
+        Data key = masked(masked_key);
+        EXPECT_EQ(create(c_engine(), key.data(), key.size(), nullptr, 0, &message_), WARPSEAL_OK);
+        warpseal::wipe(key.data(), key.size());
+    }
+    ~Updates() { warpseal_cobblestone_destroy(message_); }
+    Updates(const Updates&) = delete;
+    Updates& operator=(const Updates&) = delete;
+
+    // Takes a masked part of the input, and appends to the masked output.
+    warpseal_status update(const Data& masked_input, size_t from, size_t to, Data& masked_output) {
+        Data part = masked(Data(masked_input.begin() + static_cast<ptrdiff_t>(from),
+                                masked_input.begin() + static_cast<ptrdiff_t>(to)));
+        const warpseal_status status =
+            write(warpseal_cobblestone_update_bytes(message_, part.size()), masked_output,
+                  [&](uint8_t* out, size_t room, size_t* wrote) {
+                      return warpseal_cobblestone_update(message_, part.data(), part.size(), out,
+                                                         room, wrote);
+                  });
+        warpseal::wipe(part.data(), part.size());
+        return status;
+    }
+    warpseal_status finish(Data& masked_output) {
+        return write(warpseal_cobblestone_finish_bytes(message_), masked_output,
+                     [&](uint8_t* out, size_t room, size_t* wrote) {
+                         return warpseal_cobblestone_finish(message_, out, room, wrote);
+                     });
+    }
+
+private:
+    template <class Call>
+    warpseal_status write(size_t room, Data& masked_output, Call call) {
+        Data out(room + 1);
+        size_t wrote = 0;
+        const warpseal_status status = call(out.data(), room, &wrote);
+        for (size_t i = 0; i < wrote; ++i) masked_output.push_back(out[i] ^ mask);
+        warpseal::wipe(out.data(), out.size());
+        return status;
+    }
+    warpseal_cobblestone* message_ = nullptr;
+};
+
+TEST(ContainerResidue, UpdatesZeroizeWhatTheyNeedNoMore) {
+    if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
+    constexpr size_t head = 56, bytes = 20'000;
+    const Data key = masked(Random(410).text(32));
+    Data text = masked(Random(411).text(32)), sealed, opened;
+    SecretSearch search;
+    search.add("text", text);
+    while (text.size() < bytes) text.push_back(text[text.size() - 32]);
+    Updates seal(warpseal_cobblestone_create_seal, key);
+    ASSERT_EQ(seal.update(text, 0, bytes, sealed), WARPSEAL_OK);
+    EXPECT_NE(search.found(), "") << "the incomplete chunk is kept";
+    ASSERT_EQ(seal.finish(sealed), WARPSEAL_OK);
+    EXPECT_EQ(search.found(), "") << "finished";
+
+    search.add("key", key);
+    search.add("chunk", Data(sealed.begin() + head + 64, sealed.begin() + head + 96));
+    Updates open(warpseal_cobblestone_create_open, key);
+    ASSERT_EQ(open.update(sealed, 0, head - 1, opened), WARPSEAL_OK);
+    EXPECT_NE(search.found(), "") << "the key waits for the rest of the head";
+    ASSERT_EQ(open.update(sealed, head - 1, head, opened), WARPSEAL_OK);
+    EXPECT_EQ(search.found(), "") << "the head has come";
+    ASSERT_EQ(open.update(sealed, head, head + 5000, opened), WARPSEAL_OK);
+    EXPECT_NE(search.found(), "") << "the incomplete chunk is kept";
+    sealed[head + 10'000] ^= 1;
+    ASSERT_EQ(open.update(sealed, head + 5000, head + sealed_chunk, opened),
+              WARPSEAL_NOT_AUTHENTIC);
+    EXPECT_EQ(search.found(), "") << "a changed chunk";
+    EXPECT_TRUE(opened.empty());
 }
 
 // Checks the search itself: a planted secret is found.

@@ -3,10 +3,22 @@
 #include <sys/wait.h>
 
 #include "calls.h"
+#include "container/pipeline/streaming_payload.h"
 #include "streams.h"
 
 namespace tests {
 namespace {
+
+// Access to the number of the next chunk: no test can seal 2^38 of them. The rules for access do
+// not apply to an explicit instantiation.
+uint64_t& next_chunk(warpseal::container::StreamingPayload& message);
+template <auto member>
+struct NextChunk {
+    friend uint64_t& next_chunk(warpseal::container::StreamingPayload& message) {
+        return message.*member;
+    }
+};
+template struct NextChunk<&warpseal::container::StreamingPayload::chunk_>;
 
 const Data key(32, 7), context = {'c', 't', 'x'};
 
@@ -84,6 +96,36 @@ TEST(StreamingPayload, NothingIsKeptBackThatCouldBeWritten) {
     Message head(Operation::seal, key);
     ASSERT_EQ(head.update(Data()), WARPSEAL_OK);
     EXPECT_EQ(head.out.size(), 56u);
+}
+
+// The last chunk, which may be empty, has the number 2^38 - 1 at most.
+TEST(StreamingPayload, NoMessageHasMoreChunksThanItsNumbersAllow) {
+    namespace container = warpseal::container;
+    for (const bool held : {false, true}) {  // whole chunks from the input, or one collected first
+        std::unique_ptr<container::StreamingPayload> message;
+        container::Fault fault;
+        ASSERT_EQ(container::StreamingPayload::create(engine(), warpseal::Direction::encrypt,
+                                                      {key.data(), key.size()}, {}, message, fault),
+                  WARPSEAL_OK);
+        const Data text(chunk);
+        Data out(sealed_chunk + 56);
+        size_t wrote = 0;
+        const auto seal_a_chunk = [&] {
+            const size_t some = held ? 100 : 0;
+            const warpseal_status status =
+                held ? message->update(text.data(), some, out.data(), wrote, fault) : WARPSEAL_OK;
+            return status != WARPSEAL_OK ? status
+                                         : message->update(text.data() + some, chunk - some,
+                                                           out.data(), wrote, fault);
+        };
+        next_chunk(*message) = container::max_chunks - 2;
+        ASSERT_EQ(seal_a_chunk(), WARPSEAL_OK);
+        ASSERT_EQ(next_chunk(*message), container::max_chunks - 1);
+        EXPECT_EQ(seal_a_chunk(), WARPSEAL_LIMIT_EXCEEDED);
+        EXPECT_NE(std::string(fault.message).find("more than 274877906944 chunks"),
+                  std::string::npos)
+            << fault.message;
+    }
 }
 
 TEST(StreamingPayload, WrongKeyOrContextEndsWithTheHead) {

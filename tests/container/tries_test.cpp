@@ -18,7 +18,9 @@ class Costs {
 public:
     using Slots = std::vector<std::pair<uint32_t, uint32_t>>;  // passes, KiB
 
-    Costs(const Slots& first, const Slots& second, bool same_slots = false) {
+    // same_slots: both copies have the same. repeated: slots of one cost are the same slot.
+    Costs(const Slots& first, const Slots& second, bool same_slots = false, bool repeated = false)
+        : repeated_(repeated) {
         header_.fixed.copy_bytes = 8192;
         header_.bytes.assign(container::header_bytes(8192), 0);
         write(0, first, 1);
@@ -63,10 +65,11 @@ private:
             container::put32(p + 4, slots[i].first);
             container::put32(p + 8, slots[i].second);
             p[12] = salt;
-            p[13] = static_cast<uint8_t>(i);
+            p[13] = static_cast<uint8_t>(repeated_ ? 0 : i);
             container::put16(p + 28, container::sealed_key_bytes);
         }
     }
+    const bool repeated_;
     container::Header header_;
 };
 
@@ -124,6 +127,15 @@ TEST(Tries, EqualSlotsAreTriedOnce) {
     EXPECT_EQ(count.budget, 0u);
 }
 
+TEST(Tries, ASlotThatACopyRepeatsIsTriedOnce) {
+    Options options;
+    passphrases(options, 2);
+    const Costs::Slots slots = {{1, 64}, {1, 64}, {2, 64}, {1, 64}};
+    const Costs::Count count = Costs(slots, {{1, 8}, {1, 8}}, false, true).count(options);
+    EXPECT_EQ(count.tries, 2u * 3);
+    EXPECT_EQ(count.work, 2 * (64u + 128 + 8));
+}
+
 TEST(Tries, AnExpensiveSlotLeavesTheBudgetToCheaperOnes) {
     Options options;
     const Costs::Count count =
@@ -138,6 +150,34 @@ TEST(Tries, AKeySecretSkipsPassphraseSlots) {
     options.key();
     const Costs::Count count = Costs(Costs::Slots(3, {16, gib}), {{17, 64}}).count(options);
     EXPECT_EQ(count.tries + count.slot_cost + count.copy_work + count.budget, 0u);
+}
+
+// Its parameters would be read from whatever follows it.
+TEST(Tries, ASlotOfAnotherTypeIsNotOpened) {
+    uint8_t fixed[container::fixed_part_bytes] = {}, bytes[512] = {};
+    warpseal::Secret<container::data_key_bytes> data_key;
+    Options key, passphrase;
+    key.key();
+    passphrase.passphrase("p");
+    const warpseal_secret secrets[] = {key.list[0], passphrase.list[0]};
+    for (const warpseal_secret& sealer : secrets) {
+        size_t size = 0;
+        container::Fault fault;
+        ASSERT_EQ(
+            container::seal_slot(engine(), fixed, sealer, {1, 8}, data_key, bytes, size, fault),
+            WARPSEAL_OK);
+        container::Slot slot;
+        warpseal::Bytes rest = {bytes, size};
+        ASSERT_TRUE(container::parse_slot(rest, slot));
+        for (const warpseal_secret& opener : secrets) {
+            container::Fault here;
+            const bool same = opener.type == sealer.type;
+            EXPECT_EQ(container::open_slot(engine(), fixed, slot, opener, data_key, here),
+                      same ? WARPSEAL_OK : WARPSEAL_WRONG_KEY);
+            EXPECT_EQ(std::strcmp(here.message, same ? "" : "a slot of another type"), 0)
+                << here.message;
+        }
+    }
 }
 
 TEST(Tries, UnlockEnforcesTheBudgetAndReportsIt) {

@@ -143,7 +143,7 @@ inline Outcome one_batch(Engine& engine, const Work& work, const std::vector<uin
     batch.in_offsets = batch.out_offsets = offsets.data();
     batch.iv_bytes = tagged(work.mode) ? 12 : key->facts().block_bytes;
     batch.ivs = ivs.data();
-    batch.iv_stride = batch.iv_bytes;
+    batch.iv_stride = 16;  // more than the 12 bytes of a mode with tags
     batch.tag_bytes = tagged(work.mode) ? 16 : 0;
     batch.tags = all.tags.data();
     batch.tag_stride = 16;

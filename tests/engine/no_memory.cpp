@@ -1,12 +1,15 @@
 // Replaces operator new of this program; it can be made to fail.
 #include "engine/no_memory.h"
 
+#include <malloc.h>
+
 #include <cstdlib>
 #include <new>
 
 namespace tests {
 thread_local long requests_met = -1;
 thread_local bool refused_once = false;
+thread_local void (*before_free)(const void*, size_t) = nullptr;
 }  // namespace tests
 
 namespace {
@@ -26,7 +29,11 @@ void* allocated_or_throw(size_t bytes) {
     return memory;
 }
 // A separate function, so that the compiler does not pair this free with a new elsewhere.
-__attribute__((noinline)) void give_back(void* memory) { std::free(memory); }
+__attribute__((noinline)) void give_back(void* memory) {
+    if (tests::before_free != nullptr && memory != nullptr)
+        tests::before_free(memory, malloc_usable_size(memory));
+    std::free(memory);
+}
 
 }  // namespace
 

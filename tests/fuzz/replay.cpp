@@ -81,7 +81,8 @@ Data mutated(const std::vector<Data>& pool, tests::Random& random) {
 }
 
 std::vector<Data> corpus(const Target& target) {
-    std::vector<Data> pool = target.seeds();
+    std::vector<Data> pool;
+    if (target.seeds != nullptr) pool = target.seeds();
     const std::filesystem::path folder =
         std::filesystem::path(WARPSEAL_SOURCE) / "tests/fuzz/corpus" / target.name;
     if (std::filesystem::is_directory(folder))
@@ -156,7 +157,7 @@ int main(int argc, char** argv) {
         found = true;
         size_t number = 0;
         if (!folder.empty()) {
-            for (const Data& one : target.seeds())
+            for (const Data& one : corpus(target))
                 std::ofstream(folder + "/seed-" + std::to_string(number++), std::ios::binary)
                     .write(reinterpret_cast<const char*>(one.data()),
                            static_cast<std::streamsize>(one.size()));

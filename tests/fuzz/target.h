@@ -1,5 +1,6 @@
-// A fuzz target: a function of bytes, seeds, and claims that abort. Compiled with
-// WARPSEAL_LIBFUZZER it is libFuzzer's entry; otherwise replay.cpp mutates the seeds itself.
+// A fuzz target: a function of bytes, and claims that abort. Its seeds are the files of
+// corpus/NAME, and those that a function makes. Compiled with WARPSEAL_LIBFUZZER it is libFuzzer's
+// entry; otherwise replay.cpp mutates the seeds itself.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@ using Data = std::vector<uint8_t>;
 struct Target {
     const char* name;
     void (*run)(const uint8_t* data, size_t bytes);
-    std::vector<Data> (*seeds)();
+    std::vector<Data> (*seeds)() = nullptr;
 };
 
 inline std::vector<Target>& all_targets() {
@@ -36,8 +37,6 @@ inline void claim(bool holds, const char* what) {
     std::fprintf(stderr, "CLAIM FAILED: %s\n", what);
     std::abort();
 }
-
-inline Data bytes_of(std::string_view text) { return Data(text.begin(), text.end()); }
 
 // Consumes an input from its start. Past its end all values are 0.
 class Input {
@@ -85,13 +84,13 @@ inline void patch(Data& data, Input& input) {
 }  // namespace fuzz
 
 #ifdef WARPSEAL_LIBFUZZER
-#define FUZZ_TARGET(name, run, seeds)                                          \
+#define FUZZ_TARGET(name, run, ...)                                            \
     extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) { \
         run(data, bytes);                                                      \
         return 0;                                                              \
     }                                                                          \
     static_assert(true)
 #else
-#define FUZZ_TARGET(name, run, seeds) \
-    static const fuzz::Registration registration({name, run, seeds})
+#define FUZZ_TARGET(name, run, ...) \
+    static const fuzz::Registration registration({name, run __VA_OPT__(, ) __VA_ARGS__})
 #endif

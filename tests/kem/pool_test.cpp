@@ -89,6 +89,22 @@ TEST_P(KemKeyPool, AHandleIsValidForOneCiphertext) {
     EXPECT_TRUE(works(some, last));
 }
 
+// A handle has bits for 8 slots, and there are 5. Only AddressSanitizer sees a read past them.
+TEST_P(KemKeyPool, HandlesOfSlotsPastTheLastAreRefused) {
+    const PoolHandle some = pool(5);
+    const AcquiredKeys pairs = acquired(some, 5);
+    Handles guesses;
+    for (const uint64_t handle : pairs.handles)
+        for (uint64_t other = 1; other < 8; ++other)
+            if (const uint64_t guess = handle ^ other;
+                std::find(pairs.handles.begin(), pairs.handles.end(), guess) == pairs.handles.end())
+                guesses.push_back(guess);
+    EXPECT_GE(guesses.size(), 5u * 3);
+    EXPECT_TRUE(refused(some, guesses));
+    warpseal_kem_pool_release(some.get(), guesses.size(), guesses.data());
+    EXPECT_TRUE(works(some, pairs));
+}
+
 TEST_P(KemKeyPool, ReleasedHandlesNameNothing) {
     const PoolHandle some = pool(200), other = pool(1);
     const AcquiredKeys pairs = acquired(some, 200);

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -85,6 +86,23 @@ TEST(Cores, AffinityCounts) {
     ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
     EXPECT_EQ(warpseal::usable_cores(), 1u);
     ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+// Needs two CPUs: with one, a quota changes nothing.
+TEST(Cores, TheSmallerOfQuotaAndAffinityCounts) {
+    const auto with = [](const std::string& limit) {
+        return warpseal::usable_cores([&](const std::string& path) -> std::string {
+            if (path == "/proc/self/cgroup") return "0::/a\n";
+            if (path == "/proc/self/mountinfo") return unified;
+            return path == "/sys/fs/cgroup/a/cpu.max" ? limit : "";
+        });
+    };
+    cpu_set_t allowed;
+    ASSERT_EQ(sched_getaffinity(0, sizeof allowed, &allowed), 0);
+    const auto cpus = static_cast<unsigned>(CPU_COUNT(&allowed));
+    EXPECT_EQ(with("max 100000\n"), cpus);
+    EXPECT_EQ(with("99900000 100000\n"), std::min(cpus, 999u));
+    EXPECT_EQ(with("100000 100000\n"), 1u);
 }
 
 }  // namespace

@@ -3,12 +3,14 @@
 #include "platform/secret_memory.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -49,6 +51,17 @@ bool has_flag(const void* at, const std::string& flag) {
             return line.find(" " + flag) != std::string::npos;
     }
     return false;
+}
+
+// Called while a fork holds every ForkMutex. Handlers that prepare a fork run from the newest to
+// the oldest, so this one is registered before the library's: objects precede archives when linked.
+std::atomic<void (*)()> during_a_fork{nullptr};
+__attribute__((constructor(101))) void register_early() {
+    (void)pthread_atfork(
+        [] {
+            if (void (*const call)() = during_a_fork) call();
+        },
+        nullptr, nullptr);
 }
 
 TEST(SecretMemory, IsZeroedPrivateAndOutOfCoreDumps) {
@@ -166,6 +179,37 @@ TEST(SecretMemory, ThreadsNeverShareACell) {
         });
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(wrong, 0);
+}
+
+// A child must find the slabs consistent: none changes while a fork holds the locks.
+TEST(SecretMemory, NoneIsAllocatedDuringAFork) {
+    enum Stage { waiting, forking, asking, done };
+    static std::atomic<int> stage{waiting};
+    static std::atomic<int> seen{waiting};
+    stage = seen = waiting;
+    during_a_fork = [] {
+        using Clock = std::chrono::steady_clock;
+        stage = forking;
+        while (stage == forking) std::this_thread::yield();
+        const auto end = Clock::now() + std::chrono::milliseconds(200);
+        while (stage != done && Clock::now() < end) std::this_thread::yield();
+        seen = stage.load();
+    };
+    std::thread other([] {
+        while (stage != forking) std::this_thread::yield();
+        stage = asking;
+        SecretMemory memory;
+        EXPECT_TRUE(memory.allocate(320));
+        stage = done;
+    });
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    during_a_fork = nullptr;
+    other.join();
+    int status = -1;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(seen, asking);
+    EXPECT_EQ(stage, done);
 }
 
 TEST(SecretMemory, AForkedChildHasACopyAndContinues) {

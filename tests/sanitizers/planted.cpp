@@ -1,4 +1,4 @@
-// Faults that a sanitizer must report, or a build with it is blind:
+// Faults that a sanitizer must report, or a build with it is blind (scripts/sanitize, ctest):
 //
 //   warpseal-planted-faults heap_overflow | use_after_free | signed_overflow | data_race
 #include <climits>

@@ -5,6 +5,7 @@
 #include "engine/engines.h"
 #include "engine/fake_cores.h"
 #include "engine/targets.h"
+#include "support/fake_backend.h"
 
 namespace {
 
@@ -165,6 +166,42 @@ TEST(Padding, InvalidPaddingIsRefusedAndZeroized) {
 }
 
 // ---- keys that do not encrypt
+
+// Nor in device memory. A weak key for each message of a batch is another check.
+TEST(WeakKeys, DecryptOnlyInDeviceMemory) {
+    for (const WeakKeys weak : {WeakKeys::refused, WeakKeys::allowed}) {
+        EngineOptions options;
+        options.device = "cuda";
+        options.cuda = tests::fake_backend();
+        options.cores = tests::choosy_cipher;
+        std::unique_ptr<Engine> engine;
+        ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+        const Text bad(32, 9);
+        std::unique_ptr<Key> key;
+        ASSERT_EQ(engine->key("aes-256", {bad.data(), 32}, key, KeyKind::one, weak), WARPSEAL_OK);
+        const GpuBackend& backend = *engine->cuda();
+        void* memory = nullptr;
+        ASSERT_EQ(backend.device_alloc(0, 64, &memory), WARPSEAL_OK);
+        auto* const text = static_cast<uint8_t*>(memory);
+        warpseal_batch batch = {};
+        batch.struct_bytes = sizeof batch;
+        batch.message_count = 1;
+        batch.message_bytes = 48;
+        batch.in = batch.out = text;
+        batch.iv_bytes = 16;
+        batch.ivs = text + 48;
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+            const auto right = weak == WeakKeys::refused && direction == Direction::encrypt
+                                   ? WARPSEAL_WEAK_KEY
+                                   : WARPSEAL_OK;
+            EXPECT_EQ(engine->batch_device(*key, WARPSEAL_CTR, direction, batch, nullptr), right);
+            EXPECT_EQ(
+                engine->sweep_device(*key, WARPSEAL_ECB, direction, {}, text, text, 48, nullptr),
+                right);
+        }
+        backend.device_free(0, memory, 64);
+    }
+}
 
 TEST(WeakKeys, DecryptAndVerifyOnly) {
     for (const WeakKeys weak : {WeakKeys::refused, WeakKeys::allowed}) {

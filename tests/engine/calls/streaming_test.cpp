@@ -608,7 +608,90 @@ TEST(StreamingContext, SingleBlocksHaveASelfTestOfTheirOwn) {
     }
 }
 
+// ---- what a message leaves
+
+// Access to the memory of a message. The rules for access do not apply to an explicit
+// instantiation.
+using Memory = std::pair<const uint8_t*, size_t>;
+Memory memory_of(const StreamingContext& context);
+template <class State>
+Memory bytes_of(const State& state) {
+    return {reinterpret_cast<const uint8_t*>(&state), sizeof state};
+}
+template <auto member>
+struct MemoryOf {
+    friend Memory memory_of(const StreamingContext& context) {
+        return bytes_of((context.*member).value);
+    }
+};
+template struct MemoryOf<&StreamingContext::state_>;
+
+// Neither keystream nor text waits for the next message.
+TEST(StreamingContext, AMessageLeavesNothingInItsMemory) {
+    Random random(907);
+    const Text secret = random.text(16), iv = random.text(16), text = random.text(1000);
+    std::unique_ptr<Key> key;
+    ASSERT_EQ(tests::cores().key("aes-128", {secret.data(), 16}, key), WARPSEAL_OK);
+    for (const warpseal_mode mode : modes)
+        for (const size_t bytes : {3, 16, 100, 600, 999}) {
+            const bool gcm = mode == WARPSEAL_GCM, ecb = mode == WARPSEAL_ECB;
+            const size_t some = ecb || mode == WARPSEAL_CBC ? bytes / 16 * 16 : bytes;
+            std::unique_ptr<StreamingContext> it;
+            ASSERT_EQ(StreamingContext::create(tests::cores(), *key, mode, Direction::encrypt, it),
+                      WARPSEAL_OK);
+            const auto [memory, size] = memory_of(*it);
+            const auto is_clear = [&, at = memory, n = size] {
+                return std::all_of(at, at + n, [](uint8_t byte) { return byte == 0; });
+            };
+            for (const bool by_tag : {true, false}) {
+                if (by_tag && !gcm) continue;
+                ASSERT_EQ(it->begin({iv.data(), ecb ? size_t{0} : gcm ? 12 : 16}), WARPSEAL_OK);
+                if (gcm) {
+                    ASSERT_EQ(it->aad({text.data(), 37}), WARPSEAL_OK);
+                }
+                Text out(some + 1);
+                ASSERT_EQ(it->update(text.data(), out.data(), some), WARPSEAL_OK);
+                EXPECT_TRUE(ecb || !is_clear()) << "the message is there until it ends";
+                uint8_t tag[16];
+                ASSERT_EQ(by_tag ? it->tag(tag, 16) : it->rekey(tests::cores(), *key), WARPSEAL_OK);
+                EXPECT_TRUE(is_clear()) << warpseal_mode_name(mode) << " " << bytes;
+            }
+        }
+}
+
 // ---- large segments
+
+// How much of it was processed is unknown, so no further segment may follow.
+TEST(StreamingContext, ALargeSegmentThatFailsEndsTheMessage) {
+    constexpr size_t large = size_t{9} << 20;
+    const Text secret(16, 5), iv(16, 6);
+    Text text(large);
+    for (const warpseal_mode mode : {WARPSEAL_ECB, WARPSEAL_CTR, WARPSEAL_GCM}) {
+        tests::Script script;
+        script.wrong_host = UINT32_MAX;  // the self-test before the first call fails
+        EngineOptions options;
+        options.device = "cuda";
+        options.cuda = tests::fake_backend(script);
+        std::unique_ptr<Engine> engine;
+        ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+        std::unique_ptr<Key> key;
+        ASSERT_EQ(engine->key("aes-128", {secret.data(), 16}, key), WARPSEAL_OK);
+        std::unique_ptr<StreamingContext> it;
+        ASSERT_EQ(StreamingContext::create(*engine, *key, mode, Direction::encrypt, it),
+                  WARPSEAL_OK);
+        for (int round = 0; round < 2; ++round) {
+            ASSERT_EQ(it->begin({iv.data(), mode == WARPSEAL_ECB   ? size_t{0}
+                                            : mode == WARPSEAL_GCM ? 12
+                                                                   : 16}),
+                      WARPSEAL_OK);
+            EXPECT_EQ(it->update(text.data(), text.data(), 32), WARPSEAL_OK);
+            EXPECT_EQ(it->update(text.data(), text.data(), large), WARPSEAL_SELF_TEST_FAILED)
+                << warpseal_mode_name(mode);
+            EXPECT_EQ(it->update(text.data(), text.data(), 32), WARPSEAL_INVALID_ARGUMENT)
+                << warpseal_mode_name(mode);
+        }
+    }
+}
 
 // Small and large segments in turn: the large ones are shared with a GPU, also one that is lost
 // meanwhile.

@@ -15,7 +15,7 @@ public:
     void pass() {
         std::unique_lock lock(mutex_);
         ++waiting_;
-        changed_.wait_for(lock, 20s, [&] { return open_; });
+        changed_.wait_for(lock, 120s, [&] { return open_; });
         --waiting_;
     }
     void set_open(bool open) {

@@ -1,9 +1,14 @@
 // One call over several GPUs and the cores. Outputs equal those of the cores alone for any split
 // and any failing step.
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <cstring>
 #include <string>
+#include <thread>
 
 #include "engine/calls.h"
 #include "engine/engine_impl.h"
@@ -401,6 +406,59 @@ TEST(Gpus, DeviceMemoryIsProcessedInPlace) {
                                right.begin() + static_cast<std::ptrdiff_t>(gpu * half)));
         backend.device_free(gpu, memory, half);
     }
+}
+
+// The backend itself does not know of the fork here, and would answer.
+TEST(Gpus, AForkedChildDoesNotUseThem) {
+    const Work& work = all_work[0];
+    const Outcome right = tests::outcome_of(tests::cores(), work, message_bytes, 2);
+    Engines one("cuda:0", backend_with(1));
+    ASSERT_TRUE(result_of(one, work) == right);
+    const uint64_t before = tests::script().host_calls;
+    ASSERT_TRUE(result_of(one, work) == right);
+    EXPECT_EQ(tests::script().host_calls, before + 1);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool same = result_of(one, work) == right;
+        _exit(same && tests::script().host_calls == before + 1 ? 7 : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 7) << status;
+}
+
+// Signals are for the program's own threads: those that a call starts block them. The notice of a
+// GPU that fails comes from the thread of its shard.
+TEST(Gpus, ThreadsOfACallBlockSignals) {
+    unsigned helpers = 0, unblocked = 0;
+    const auto caller = std::this_thread::get_id();
+    for (const int failing : {0, 1}) {
+        EngineOptions options;
+        options.device = "cuda:0,1";
+        options.threads = 2;
+        options.cuda = backend_with(2);
+        options.notice = [&](const char*) {
+            if (std::this_thread::get_id() == caller) return;
+            sigset_t blocked;
+            pthread_sigmask(SIG_SETMASK, nullptr, &blocked);
+            ++helpers;
+            unblocked +=
+                sigismember(&blocked, SIGTERM) == 1 && sigismember(&blocked, SIGINT) == 1 ? 0 : 1;
+        };
+        std::unique_ptr<Engine> engine;
+        ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+        (void)tests::outcome_of(*engine, all_work[0], message_bytes, 2);  // with its self-tests
+        tests::Script& script = tests::script();
+        script.passing = true;
+        script.fail_device = failing;
+        script.fail_device_at = script.steps_of[failing] + 1;
+        (void)tests::outcome_of(*engine, all_work[0], message_bytes, 2);
+    }
+    EXPECT_EQ(helpers, 1u) << "the caller's own thread has the other shard";
+    EXPECT_EQ(unblocked, 0u);
+    sigset_t mine;
+    pthread_sigmask(SIG_SETMASK, nullptr, &mine);
+    EXPECT_EQ(sigismember(&mine, SIGTERM), 0);
 }
 
 // The inputs and outputs of a call must lie on one GPU.

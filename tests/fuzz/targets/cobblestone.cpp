@@ -67,17 +67,6 @@ void run(const uint8_t* data, size_t bytes) {
     claim((file.status == WARPSEAL_OK) == (status == WARPSEAL_OK), "file and stream agree");
 }
 
-std::vector<Data> seeds() {
-    return {{0, 0, 1},
-            {1, 0, 2},
-            {2, 0, 3},
-            {3, 0, 4},
-            {3, 0, 5, 0, 0, 9, 1},
-            {2, 0, 6, 0xfb, 0, 16},
-            {3, 0, 7, 1, 0, 3, 4},
-            {1, 0, 8, 0xf8, 0, 5}};
-}
-
-FUZZ_TARGET("cobblestone", run, seeds);
+FUZZ_TARGET("cobblestone", run);
 
 }  // namespace

@@ -4,8 +4,6 @@
 
 namespace {
 
-using fuzz::bytes_of;
-
 void run(const uint8_t* data, size_t bytes) {
     // What a text includes is read too. A changed path could name a device without an end.
     if (std::string_view(reinterpret_cast<const char*>(data), bytes).find("include") !=
@@ -20,15 +18,6 @@ void run(const uint8_t* data, size_t bytes) {
     }
 }
 
-std::vector<fuzz::Data> seeds() {
-    return {
-        bytes_of("openssl_conf = init\n[init]\nproviders = list\n[list]\nwarpseal = w\n"
-                 "default = d\n[w]\nmodule = /usr/lib/warpseal.so\nactivate = 1\n[d]\n"
-                 "activate = 1\n"),
-        bytes_of("a = $b ${c} $ENV::HOME ${x::y}\n[x]\ny = 'q\\'uoted' \"t\\ext\" \\\n more # c\n"),
-        bytes_of("[ s p ]\nx::z = 1\n.pragma = dollarid:true\n\\x = \\n\\r\\t\\\\\n")};
-}
-
-FUZZ_TARGET("configuration", run, seeds);
+FUZZ_TARGET("configuration", run);
 
 }  // namespace

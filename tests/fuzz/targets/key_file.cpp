@@ -29,17 +29,6 @@ void run(const uint8_t* data, size_t bytes) {
     read(false, WARPSEAL_FORMAT_COBBLESTONE);
 }
 
-std::vector<fuzz::Data> seeds() {
-    return {fuzz::Data(32, 7),
-            fuzz::Data(16, 9),
-            fuzz::Data(33, 1),
-            fuzz::Data(5000, 'x'),
-            fuzz::bytes_of("secret\n"),
-            fuzz::bytes_of("secret\r\n"),
-            fuzz::bytes_of("two\nlines\n"),
-            {}};
-}
-
-FUZZ_TARGET("key_file", run, seeds);
+FUZZ_TARGET("key_file", run);
 
 }  // namespace

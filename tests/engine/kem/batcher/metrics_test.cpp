@@ -1,8 +1,10 @@
 // The batcher's metrics as numbers, as Prometheus text, and in its file.
 #include "engine/kem/batcher/metrics.h"
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -10,6 +12,18 @@
 #include <sstream>
 
 #include "engine/kem/batched.h"
+
+namespace {
+thread_local bool close_fails = false;
+}
+
+// Of this program. The descriptor is closed in any case, as by the kernel.
+extern "C" int close(int descriptor) {
+    const auto result = static_cast<int>(syscall(SYS_close, descriptor));
+    if (!close_fails) return result;
+    errno = EIO;
+    return -1;
+}
 
 namespace {
 
@@ -175,6 +189,20 @@ TEST_F(KemMetricsFile, AnUnwritableFileIsIgnored) {
     EXPECT_FALSE(file.write("text"));
     EXPECT_EQ(fs::file_size(target), 4u);
     EXPECT_TRUE(file.wanted());
+}
+
+// Some file systems report a failed write only then. The readers keep the file before it.
+TEST_F(KemMetricsFile, AFileThatCannotBeClosedDoesNotReplaceTheOneBefore) {
+    const MetricsFile file(folder_.string());
+    const fs::path path = folder_ / ("warpseal-" + file.who() + ".prom");
+    EXPECT_TRUE(file.write("old"));
+    close_fails = true;
+    EXPECT_FALSE(file.write("longer text"));
+    close_fails = false;
+    EXPECT_EQ(fs::file_size(path), 3u);
+    EXPECT_FALSE(fs::exists(path.string() + ".next"));
+    EXPECT_TRUE(file.write("longer text"));
+    EXPECT_EQ(fs::file_size(path), 11u);
 }
 
 // A directory in its place makes the last step fail.

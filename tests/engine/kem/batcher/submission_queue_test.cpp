@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -97,6 +100,39 @@ TEST_F(SubmissionQueue, AChunkIsUsedAgainWhenItIsDone) {
     EXPECT_TRUE(third[0]->waits(0));
     complete(second);
     complete(third);
+}
+
+// Threads complete chunks of one queue at a time: none is lost.
+TEST_F(SubmissionQueue, ChunksCompletedByTwoThreadsAreAllUsedAgain) {
+    constexpr size_t chunks = 1000;
+    constexpr uint32_t requests = chunks * KemChunk::capacity;
+    const auto filled = [&] {
+        submissions.reserve(requests);
+        for (uint32_t i = 0; i < requests; ++i) put();
+        std::vector<KemChunk*> all = drain();
+        EXPECT_EQ(all.size(), chunks);
+        return all;
+    };
+    std::vector<KemChunk*> first = filled(), now = first;
+    std::sort(first.begin(), first.end());
+    for (int round = 0; round < 50; ++round) {
+        std::atomic<int> ready{0};
+        const auto complete_every_other = [&](size_t from) {
+            ++ready;
+            while (ready < 2) {
+            }
+            for (size_t i = from; i < chunks; i += 2)
+                KemSubmissionQueue::completed(*now[i], now[i]->filled);
+        };
+        std::thread other([&] { complete_every_other(1); });
+        complete_every_other(0);
+        other.join();
+        now = filled();
+        std::vector<KemChunk*> same = now;
+        std::sort(same.begin(), same.end());
+        ASSERT_EQ(same, first) << round;
+    }
+    complete(now);
 }
 
 TEST_F(SubmissionQueue, NotifiesOnceByCount) {
