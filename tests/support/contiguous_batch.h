@@ -14,7 +14,10 @@ warpseal_kem_batch contiguous_batch(const Set& set, uint64_t count) {
     batch.public_key_stride = set.public_key_bytes();
     batch.secret_key_stride = set.secret_key_bytes();
     batch.ciphertext_stride = set.ciphertext_bytes();
-    batch.shared_secret_stride = Set::shared_secret_bytes;
+    if constexpr (requires { set.shared_secret_bytes(); })
+        batch.shared_secret_stride = set.shared_secret_bytes();
+    else
+        batch.shared_secret_stride = Set::shared_secret_bytes;
     return batch;
 }
 

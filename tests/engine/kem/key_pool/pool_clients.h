@@ -59,8 +59,9 @@ struct Clients {
     // invalid handle.
     size_t decapsulate(KemKeyPool& pool) {
         const size_t count = handles.size();
-        const warpseal_status status = pool.decapsulate(
-            count, handles.data(), {ciphertexts.data(), ct, received.data(), 32, statuses.data()});
+        const warpseal_status status =
+            pool.decapsulate(count, handles.data(),
+                             {ciphertexts.data(), ct, received.data(), 32, statuses.data(), 32});
         size_t good = 0;
         for (size_t i = 0; i < count; ++i) {
             const Text mine(received.begin() + static_cast<long>(32 * i),

@@ -74,7 +74,7 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     Text received(count * secret_stride, 0xa5);
     EXPECT_EQ(pool->decapsulate(
                   count, handles.data(),
-                  {ciphertexts.data(), text_stride, received.data(), secret_stride, nullptr}),
+                  {ciphertexts.data(), text_stride, received.data(), secret_stride, nullptr, 32}),
               WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(received, sent);  // including the bytes between
 
@@ -83,7 +83,7 @@ TEST(KemPoolOnGpu, RecordsOfFields) {
     received.assign(count * secret_stride, 0xa5);
     EXPECT_EQ(pool->decapsulate(count, others.handles.data(),
                                 {others.ciphertexts.data() + (count - 1) * ct, 0, received.data(),
-                                 secret_stride, nullptr}),
+                                 secret_stride, nullptr, 32}),
               WARPSEAL_OK);
     for (size_t i = 0; i < count; ++i) {
         const auto at = received.begin() + static_cast<long>(i * secret_stride);
@@ -175,9 +175,10 @@ TEST(KemPoolOnGpu, ATransientFailureReleasesNoHandle) {
         const uint64_t fail_at = tests::script().steps + failures + 1;
         tests::script().failure = WARPSEAL_OUT_OF_MEMORY;
         tests::script().fail_at = fail_at;
-        const warpseal_status status = pool->decapsulate(
-            3, clients.handles.data(),
-            {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
+        const warpseal_status status =
+            pool->decapsulate(3, clients.handles.data(),
+                              {clients.ciphertexts.data(), ct, clients.received.data(), 32,
+                               clients.statuses.data(), 32});
         failed = tests::script().steps >= fail_at;
         if (status ==
             WARPSEAL_OK) {  // also if the zeroization is queued and only the wait for it failed
@@ -194,7 +195,7 @@ TEST(KemPoolOnGpu, ATransientFailureReleasesNoHandle) {
                                             clients.handles[2]};
             EXPECT_EQ(pool->decapsulate(3, stray_first,
                                         {clients.ciphertexts.data(), ct, clients.received.data(),
-                                         32, clients.statuses.data()}),
+                                         32, clients.statuses.data(), 32}),
                       WARPSEAL_INVALID_ARGUMENT);
             EXPECT_EQ(clients.statuses,
                       (std::vector<int32_t>{WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OUT_OF_MEMORY,
@@ -251,9 +252,9 @@ TEST(KemPoolOnGpu, NoStagedSecretRemains) {
         EXPECT_TRUE(expect_no_secret()) << fail_at;
         EXPECT_EQ(pool->fill(), WARPSEAL_OK);
         Clients clients(*pool, *cores, 4);
-        (void)pool->decapsulate(
-            4, clients.handles.data(),
-            {clients.ciphertexts.data(), ct, clients.received.data(), 32, clients.statuses.data()});
+        (void)pool->decapsulate(4, clients.handles.data(),
+                                {clients.ciphertexts.data(), ct, clients.received.data(), 32,
+                                 clients.statuses.data(), 32});
         EXPECT_TRUE(expect_no_secret() || seen.wipe_failed) << fail_at;
         failed = tests::script().steps >= tests::script().fail_at;
     }
