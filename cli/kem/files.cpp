@@ -116,12 +116,13 @@ public:
                             shown_, bytes(), set.name, each));
         return bytes() / each;
     }
-    // Returns the set of --set, or the only set whose keys have this length. Throws Failure.
+    // Returns the set of --set, or the only set whose keys have this length. Keys of 32 bytes do
+    // not name their set: any other file may be cut to that. Throws Failure.
     warpseal_kem_info set(const KemChoice& choice, uint32_t warpseal_kem_info::*each) const {
         if (!choice.set.empty()) return kem_set(choice.set);
         std::vector<warpseal_kem_info> fit;
         for (const warpseal_kem_info& one : all_kem_sets())
-            if (one.*each == bytes()) fit.push_back(one);
+            if (one.*each == bytes() && bytes() > 32) fit.push_back(one);
         if (fit.size() == 1) return fit[0];
         if (!fit.empty())
             throw Failure(ExitCode::usage,
