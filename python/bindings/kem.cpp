@@ -1,4 +1,4 @@
-// NTRU in batches, for warpseal.kem.
+// Key encapsulation in batches, for warpseal.kem.
 #include "warpseal/kem.h"
 
 #include <cstring>
@@ -50,9 +50,9 @@ uint64_t items(const InputBuffer& array, uint32_t item_bytes, const char* name) 
     return array.size() / item_bytes;
 }
 
-class Ntru {
+class Kem {
 public:
-    Ntru(const char* set, nb::handle engine) : info_(set_named(set)), engine_(engine_of(engine)) {}
+    Kem(const char* set, nb::handle engine) : info_(set_named(set)), engine_(engine_of(engine)) {}
 
     nb::tuple generate(uint64_t count) const {
         if (count == 0 || count > UINT32_MAX) throw_value_error("count must be 1 to 4294967295");
@@ -137,22 +137,22 @@ nb::list parameter_sets() {
 
 void bind_kem(nb::module_& module) {
     module.def("kem_parameter_sets", parameter_sets);
-    nb::class_<Ntru>(module, "Ntru")
+    nb::class_<Kem>(module, "Kem")
         .def(
             "__init__",
-            [](Ntru* self, const char* set, nb::handle engine) { new (self) Ntru(set, engine); },
+            [](Kem* self, const char* set, nb::handle engine) { new (self) Kem(set, engine); },
             nb::arg("parameter_set"), nb::kw_only(), nb::arg("engine").none() = nb::none())
         .def_prop_ro("public_key_bytes",
-                     [](const Ntru& self) { return self.info().public_key_bytes; })
+                     [](const Kem& self) { return self.info().public_key_bytes; })
         .def_prop_ro("secret_key_bytes",
-                     [](const Ntru& self) { return self.info().secret_key_bytes; })
+                     [](const Kem& self) { return self.info().secret_key_bytes; })
         .def_prop_ro("ciphertext_bytes",
-                     [](const Ntru& self) { return self.info().ciphertext_bytes; })
+                     [](const Kem& self) { return self.info().ciphertext_bytes; })
         .def_prop_ro("shared_secret_bytes",
-                     [](const Ntru& self) { return self.info().shared_secret_bytes; })
-        .def("generate", &Ntru::generate, nb::arg("count"))
-        .def("encapsulate", &Ntru::encapsulate, nb::arg("public_keys"))
-        .def("decapsulate", &Ntru::decapsulate, nb::arg("secret_keys"), nb::arg("ciphertexts"));
+                     [](const Kem& self) { return self.info().shared_secret_bytes; })
+        .def("generate", &Kem::generate, nb::arg("count"))
+        .def("encapsulate", &Kem::encapsulate, nb::arg("public_keys"))
+        .def("decapsulate", &Kem::decapsulate, nb::arg("secret_keys"), nb::arg("ciphertexts"));
 }
 
 }  // namespace warpseal::python

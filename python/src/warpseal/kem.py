@@ -1,4 +1,4 @@
-"""Key encapsulation in batches: NTRU of the round-3 submission to NIST. It is not a NIST standard.
+"""Key encapsulation in batches: ML-KEM, X25519 and their hybrids, and NTRU, which is no standard.
 
 Batches are two-dimensional memoryviews of bytes, one row for each item. numpy.asarray() makes
 arrays of them without a copy. Every argument may be any contiguous buffer or array of whole items.
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from warpseal import _core
 from warpseal._types import Data
 
-__all__ = ["NTRU", "Encapsulations", "KeyPairs", "parameter_sets"]
+__all__ = ["KEM", "Encapsulations", "KeyPairs", "parameter_sets"]
 
 
 class KeyPairs(NamedTuple):
@@ -33,15 +33,15 @@ def _rows(items: bytearray, item_bytes: int) -> memoryview:
 
 
 def parameter_sets() -> list[str]:
-    """Returns the names that NTRU takes."""
+    """Returns the names that KEM takes."""
     return _core.kem_parameter_sets()
 
 
-class NTRU:
+class KEM:
     """One parameter set. Its calls work on whole batches, on the engine's cores or GPU."""
 
     def __init__(self, parameter_set: str, *, engine: _core.Engine | None = None) -> None:
-        self._set = _core.Ntru(parameter_set, engine=engine)
+        self._set = _core.Kem(parameter_set, engine=engine)
 
     def generate(self, count: int = 1) -> KeyPairs:
         """Makes key pairs."""
