@@ -93,8 +93,8 @@ struct Items {
           publics(items * params.public_key_bytes(), 0xa5),
           secrets(items * params.secret_key_bytes(), 0xa5),
           ciphertexts(items * params.ciphertext_bytes(), 0xa5),
-          sent(items * 32, 0xa5),
-          received(items * 32, 0xa5),
+          sent(items * params.shared_secret_bytes(), 0xa5),
+          received(items * params.shared_secret_bytes(), 0xa5),
           statuses(items) {
         reset();
     }
@@ -114,7 +114,7 @@ struct Items {
         batch.ciphertext_stride = set.ciphertext_bytes();
         batch.shared_secrets =
             operation == KemOperation::decapsulate ? received.data() : sent.data();
-        batch.shared_secret_stride = 32;
+        batch.shared_secret_stride = set.shared_secret_bytes();
         EXPECT_EQ(engine.kem(operation, set.name, batch, system_random), WARPSEAL_OK);
     }
 
@@ -130,8 +130,8 @@ struct Items {
         out.public_key = publics.data() + i * set.public_key_bytes();
         out.secret_key = secrets.data() + i * set.secret_key_bytes();
         out.ciphertext = ciphertexts.data() + i * set.ciphertext_bytes();
-        out.shared_secret =
-            (operation == KemOperation::decapsulate ? received : sent).data() + i * 32;
+        out.shared_secret = (operation == KemOperation::decapsulate ? received : sent).data() +
+                            i * set.shared_secret_bytes();
         out.done = [](void* user, warpseal_status status) {
             const std::unique_ptr<Completion> completion(static_cast<Completion*>(user));
             EXPECT_EQ(completion->items->statuses[completion->i].exchange(status), -1);
