@@ -498,6 +498,15 @@ TEST(Gpus, BuffersOfTwoGpusOrOfTheHostAreRefused) {
                 two.engine->batch_device(*key, WARPSEAL_CTR, Direction::encrypt, batch, nullptr),
                 right);
         }
+    // Nor may an output overlap another input than its own.
+    for (uint8_t* const out : {texts[0] + 16, static_cast<uint8_t*>(nullptr)}) {
+        EXPECT_EQ(two.engine->sweep_device(*key, WARPSEAL_ECB, Direction::encrypt, {}, texts[0],
+                                           out, 48, nullptr),
+                  WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(two.engine->xts_device(*xts_key, Direction::encrypt, {{}, 48}, texts[0], out, 48,
+                                         nullptr),
+                  WARPSEAL_INVALID_ARGUMENT);
+    }
     for (int gpu = 0; gpu < 2; ++gpu) backend.device_free(gpu, texts[gpu], bytes);
 }
 
