@@ -93,9 +93,10 @@ def the_fragment_as_it_is(p):
     module = module_of(p)
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../provider/install/warpseal.cnf.in")
     with open(source, encoding="utf-8") as file:
-        p.write("warpseal.cnf", file.read().encode())
+        fragment = file.read().replace("@warpseal_modules@", os.path.dirname(module))
+    p.write("warpseal.cnf", fragment.encode())
     text = f"openssl_conf = openssl_init\n[openssl_init]\nssl_conf = ssl\n[ssl]\nserver = tls\n[tls]\nMinProtocol = TLSv1.2\n[ca]\n.include {p.file('warpseal.cnf')}\n"
-    code, findings = doctor(p, text, "--provider", OPENSSL_MODULES=os.path.dirname(module))
+    code, findings = doctor(p, text, "--provider")
     check_equal(code, 0, findings)
 
 
