@@ -42,7 +42,7 @@ KemBatch::KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64
       secrets_at_(aligned(count * set.public_key_bytes)),
       ciphertexts_at_(secrets_at_ + aligned(count * set.secret_key_bytes)),
       results_at_(ciphertexts_at_ + aligned(count * set.ciphertext_bytes)),
-      bytes_(results_at_ + 2 * aligned(count * sizeof(KemSecret)) +
+      bytes_(results_at_ + 2 * aligned(count * set_.shared_secret_bytes) +
              kem_operations.size() * aligned(count * sizeof(int32_t))),
       memory_(engine, on_device),
       copy_(engine, false) {
@@ -52,7 +52,7 @@ KemBatch::KemBatch(warpseal_engine* engine, const warpseal_kem_info& set, uint64
 }
 
 KemBatch::Results KemBatch::results_in(uint8_t* memory) const {
-    const size_t secrets = aligned(count_ * sizeof(KemSecret)),
+    const size_t secrets = aligned(count_ * set_.shared_secret_bytes),
                  statuses = aligned(count_ * sizeof(int32_t));
     Results results{memory, memory + secrets, {}};
     for (size_t i = 0; i < kem_operations.size(); ++i)
@@ -73,7 +73,7 @@ void KemBatch::run(KemOperation operation, uint64_t count) {
     batch.ciphertexts = memory_.data() + ciphertexts_at_;
     batch.ciphertext_stride = set_.ciphertext_bytes;
     batch.shared_secrets = operation == KemOperation::decapsulate ? results.received : results.sent;
-    batch.shared_secret_stride = sizeof(KemSecret);
+    batch.shared_secret_stride = set_.shared_secret_bytes;
     batch.statuses = results.statuses[static_cast<size_t>(operation)];
     if (!on_device_) return require_ok(called.on_host(engine_, set_.name, &batch), called.name);
     require_ok(called.on_device(engine_, set_.name, &batch, nullptr), called.name);
@@ -88,8 +88,9 @@ uint64_t KemBatch::mismatches(uint64_t count) {
     const Results results = results_in(results_);
     uint64_t found = 0;
     for (uint64_t i = 0; i < count; ++i) {
-        const size_t at = i * sizeof(KemSecret);
-        bool right = std::memcmp(results.sent + at, results.received + at, sizeof(KemSecret)) == 0;
+        const size_t at = i * set_.shared_secret_bytes;
+        bool right =
+            std::memcmp(results.sent + at, results.received + at, set_.shared_secret_bytes) == 0;
         for (const int32_t* statuses : results.statuses)
             right = right && statuses[i] == WARPSEAL_OK;
         found += !right;
@@ -97,17 +98,14 @@ uint64_t KemBatch::mismatches(uint64_t count) {
     return found;
 }
 
-KemSecret KemBatch::secret(uint64_t item) const {
-    KemSecret secret;
-    std::memcpy(secret.data(), results_in(results_).sent + item * sizeof(KemSecret),
-                sizeof(KemSecret));
-    return secret;
+std::span<const uint8_t> KemBatch::secret(uint64_t item) const {
+    return {results_in(results_).sent + item * set_.shared_secret_bytes, set_.shared_secret_bytes};
 }
 
 void KemBatch::spoil_results() {
     const Results results = results_in(results_);
-    std::memset(results.sent, 0x53, count_ * sizeof(KemSecret));
-    std::memset(results.received, 0xac, count_ * sizeof(KemSecret));
+    std::memset(results.sent, 0x53, count_ * set_.shared_secret_bytes);
+    std::memset(results.received, 0xac, count_ * set_.shared_secret_bytes);
     for (int32_t* statuses : results.statuses) std::fill_n(statuses, count_, no_status);
     if (on_device_)
         require_ok(warpseal_device_upload(engine_, memory_.data() + results_at_, results_,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <span>
 
 #include "bench/report/memory.h"
 #include "cli/support/command.h"
@@ -14,8 +15,6 @@ enum class KemOperation : uint8_t { keygen = 0, encapsulate = 1, decapsulate = 2
 constexpr std::array<KemOperation, 3> kem_operations{
     KemOperation::keygen, KemOperation::encapsulate, KemOperation::decapsulate};
 const char* kem_operation_name(KemOperation operation);
-
-using KemSecret = std::array<uint8_t, 32>;
 
 // Every failure throws BenchWrong.
 class KemBatch {
@@ -33,8 +32,8 @@ public:
     // Returns how many of the first `count` items failed or have two different secrets. Run each
     // operation once before.
     uint64_t mismatches(uint64_t count);
-    // Returns the encapsulated secret that `mismatches` read.
-    KemSecret secret(uint64_t item) const;
+    // Returns the encapsulated secret that `mismatches` read, in the batch's memory.
+    std::span<const uint8_t> secret(uint64_t item) const;
     // Overwrites the results, so that the next check reads results of the next operations.
     void spoil_results();
 

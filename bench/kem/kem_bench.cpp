@@ -69,7 +69,7 @@ public:
 
     void add(const KemBatch& batch, uint64_t count) {
         for (uint64_t item = 0; item < count; ++item) {
-            const KemSecret secret = batch.secret(item);
+            const std::span<const uint8_t> secret = batch.secret(item);
             uint64_t start = 0;
             std::memcpy(&start, secret.data(), sizeof start);
             buckets_[secret[0]].push_back(start);
