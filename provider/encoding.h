@@ -12,9 +12,9 @@ namespace warpseal::provider {
 
 // Returns the prefix before the share.
 std::span<const uint8_t> public_key_beginning(size_t group);
-// What the octet string of a private key holds. with_share: the secret key, then the share; a
-// hybrid's secret key is the classical scalar, then the set's key. The others are of ML-KEM (RFC
-// 9935, section 6): its seed, its key, or the seed and then the key.
+// Contents of a private key's octet string. with_share: the secret key, then the public key; a
+// hybrid's secret key is the classical scalar, then the key of its set. ML-KEM alone has the other
+// forms (RFC 9935, section 6): the seed, the expanded key, or both.
 enum class PrivateForm : uint8_t { with_share, seed, expanded, both };
 inline constexpr int private_form_count = 4;
 

@@ -91,7 +91,7 @@ struct Group {
     constexpr size_t scalar_bytes() const {
         return classical == nullptr ? 0 : classical->scalar_bytes;
     }
-    // Of a public key, which is a client's share, and of a server's.
+    // Lengths of the client's key share, which is a public key, and of the server's.
     constexpr size_t share_bytes() const {
         return classical_share_bytes() + set.public_key_bytes();
     }

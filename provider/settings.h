@@ -19,8 +19,8 @@ struct GroupSetting {
     uint16_t number = 0;
 };
 
-// Whether the algorithms and groups with ML-KEM are provided. automatic: if the program's OpenSSL
-// has none of its own (before 3.5).
+// Condition on which the module provides algorithms and groups with ML-KEM. automatic: the OpenSSL
+// of the program is older than 3.5 and has none of its own.
 enum class MlKemSetting : uint8_t { automatic, always, never };
 
 struct Settings {

@@ -25,8 +25,8 @@ void* map(size_t bytes, size_t alignment, SecretMemory::AfterFork after) {
     void* const pages = begin + skipped;
     // Best effort: an unprivileged process may lock little memory and must still work. Kernels
     // before 4.14 do not support MADV_WIPEONFORK.
-    // Pages are locked when they are touched: touching all here would take 5 µs a page on a virtual
-    // machine, and other threads would wait for it to map theirs.
+    // The kernel locks each page when it is first touched. Touching all pages here would take 5 us
+    // a page on a virtual machine, and other threads could not map memory meanwhile.
     (void)mlock2(pages, bytes, MLOCK_ONFAULT);
     (void)madvise(pages, bytes, MADV_DONTDUMP);
     if (after == SecretMemory::AfterFork::wiped) (void)madvise(pages, bytes, MADV_WIPEONFORK);
