@@ -289,7 +289,7 @@ std::span<const KemStep> kem_steps() {
             "state each: the paper leaves it open",
         *factor = "a factor of a product reversed and doubled, so that no index is reduced",
         *fewer = "768 threads leave each at most 80 registers, the paper's number",
-        *strided = "the lanes of a warp access memory apart, not a stretch of it",
+        *strided = "the lanes of a warp access memory apart, not consecutive words of it",
         *idle = "while one thread copies the others wait",
         *shuffles = "25 lanes exchange words by shuffles, and need no place for a state",
         *contiguous = "a product reads adjacent coefficients, and computes no remainder";

@@ -8,7 +8,6 @@
 #include "backends/cpu/x86/aes_rounds.h"
 #include "backends/cpu/x86/aes_sweep.h"
 #include "backends/cpu/x86/aes_xts.h"
-#include "backends/cpu/x86/small_stack.h"
 #include "modes/ecb.h"
 #include "modes/gcm.h"
 #include "modes/ofb.h"
@@ -28,7 +27,7 @@ struct AesInstructions {
     static constexpr size_t narrow_blocks = 1;
     static constexpr size_t wide_blocks = Aes::group_blocks;
     // Stack that these functions, and the mode functions over them, leave behind.
-    static constexpr size_t stack_bytes = 8192, small_stack_bytes = aes_small_stack_bytes;
+    static constexpr size_t stack_bytes = 8192, small_stack_bytes = 1024;
     // Stack that a sweep without a counter leaves behind.
     static constexpr size_t sweep_stack_bytes = 512;
     static constexpr size_t small_message_limit_bytes = 64;  // fits in registers
