@@ -123,30 +123,6 @@ TEST_P(X25519Vectors, Iterations) {
     EXPECT_EQ(checked, many() ? 1u : 0u);
 }
 
-// A million iterations (RFC 7748, section 5.2), each alone. Half a minute, so on one target only.
-TEST_P(X25519Vectors, AMillionIterations) {
-    if (!many() || GetParam().target != "avx2")
-        GTEST_SKIP() << "NOT RUN: this long test runs on avx2, and without a sanitizer";
-    Text scalar(point_bytes), point;
-    scalar[0] = 9;
-    point = scalar;
-    Text shared(point_bytes);
-    warpseal_kem_batch one = backend().batch(1);
-    Text memory(backend().cpu()->work_bytes(KemOperation::decapsulate, 1) + 64);
-    void* const work = memory.data() + 64 - reinterpret_cast<uintptr_t>(memory.data()) % 64;
-    for (int i = 0; i < 1'000'000; ++i) {
-        one.secret_keys = scalar.data();
-        one.ciphertexts = point.data();
-        one.shared_secrets = shared.data();
-        ASSERT_EQ(
-            backend().cpu()->run[static_cast<int>(KemOperation::decapsulate)](one, 0, 1, work), 0u);
-        std::swap(point, scalar);
-        std::swap(scalar, shared);
-    }
-    EXPECT_EQ(scalar, vectors::from_hex(
-                          "7c3911e0ab2586fd864497297e575e6f3bc601c0883c30df5f4dd2d24f665424"));
-}
-
 TEST_P(X25519Vectors, DigestsOfBatches) {
     for (const json& row : rows("x25519/bulk.jsonl")) {
         const uint64_t count = row.at("count"), first = row.at("first");
@@ -185,6 +161,34 @@ TEST_P(X25519Vectors, EdgesEqualTheReference) {
 
 INSTANTIATE_TEST_SUITE_P(All, X25519Vectors,
                          testing::ValuesIn(tests::hybrid_test_cases({"x25519"})), tests::name_of);
+
+using X25519Alone = X25519Vectors;
+
+// A million iterations (RFC 7748, section 5.2), each alone. Half a minute, so on one target only.
+TEST_P(X25519Alone, AMillionIterations) {
+    if (!many()) GTEST_SKIP() << "NOT RUN: too long under a sanitizer";
+    Text scalar(point_bytes), point;
+    scalar[0] = 9;
+    point = scalar;
+    Text shared(point_bytes);
+    warpseal_kem_batch one = backend().batch(1);
+    Text memory(backend().cpu()->work_bytes(KemOperation::decapsulate, 1) + 64);
+    void* const work = memory.data() + 64 - reinterpret_cast<uintptr_t>(memory.data()) % 64;
+    for (int i = 0; i < 1'000'000; ++i) {
+        one.secret_keys = scalar.data();
+        one.ciphertexts = point.data();
+        one.shared_secrets = shared.data();
+        ASSERT_EQ(
+            backend().cpu()->run[static_cast<int>(KemOperation::decapsulate)](one, 0, 1, work), 0u);
+        std::swap(point, scalar);
+        std::swap(scalar, shared);
+    }
+    EXPECT_EQ(scalar, vectors::from_hex(
+                          "7c3911e0ab2586fd864497297e575e6f3bc601c0883c30df5f4dd2d24f665424"));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, X25519Alone, testing::Values(tests::TestCase{"x25519", "portable"}),
+                         tests::name_of);
 
 class TlsHybridVectors : public tests::KemTest {};
 

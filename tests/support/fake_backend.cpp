@@ -3,6 +3,7 @@
 #include "support/fake_backend.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -67,6 +68,15 @@ warpseal_status step(int device = 0, bool within_a_call = false) {
     return current.failure;
 }
 
+// A step of a call with a stream.
+warpseal_status step_on(void* stream, int device = 0) {
+    {
+        const std::lock_guard lock(stepping);
+        current.last_stream = stream;
+    }
+    return step(device);
+}
+
 // Placeholders for offered functions, which the backend runs itself.
 warpseal_status offered(const void*, const warpseal_batch&, void*) { return WARPSEAL_UNSUPPORTED; }
 warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
@@ -89,32 +99,34 @@ void expand(void* state, const uint8_t* key) {
         ->expand(state, key);
 }
 
-const CudaCipher* cipher(const char* name) {
+std::vector<CudaCipher> all_ciphers() {
     constexpr decltype(CudaCipher::expand) expands[] = {expand<0>, expand<1>, expand<2>};
-    static std::vector<CudaCipher> all;
-    if (all.empty()) {
-        for (size_t i = 0; i < std::size(expands) && cpu_cipher_at(i) != nullptr; ++i) {
-            const CpuCipher& facts = *cpu_cipher_at(i);
-            CudaCipher made = {};
-            made.name = facts.name;
-            made.key_bytes = facts.key_bytes;
-            made.block_bytes = facts.block_bytes;
-            made.modes = facts.modes;
-            made.state_bytes = cores_of(made).state_bytes;
-            made.expand = expands[i];
-            const CpuCipher& cores = cores_of(made);
-            for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
-                for (int direction = 0; direction < direction_count; ++direction) {
-                    if (cores.sweep[mode][direction] != nullptr)
-                        made.sweep[mode][direction] = offered_sweep;
-                    if (cores.batch[mode][direction] != nullptr)
-                        made.batch[mode][direction] = offered;
-                }
-            for (auto& xts : made.xts) xts = offered_xts;
-            for (auto& segment : made.gcm_segment) segment = offered_chunk;
-            all.push_back(made);
-        }
+    std::vector<CudaCipher> all;
+    for (size_t i = 0; i < std::size(expands) && cpu_cipher_at(i) != nullptr; ++i) {
+        const CpuCipher& facts = *cpu_cipher_at(i);
+        CudaCipher made = {};
+        made.name = facts.name;
+        made.key_bytes = facts.key_bytes;
+        made.block_bytes = facts.block_bytes;
+        made.modes = facts.modes;
+        const CpuCipher& cores = cores_of(made);
+        made.state_bytes = cores.state_bytes;
+        made.expand = expands[i];
+        for (int mode = 0; mode < WARPSEAL_MODE_COUNT; ++mode)
+            for (int direction = 0; direction < direction_count; ++direction) {
+                if (cores.sweep[mode][direction] != nullptr)
+                    made.sweep[mode][direction] = offered_sweep;
+                if (cores.batch[mode][direction] != nullptr) made.batch[mode][direction] = offered;
+            }
+        for (auto& xts : made.xts) xts = offered_xts;
+        for (auto& segment : made.gcm_segment) segment = offered_chunk;
+        all.push_back(made);
     }
+    return all;
+}
+
+const CudaCipher* cipher(const char* name) {
+    static const std::vector<CudaCipher> all = all_ciphers();
     for (const CudaCipher& made : all)
         if (std::strcmp(made.name, name) == 0) return &made;
     return nullptr;
@@ -141,12 +153,14 @@ warpseal_status device_alloc(int device, size_t bytes, void** out) {
     const warpseal_status status = step(device);
     if (status != WARPSEAL_OK) return status;
     *out = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+    const std::lock_guard lock(stepping);
     on_device[*out] = {bytes, device};
     ++current.live_device_allocations;
     return WARPSEAL_OK;
 }
 
 void device_free(int, void* memory, size_t bytes) {
+    const std::lock_guard lock(stepping);
     current.last_freed_bytes = bytes;
     count_if_lost();
     --current.live_device_allocations;
@@ -179,10 +193,7 @@ warpseal_status copy(int, void* to, const void* from, size_t bytes) {
     return status;
 }
 
-warpseal_status synchronize(int, void* stream) {
-    current.last_stream = stream;
-    return step();
-}
+warpseal_status synchronize(int, void* stream) { return step_on(stream); }
 
 warpseal_status time(int, warpseal_status (*work)(void*, void*), void* user, float* milliseconds) {
     *milliseconds = 1;
@@ -193,8 +204,7 @@ warpseal_status time(int, warpseal_status (*work)(void*, void*), void* user, flo
 warpseal_status sweep_device(int device, const CudaCipher& cipher, const void* state,
                              warpseal_mode mode, Direction direction, const uint8_t* iv,
                              const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
-    current.last_stream = stream;
-    const warpseal_status status = step(device);
+    const warpseal_status status = step_on(stream, device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).sweep[mode][static_cast<int>(direction)](state, iv, 0, in, out, bytes);
     if (wrong(device, current.wrong_device, mode, direction, false)) out[bytes - 1] ^= 1;
@@ -213,8 +223,7 @@ void spoil(Direction direction, const warpseal_batch& batch) {
 warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state,
                              warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                              void* stream) {
-    current.last_stream = stream;
-    const warpseal_status status = step(device);
+    const warpseal_status status = step_on(stream, device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, 0, batch.message_count);
     if (wrong(device, current.wrong_device, mode, direction, true)) spoil(direction, batch);
@@ -224,8 +233,7 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
 warpseal_status xts_device(int device, const CudaCipher& cipher, const void* state,
                            const void* tweak_state, Direction direction, const XtsUnits& units,
                            const uint8_t* in, uint8_t* out, size_t bytes, void* stream) {
-    current.last_stream = stream;
-    const warpseal_status status = step(device);
+    const warpseal_status status = step_on(stream, device);
     if (status != WARPSEAL_OK) return status;
     cores_of(cipher).xts[static_cast<int>(direction)](state, tweak_state, units, in, out, bytes);
     if (wrong(device, current.wrong_device, WARPSEAL_XTS, direction, false)) out[bytes - 1] ^= 1;
@@ -346,6 +354,7 @@ bool pinned(const void* begin, size_t bytes) {
 }
 
 warpseal_status device_of(const void* memory, int* device) {
+    const std::lock_guard lock(stepping);
     const auto after = on_device.upper_bound(const_cast<void*>(memory));
     if (after == on_device.begin()) return WARPSEAL_INVALID_ARGUMENT;
     const auto& [begin, what] = *std::prev(after);
@@ -368,13 +377,16 @@ warpseal_status offered_kem(const warpseal_kem_batch&, uint64_t, void*, void*) {
 
 // Returns a separate descriptor for each set: result tables are keyed by its address.
 const CudaKem* kem(const char* set) {
-    static CudaKem all[kem::set_count];
-    for (int i = 0; i < kem::set_count; ++i) {
-        all[i] = {kem::sets[i],
-                  [](KemOperation, uint64_t) { return size_t{0}; },
-                  {offered_kem, offered_kem, offered_kem}};
-        if (std::strcmp(kem::sets[i]->name, set) == 0) return &all[i];
-    }
+    static const std::array<CudaKem, kem::set_count> all = [] {
+        std::array<CudaKem, kem::set_count> made;
+        for (size_t i = 0; i < made.size(); ++i)
+            made[i] = {kem::sets[i],
+                       [](KemOperation, uint64_t) { return size_t{0}; },
+                       {offered_kem, offered_kem, offered_kem}};
+        return made;
+    }();
+    for (const CudaKem& made : all)
+        if (std::strcmp(made.params->name, set) == 0) return &made;
     return nullptr;
 }
 
@@ -406,8 +418,7 @@ uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem
 warpseal_status kem_device(int device, const CudaKem& kem, KemOperation operation,
                            const warpseal_kem_batch& batch, uint64_t, const DrawnCoins* coins,
                            void* stream) {
-    current.last_stream = stream;
-    const warpseal_status status = step(device);
+    const warpseal_status status = step_on(stream, device);
     for (uint64_t i = 0; status == WARPSEAL_OK && i < batch.count; ++i)
         kem_item(kem, operation, batch, coins, i);
     return status;
@@ -450,8 +461,7 @@ warpseal_status pool_transfer(int device, PoolTransfer what, void* slots, void* 
 // Computes one leaf after another, each with counter mode under its own key.
 warpseal_status drbg_device(int device, const DrbgRequest& request, uint8_t* out, size_t bytes,
                             void* stream) {
-    current.last_stream = stream;
-    const warpseal_status status = step(device);
+    const warpseal_status status = step_on(stream, device);
     if (status != WARPSEAL_OK) return status;
     const CpuCipher& aes = cores_of(*request.aes);
     std::vector<uint8_t> seeds(drbg::leaves_for(bytes) * drbg::seed_bytes), schedule_memory(4096);
@@ -476,6 +486,7 @@ warpseal_status drbg_device(int device, const DrbgRequest& request, uint8_t* out
 }
 
 void zeroize_launches(int) {
+    const std::lock_guard lock(stepping);
     count_if_lost();
     ++current.zeroized;
 }
