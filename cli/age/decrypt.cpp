@@ -106,15 +106,20 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
             ArmorSource armor(text);
             std::optional<BufferedSource> within;
             const uint64_t total = remaining_bytes(input.get());
+            const uint64_t begin = total > 0 ? position_of(input.get()) : 0;
             if (is_armored(text)) within.emplace(armor);
             BufferedSource& source = within ? *within : text;
             const Header header = read_header(source);
             const Secret file_key = file_key_of(header, file, choice, identities, session);
             Payload payload(Direction::open, payload_key(file_key, source), source,
                             written ? static_cast<Sink&>(*written) : none, task.progress(total));
+            const uint64_t begun = text.taken();
+            const bool positioned = total >= begun && total > 0 && !within;
+            if (positioned) payload.read_at(input.get(), begin + begun, total - begun);
+            if (output && !output->is_stream()) payload.write_at(output->descriptor(), 0);
             payload.run(thread_count(file, total));
             text_bytes = payload.text_bytes();
-            file_bytes = text.taken();
+            file_bytes = positioned ? total : text.taken();
         },
         written ? &*written : nullptr);
     if (output) output->commit();

@@ -97,7 +97,7 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice,
 
     Task task(FileTask::encrypt, file, &output, session);
     OutputSink written(output);
-    uint64_t text_bytes = 0;
+    uint64_t text_bytes = 0, file_bytes = 0;
     task.run(
         [&] {
             Hybrid hybrid(file.engine, session);
@@ -111,13 +111,18 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice,
             const uint64_t total = remaining_bytes(input.get());
             Payload payload(Direction::seal, begin_file(stanzas, file_key, sink), buffered, sink,
                             task.progress(total));
+            if (total > 0) payload.read_at(input.get(), position_of(input.get()), total);
+            const uint64_t begun = written.written();
+            const bool positioned = !armor && !output.is_stream();
+            if (positioned) payload.write_at(output.descriptor(), begun);
             payload.run(thread_count(file, total));
             sink.finish();
             text_bytes = payload.text_bytes();
+            file_bytes = positioned ? begun + payload.output_bytes() : written.written();
         },
         &written);
     output.commit();
-    task.say_done(text_bytes, written.written(), session);
+    task.say_done(text_bytes, file_bytes, session);
     return ExitCode::ok;
 }
 

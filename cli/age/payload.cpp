@@ -1,9 +1,13 @@
 // Batches of chunks on threads.
 #include "cli/age/payload.h"
 
+#include <fmt/core.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
-#include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <thread>
 
 #include "cli/support/command.h"
@@ -19,6 +23,23 @@ std::array<uint8_t, aead_nonce_bytes> chunk_nonce(uint64_t number, bool last) {
     for (size_t i = 0; i < 8; ++i) nonce[10 - i] = static_cast<uint8_t>(number >> 8 * i);
     nonce[11] = last ? 1 : 0;
     return nonce;
+}
+
+// Reads `bytes` bytes, fewer only at the end of the file.
+size_t read_all_at(int input, uint8_t* to, size_t bytes, uint64_t position) {
+    size_t done = 0;
+    while (done < bytes) {
+        throw_if_interrupted();
+        const ssize_t got =
+            pread(input, to + done, bytes - done, static_cast<off_t>(position + done));
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            throw Failure(ExitCode::input_output,
+                          fmt::format("reading failed: {}.", std::strerror(errno)));
+        if (got == 0) break;
+        done += static_cast<size_t>(got);
+    }
+    return done;
 }
 
 }  // namespace
@@ -58,7 +79,7 @@ void Payload::work() {
         Batch batch;
         while (read(batch)) {
             transform(aead, batch);
-            if (!wait_for_turn(batch.number)) return;
+            if (output_.descriptor < 0 && !wait_for_turn(batch.number)) return;
             write(batch);
         }
     } catch (...) {
@@ -66,14 +87,38 @@ void Payload::work() {
     }
 }
 
-bool Payload::read(Batch& batch) {
-    const std::lock_guard lock(reading_);
-    if (at_end_) return false;
+bool Payload::has_failed() {
+    const std::lock_guard lock(writing_);
+    return failure_ != nullptr;
+}
+
+bool Payload::read_range(Batch& batch, size_t batch_bytes) {
     {
-        const std::lock_guard state(writing_);
-        if (failure_) return false;
+        const std::lock_guard lock(reading_);
+        if (at_end_) return false;
+        batch.number = read_batches_++;
+        at_end_ = batch.last = (batch.number + 1) * batch_bytes >= input_.bytes;
     }
+    const uint64_t begin = batch.number * batch_bytes;
+    const size_t wanted =
+        static_cast<size_t>(std::min<uint64_t>(batch_bytes, input_.bytes - begin));
+    batch.input.resize(batch_bytes);
+    batch.input_bytes =
+        read_all_at(input_.descriptor, batch.input.data(), wanted, input_.begin + begin);
+    uint8_t more;
+    if (batch.input_bytes != wanted ||
+        (batch.last && read_all_at(input_.descriptor, &more, 1, input_.begin + input_.bytes) != 0))
+        throw Failure(ExitCode::input_output,
+                      "its length changed while it was read: try again when nothing writes to it.");
+    return true;
+}
+
+bool Payload::read(Batch& batch) {
+    if (has_failed()) return false;
     const size_t each = direction_ == Direction::seal ? chunk_bytes : sealed_chunk_bytes;
+    if (input_.descriptor >= 0) return read_range(batch, batch_chunks * each);
+    const std::lock_guard lock(reading_);
+    if (at_end_ || has_failed()) return false;
     batch.input.resize(batch_chunks * each);
     batch.number = read_batches_++;
     batch.input_bytes = source_.read(batch.input.data(), batch.input.size());
@@ -140,11 +185,31 @@ bool Payload::wait_for_turn(uint64_t number) {
     return !failure_;
 }
 
-// Only the thread whose turn it is gets here.
+void Payload::write_range(const Batch& batch) const {
+    const size_t each = direction_ == Direction::seal ? sealed_chunk_bytes : chunk_bytes;
+    const uint64_t position = output_.begin + batch.number * batch_chunks * each;
+    for (size_t done = 0; done < batch.output_bytes;) {
+        throw_if_interrupted();
+        const ssize_t put = pwrite(output_.descriptor, batch.output.data() + done,
+                                   batch.output_bytes - done, static_cast<off_t>(position + done));
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0)
+            throw Failure(
+                ExitCode::input_output,
+                fmt::format("cannot write the output: {}.", std::strerror(put < 0 ? errno : EIO)));
+        done += static_cast<size_t>(put);
+    }
+}
+
+// A stream is written only by the thread whose turn it is.
 void Payload::write(const Batch& batch) {
-    sink_.write(View(batch.output).first(batch.output_bytes));
+    if (output_.descriptor >= 0)
+        write_range(batch);
+    else
+        sink_.write(View(batch.output).first(batch.output_bytes));
     if (batch.fault != Fault::none) throw_fault(batch.fault);
     const std::lock_guard lock(writing_);
+    output_bytes_ += batch.output_bytes;
     text_bytes_ += batch.text_bytes;
     progress_(text_bytes_);
     ++written_batches_;

@@ -72,6 +72,12 @@ uint64_t remaining_bytes(int input) {
     return static_cast<uint64_t>(std::max<off_t>(about.st_size - position, 0));
 }
 
+uint64_t position_of(int input) {
+    const off_t position = lseek(input, 0, SEEK_CUR);
+    if (position < 0) throw Failure(ExitCode::input_output, "its position is not known.");
+    return static_cast<uint64_t>(position);
+}
+
 void Task::run(const std::function<void()>& work, const OutputSink* written) {
     try {
         work();

@@ -16,6 +16,8 @@ Secret read_passphrase(const SecretChoice& choice, bool confirm, const Session& 
 unsigned thread_count(const FileChoice& file, uint64_t input_bytes);
 // The bytes that a regular file has from its position on, else 0.
 uint64_t remaining_bytes(int input);
+// The position of a regular file. Throws Failure.
+uint64_t position_of(int input);
 
 // One task: its output, its progress and its result.
 class Task {

@@ -35,7 +35,7 @@ ExitCode run_age(const KeygenChoice& choice, Session& session) {
 
 ExitCode run(const KeygenChoice& choice, Session& session) {
     if (choice.path.empty() && choice.identities.empty())
-        throw Failure(ExitCode::usage, "name the file to write: -o KEYFILE.");
+        throw Failure(ExitCode::usage, "--output is required: name the file to write.");
     if (choice.post_quantum && !choice.age)
         throw Failure(ExitCode::usage, "--post-quantum goes with --age only.");
     if (choice.age || !choice.identities.empty()) return run_age(choice, session);

@@ -22,7 +22,7 @@ def identity_files(p):
     p.fails(11, "exists", "keygen", "--age", "-o", "identity")
     p.fails(2, "never replaces", "keygen", "--age", "-f", "-o", "identity")
     p.fails(2, "--age", "keygen", "--post-quantum", "-o", "other")
-    p.fails(2, "name the file", "keygen")
+    p.fails(2, "--output is required", "keygen")
     p.fails(2, "no other option", "keygen", "-y", "identity", "-o", "other")
     check(p.ok("keygen", "--age", "-o", "-").out != p.ok("keygen", "--age", "-o", "-").out, "two identities are alike")
 

@@ -48,6 +48,26 @@ def every_number_of_threads(p):
 
 
 @case
+def standard_input_from_its_position_on(p):
+    recipient = identity(p)
+    text = some_bytes(2 * 1024 * 1024 + 9)
+    p.write("text", b"before" + text)
+    before = b"x" * 100
+    for output in ([], ["-o", "sealed"]):
+        with open(p.file("text"), "rb", buffering=0) as file:
+            file.seek(6)
+            sealed = p.ok("encrypt", "-f", "-r", recipient, *output, stdin=file).out or p.read("sealed")
+        p.write("shifted", before + sealed)
+        with open(p.file("shifted"), "rb", buffering=0) as file:
+            file.seek(len(before))
+            check_equal(p.ok("decrypt", "-i", "identity", stdin=file).out, text, "what comes out")
+        with open(p.file("shifted"), "rb", buffering=0) as file:
+            file.seek(len(before))
+            p.ok("decrypt", "-f", "-i", "identity", "-o", "opened", stdin=file)
+        check_equal(p.read("opened"), text, "what is in the file")
+
+
+@case
 def several_recipients_and_files_of_them(p):
     recipients = [identity(p, name) for name in ("a", "b", "c")]
     p.write("list", f"# two\n\n{recipients[1]}\r\n{recipients[2]}\n".encode())
