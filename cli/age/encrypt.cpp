@@ -14,6 +14,7 @@ using namespace age;
 
 std::vector<Recipient> read_recipients(const AgeChoice& choice) {
     std::vector<Recipient> recipients;
+    recipients.reserve(choice.recipients.size());
     for (size_t i = 0; i < choice.recipients.size(); ++i)
         recipients.push_back(parse_recipient(choice.recipients[i], fmt::format("-r {}", i + 1)));
     for (const std::string& path : choice.recipient_files) read_recipient_file(path, recipients);
@@ -36,6 +37,7 @@ std::vector<Recipient> read_recipients(const AgeChoice& choice) {
 std::vector<Stanza> wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase,
                              View file_key, Hybrid& hybrid) {
     std::vector<Stanza> stanzas;
+    stanzas.reserve(recipients.size() + 1);
     for (const Recipient& recipient : recipients)
         stanzas.push_back(wrap(recipient, file_key, hybrid));
     if (recipients.empty()) stanzas.push_back(wrap_by_passphrase(passphrase, file_key));

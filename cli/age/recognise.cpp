@@ -59,6 +59,7 @@ bool pipe_begins_as_age(int input) {
 bool is_age(const FileChoice& file, const AgeChoice& choice) {
     if (file.age || choice.any()) return true;
     if (file.format != WARPSEAL_FORMAT_WARPSEAL || !file.secrets.key_files.empty()) return false;
+    if (file.input == "-" && file.secrets.passphrase_descriptor == STDIN_FILENO) return false;
     // Opening a named pipe a second time would lose its writer.
     struct stat about;
     if (file.input != "-" && (stat(file.input.c_str(), &about) != 0 || !S_ISREG(about.st_mode)))
