@@ -2,6 +2,7 @@
 // plaintext.
 #include <CLI/CLI.hpp>
 
+#include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/range.h"
 
@@ -10,6 +11,7 @@ namespace warpseal::cli {
 void add_decrypt(CLI::App& program, Session& session) {
     struct DecryptChoice {
         FileChoice file;
+        AgeChoice age;
         OutputChoice output;
         std::optional<Range> range;
     };
@@ -17,6 +19,7 @@ void add_decrypt(CLI::App& program, Session& session) {
     CLI::App* command = program.add_subcommand(
         "decrypt", "Decrypt a file or a stream; only authenticated data is written");
     add_file_options(*command, choice->file, session);
+    add_age_decrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
     command
         ->add_option_function<std::string>(
@@ -33,6 +36,7 @@ void add_decrypt(CLI::App& program, Session& session) {
         });
     command->footer(
         "Without a key or passphrase option, a passphrase is asked for on the terminal.\n"
+        "Files of age, armored or not, are recognised by their first bytes.\n"
         "The output file is private (mode 0600).\n"
         "--range reads the header, the end of the file and the chunks of the range alone. Sizes "
         "are 4096, 64KiB or 10GB. A range that\n"
@@ -43,9 +47,17 @@ void add_decrypt(CLI::App& program, Session& session) {
         "Examples:\n"
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
         "  warpseal decrypt -p photos.tar.ws | tar -x\n"
+        "  warpseal decrypt -i identity.txt disk.img.age -o disk.img\n"
         "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part");
     command->callback([choice, &session] {
         session.command = [choice, &session] {
+            if (is_age(choice->file, choice->age)) {
+                if (choice->range)
+                    throw Failure(ExitCode::unsupported,
+                                  "--range reads Warpseal files and cobblestone messages only.");
+                return run_age_decrypt(FileTask::decrypt, choice->file, choice->age,
+                                       &choice->output, session);
+            }
             if (choice->range)
                 return run_range(choice->file, *choice->range, choice->output, session);
             return run_file_task(FileTask::decrypt, choice->file, {}, &choice->output, session);
@@ -54,10 +66,15 @@ void add_decrypt(CLI::App& program, Session& session) {
 }
 
 void add_verify(CLI::App& program, Session& session) {
-    auto choice = std::make_shared<FileChoice>();
+    struct VerifyChoice {
+        FileChoice file;
+        AgeChoice age;
+    };
+    auto choice = std::make_shared<VerifyChoice>();
     CLI::App* command = program.add_subcommand(
         "verify", "Check that a file is whole and authentic, writing nothing");
-    add_file_options(*command, *choice, session);
+    add_file_options(*command, choice->file, session);
+    add_age_decrypt_options(*command, choice->age);
     command->footer(
         "Exit code 26 means damage: a changed or truncated file. A file whose header is damaged in "
         "one of its two copies opens, and\n"
@@ -66,7 +83,10 @@ void add_verify(CLI::App& program, Session& session) {
         "  warpseal verify -k my.key disk.img.ws");
     command->callback([choice, &session] {
         session.command = [choice, &session] {
-            return run_file_task(FileTask::verify, *choice, {}, nullptr, session);
+            if (is_age(choice->file, choice->age))
+                return run_age_decrypt(FileTask::verify, choice->file, choice->age, nullptr,
+                                       session);
+            return run_file_task(FileTask::verify, choice->file, {}, nullptr, session);
         };
     });
 }

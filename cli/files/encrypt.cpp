@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
 #include "cli/support/ciphers.h"
@@ -13,11 +14,23 @@ namespace {
 
 struct EncryptChoice {
     FileChoice file;
+    AgeChoice age;
     OutputChoice output;
     SealChoice seal;
 };
 
+ExitCode run_age(const EncryptChoice& choice, Session& session) {
+    if (choice.file.format != WARPSEAL_FORMAT_WARPSEAL)
+        throw Failure(ExitCode::usage, "-r, -R and -a go with age files only.");
+    if (!choice.seal.suite.empty() || choice.seal.argon2_memory_mib || choice.seal.argon2_passes)
+        throw Failure(ExitCode::usage,
+                      "-c and --argon2-… go with Warpseal files only: age has one cipher, and "
+                      "scrypt for passphrases.");
+    return run_age_encrypt(choice.file, choice.age, choice.output, session);
+}
+
 ExitCode run(const EncryptChoice& choice, Session& session) {
+    if (choice.file.age || choice.age.any() || choice.age.armor) return run_age(choice, session);
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
@@ -39,6 +52,7 @@ void add_encrypt(CLI::App& program, Session& session) {
     CLI::App* command =
         program.add_subcommand("encrypt", "Encrypt and authenticate a file or a stream");
     add_file_options(*command, choice->file, session);
+    add_age_encrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
     command
         ->add_option("-c,--cipher", choice->seal.suite,
@@ -57,7 +71,9 @@ void add_encrypt(CLI::App& program, Session& session) {
     command->footer(
         "Examples:\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
-        "  tar -c photos | warpseal encrypt -p -o photos.tar.ws");
+        "  tar -c photos | warpseal encrypt -p -o photos.tar.ws\n"
+        "  warpseal encrypt -r age1… disk.img -o disk.img.age\n"
+        "  warpseal encrypt --format age -p -a notes.txt -o notes.txt.age");
     command->callback([choice, &session] {
         session.command = [choice, &session] { return run(*choice, session); };
     });

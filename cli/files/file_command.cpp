@@ -43,7 +43,7 @@ warpseal_format format_named(const std::string& name) {
     if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
     if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
     throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no format '{}': use warpseal or cobblestone.", name));
+                  fmt::format("there is no format '{}': use warpseal, cobblestone or age.", name));
 }
 
 // Asks at the terminal, as age does, if no secret was named and a passphrase can open the file.
@@ -206,9 +206,13 @@ void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
     add_secret_options(command, choice.secrets);
     command
         .add_option_function<std::string>(
-            "--format", [&choice](const std::string& name) { choice.format = format_named(name); },
-            "warpseal, or cobblestone: a bare C2SP message, whose one -k file is the raw input key")
-        ->type_name("warpseal|cobblestone");
+            "--format",
+            [&choice](const std::string& name) {
+                choice.age = name == "age";
+                choice.format = choice.age ? WARPSEAL_FORMAT_WARPSEAL : format_named(name);
+            },
+            "warpseal; age; or cobblestone: a bare C2SP message, whose one -k file is the raw key")
+        ->type_name("warpseal|age|cobblestone");
     command
         .add_option_function<std::string>(
             "--context",

@@ -18,6 +18,7 @@ struct FileChoice {
     std::string input = "-";
     SecretChoice secrets;
     warpseal_format format = WARPSEAL_FORMAT_WARPSEAL;
+    bool age = false;     // --format age; `format` is then unused
     std::string context;  // hexadecimal
     bool has_context = false;
     Progress::Style progress = Progress::Style::automatic;

@@ -1,4 +1,4 @@
-// `warpseal keygen`: writes 32 random bytes to a private file.
+// `warpseal keygen`: writes 32 random bytes, or an identity of age, to a private file.
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "cli/age/keygen.h"
 #include "cli/commands.h"
 #include "cli/support/output.h"
 #include "cli/support/secrets.h"
@@ -19,9 +20,25 @@ constexpr size_t key_bytes = 32;
 struct KeygenChoice {
     std::string path;
     bool force = false;
+    bool age = false, post_quantum = false;
+    std::string identities;  // -y
 };
 
+ExitCode run_age(const KeygenChoice& choice, Session& session) {
+    const bool print = !choice.identities.empty();
+    if (print && (choice.age || choice.post_quantum || choice.force || !choice.path.empty()))
+        throw Failure(ExitCode::usage, "-y prints recipients and goes with no other option.");
+    if (print) return print_age_recipients(choice.identities, session);
+    if (choice.force) throw Failure(ExitCode::usage, "--age never replaces a file: leave -f out.");
+    return run_age_keygen(choice.path, choice.post_quantum, session);
+}
+
 ExitCode run(const KeygenChoice& choice, Session& session) {
+    if (choice.path.empty() && choice.identities.empty())
+        throw Failure(ExitCode::usage, "--output is required: name the file to write.");
+    if (choice.post_quantum && !choice.age)
+        throw Failure(ExitCode::usage, "--post-quantum goes with --age only.");
+    if (choice.age || !choice.identities.empty()) return run_age(choice, session);
     Output output(choice.path, choice.force, 0600);
     if (output.is_stream() && isatty(output.descriptor()))
         throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
@@ -50,15 +67,25 @@ ExitCode run(const KeygenChoice& choice, Session& session) {
 
 void add_keygen(CLI::App& program, Session& session) {
     auto choice = std::make_shared<KeygenChoice>();
-    CLI::App* command =
-        program.add_subcommand("keygen", "Make a key file: 32 random bytes, mode 0600");
+    CLI::App* command = program.add_subcommand(
+        "keygen", "Make a key file: 32 random bytes, or an age identity; mode 0600");
     command->add_option("-o,--output,keyfile", choice->path, "file to write; - for standard output")
         ->type_name("KEYFILE")
-        ->required()
         ->check(Output::refused_path);
     command->add_flag("-f,--force", choice->force,
                       "replace an existing key file: what it sealed is lost without a copy");
-    command->footer("Example:\n  warpseal keygen -o my.key");
+    command->add_flag("--age", choice->age,
+                      "make an identity of age; -i of decrypt and verify takes the file");
+    command->add_flag("--post-quantum", choice->post_quantum,
+                      "with --age: ML-KEM-768 with X25519 instead of X25519 alone");
+    command
+        ->add_option("-y,--recipients-of", choice->identities,
+                     "print the recipients of this file of age identities instead")
+        ->type_name("IDENTITYFILE");
+    command->footer(
+        "Examples:\n"
+        "  warpseal keygen -o my.key\n"
+        "  warpseal keygen --age -o identity.txt");
     command->callback([choice, &session] {
         session.command = [choice, &session] { return run(*choice, session); };
     });

@@ -173,6 +173,9 @@ void say_what_else(const RescueChoice& choice, const warpseal_rescue& rescue,
 
 ExitCode run(const RescueChoice& choice, Session& session) {
     check_file_choice(choice.file);
+    if (choice.file.age)
+        throw Failure(ExitCode::unsupported,
+                      "rescue reads Warpseal files and cobblestone messages.");
     refuse_names(choice);
     const Descriptor input = open_input(choice.file.input);
     require_file(input, choice.file);

@@ -1,0 +1,32 @@
+// age v1 files in `encrypt`, `decrypt` and `verify`: options, recognition and the whole task.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/files/file_command.h"
+
+namespace warpseal::cli {
+
+struct AgeChoice {
+    std::vector<std::string> recipients, recipient_files;  // encrypt
+    std::vector<std::string> identities;                   // decrypt and verify
+    bool armor = false;
+    bool any() const {
+        return !recipients.empty() || !recipient_files.empty() || !identities.empty();
+    }
+};
+void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
+void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
+
+// True if the options name age, or if the input is a file or a pipe that begins like an age file.
+// Does not move the input's position. Throws Failure.
+bool is_age(const FileChoice& file, const AgeChoice& choice);
+
+ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice,
+                         const OutputChoice& output, Session& session);
+// `output` is null for verify.
+ExitCode run_age_decrypt(FileTask task, const FileChoice& file, const AgeChoice& choice,
+                         const OutputChoice* output, Session& session);
+
+}  // namespace warpseal::cli

@@ -1,0 +1,48 @@
+// Armor of age files: base64 in lines of 64 characters between two marker lines.
+#pragma once
+
+#include <string>
+
+#include "cli/age/sink.h"
+#include "cli/age/source.h"
+
+namespace warpseal::cli::age {
+
+constexpr char armor_begin[] = "-----BEGIN AGE ENCRYPTED FILE-----";
+constexpr char armor_end[] = "-----END AGE ENCRYPTED FILE-----";
+
+// Reads the file within an armor. White space may surround the armor, and lines may end in CR LF.
+class ArmorSource final : public Source {
+public:
+    explicit ArmorSource(BufferedSource& text) : text_(text) {}
+    size_t read(uint8_t* to, size_t most) override;
+
+private:
+    // Reads a line without its end. Returns false at the end of input.
+    bool read_line(std::string& line);
+    void read_begin();
+    void read_end();
+    void decode_line();
+
+    enum class State { before, within, after };
+    BufferedSource& text_;
+    State state_ = State::before;
+    bool short_line_ = false;  // the last line of the base64 was read
+    Octets bytes_;
+    size_t taken_ = 0;
+};
+
+// Writes an armor around what it is given. `finish` ends it.
+class ArmorSink final : public Sink {
+public:
+    explicit ArmorSink(Sink& text);
+    void write(View bytes) override;
+    void finish() override;
+
+private:
+    void write_lines(View bytes);
+    Sink& text_;
+    Octets rest_;  // of a line
+};
+
+}  // namespace warpseal::cli::age

@@ -1,0 +1,131 @@
+// Encrypts to an age file.
+#include <fmt/core.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/age/armor.h"
+#include "cli/age/stanzas.h"
+#include "cli/age/task.h"
+
+namespace warpseal::cli {
+namespace {
+
+using namespace age;
+
+std::vector<Recipient> read_recipients(const AgeChoice& choice) {
+    std::vector<Recipient> recipients;
+    recipients.reserve(choice.recipients.size());
+    for (size_t i = 0; i < choice.recipients.size(); ++i)
+        recipients.push_back(parse_recipient(choice.recipients[i], fmt::format("-r {}", i + 1)));
+    for (const std::string& path : choice.recipient_files) read_recipient_file(path, recipients);
+    if (recipients.size() > max_stanzas)
+        throw Failure(ExitCode::limit_exceeded,
+                      fmt::format("there are {} recipients, and a file takes at most {}.",
+                                  recipients.size(), max_stanzas));
+    // One recipient that is not post-quantum would make the others' protection void.
+    for (const Recipient& one : recipients)
+        if (one.type != recipients[0].type) {
+            const Recipient& weak = one.type == KeyType::x25519 ? one : recipients[0];
+            throw Failure(ExitCode::usage,
+                          fmt::format("{} is not post-quantum and would weaken the others: give "
+                                      "age1 recipients alone or age1pq1 recipients alone.",
+                                      weak.shown));
+        }
+    return recipients;
+}
+
+std::vector<Stanza> wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase,
+                             View file_key, Hybrid& hybrid) {
+    std::vector<Stanza> stanzas;
+    stanzas.reserve(recipients.size() + 1);
+    for (const Recipient& recipient : recipients)
+        stanzas.push_back(wrap(recipient, file_key, hybrid));
+    if (recipients.empty()) stanzas.push_back(wrap_by_passphrase(passphrase, file_key));
+    return stanzas;
+}
+
+// Writes the header and the nonce, and returns the payload's key.
+Secret begin_file(const std::vector<Stanza>& stanzas, View file_key, Sink& sink) {
+    const std::string header = write_header(stanzas, file_key);
+    if (header.size() > max_header_bytes)
+        throw Failure(ExitCode::limit_exceeded,
+                      fmt::format("the header for all recipients has {} bytes, and the limit is "
+                                  "{}: give fewer recipients.",
+                                  header.size(), max_header_bytes));
+    const Secret nonce = random_secret(payload_nonce_bytes);
+    sink.write(view(header));
+    sink.write(nonce);
+    return hkdf_sha256(file_key, nonce, view("payload"));
+}
+
+void refuse_secret_files(Output& output, int input, const FileChoice& file,
+                         const AgeChoice& choice) {
+    refuse_inputs(output, input, file.secrets);
+    for (const std::string& path : choice.recipient_files) output.refuse_same_file(path);
+}
+
+}  // namespace
+
+void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
+    command
+        .add_option("-r,--recipient", choice.recipients,
+                    "write an age file for age1…; may be given several times")
+        ->type_name("RECIPIENT")
+        ->allow_extra_args(false);
+    command
+        .add_option("-R,--recipients-file", choice.recipient_files,
+                    "the same for the recipients in a file, one a line")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    command.add_flag("-a,--armor", choice.armor, "write the age file as text");
+}
+
+ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice,
+                         const OutputChoice& output_choice, Session& session) {
+    check_choice(FileTask::encrypt, file, choice);
+    const std::vector<Recipient> recipients = read_recipients(choice);
+    if (recipients.empty() && !file.secrets.passphrase())
+        throw Failure(ExitCode::usage,
+                      "no recipient and no passphrase: give -r, -R, -p, --passphrase-file or "
+                      "--passphrase-fd.");
+    const Descriptor input = open_input(file.input);
+    Output output(output_choice.path, output_choice.force, mode_encrypted);
+    refuse_secret_files(output, input.get(), file, choice);
+    Secret passphrase;
+    if (recipients.empty()) passphrase = read_passphrase(file.secrets, true, session);
+    output.remove_abandoned(session);
+    if (file.input == "-" && isatty(input.get()))
+        remark(session, "reading from the terminal: end with Ctrl-D.");
+
+    Task task(FileTask::encrypt, file, &output, session);
+    OutputSink written(output);
+    uint64_t text_bytes = 0, file_bytes = 0;
+    task.run(
+        [&] {
+            Hybrid hybrid(file.engine, session);
+            const Secret file_key = random_secret(file_key_bytes);
+            const std::vector<Stanza> stanzas = wrap_for(recipients, passphrase, file_key, hybrid);
+            std::unique_ptr<ArmorSink> armor;
+            if (choice.armor) armor = std::make_unique<ArmorSink>(written);
+            Sink& sink = armor ? static_cast<Sink&>(*armor) : written;
+            DescriptorSource source(input.get());
+            BufferedSource buffered(source);
+            const uint64_t total = remaining_bytes(input.get());
+            Payload payload(Direction::seal, begin_file(stanzas, file_key, sink), buffered, sink,
+                            task.progress(total));
+            if (total > 0) payload.read_at(input.get(), position_of(input.get()), total);
+            const uint64_t begun = written.written();
+            const bool positioned = !armor && !output.is_stream();
+            if (positioned) payload.write_at(output.descriptor(), begun);
+            payload.run(thread_count(file, total));
+            sink.finish();
+            text_bytes = payload.text_bytes();
+            file_bytes = positioned ? begun + payload.output_bytes() : written.written();
+        },
+        &written);
+    output.commit();
+    task.say_done(text_bytes, file_bytes, session);
+    return ExitCode::ok;
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,15 @@
+// Identity files of age, as `warpseal keygen --age` writes them.
+#pragma once
+
+#include <string>
+
+#include "cli/support/command.h"
+
+namespace warpseal::cli {
+
+// Writes a new identity to a private file that does not exist yet. Throws Failure.
+ExitCode run_age_keygen(const std::string& path, bool post_quantum, Session& session);
+// Prints the recipients of an identity file. Throws Failure.
+ExitCode print_age_recipients(const std::string& path, Session& session);
+
+}  // namespace warpseal::cli

@@ -1,0 +1,171 @@
+// Parses recipients and identities. Errors name the file and the line, never the content.
+#include "cli/age/keys.h"
+
+#include <fmt/core.h>
+
+#include "cli/age/crypto.h"
+#include "cli/age/source.h"
+#include "cli/age/text.h"
+#include "cli/support/output.h"
+#include "cli/support/secrets.h"
+
+namespace warpseal::cli::age {
+namespace {
+
+constexpr size_t max_line_bytes = 8 << 10;
+constexpr size_t max_file_bytes = 16 << 20;
+
+struct TextForm {
+    KeyType type;
+    const char* recipient;  // prefixes in lower case
+    const char* identity;
+    size_t public_key_bytes;
+};
+constexpr TextForm text_forms[] = {
+    {KeyType::x25519, "age", "age-secret-key-", key_bytes},
+    {KeyType::hybrid, "age1pq", "age-secret-key-pq-", hybrid_public_key_bytes},
+};
+
+bool begins_with(std::string_view text, std::string_view prefix) {
+    return text.substr(0, prefix.size()) == prefix;
+}
+
+// Reads a whole file of lines into memory that is zeroized. Throws Failure.
+Secret read_lines(int descriptor, const std::string& shown) {
+    DescriptorSource source(descriptor);
+    BufferedSource buffered(source);
+    Secret content(SecretBytes::page_bytes);
+    size_t size = 0;
+    for (;;) {
+        const size_t got = buffered.read(content.data() + size, content.size() - size);
+        size += got;
+        if (size < content.size()) break;
+        if (size >= max_file_bytes)
+            throw Failure(ExitCode::limit_exceeded,
+                          fmt::format("{} has more than {}.", shown, human_bytes(max_file_bytes)));
+        content.resize(2 * size);
+    }
+    content.resize(size);
+    return content;
+}
+
+// Calls `use` for each line that is neither empty nor a comment, with its place for messages.
+template <class Use>
+void for_each_line(const Secret& content, const std::string& shown, Use use) {
+    std::string_view rest(reinterpret_cast<const char*>(content.data()), content.size());
+    for (uint64_t number = 1; !rest.empty(); ++number) {
+        const size_t end = rest.find('\n');
+        std::string_view line = rest.substr(0, end);
+        rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+        if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
+        const std::string place = fmt::format("line {} of {}", number, shown);
+        if (line.size() > max_line_bytes)
+            throw Failure(ExitCode::limit_exceeded,
+                          fmt::format("{} has more than {} bytes.", place, max_line_bytes));
+        if (!line.empty() && line[0] != '#') use(line, place);
+    }
+}
+
+Identity parse_identity(std::string_view text, const std::string& shown) {
+    std::optional<Bech32> found = from_bech32(text);
+    if (found && found->upper_case)
+        for (const TextForm& form : text_forms)
+            if (found->prefix == form.identity && found->bytes.size() == key_bytes)
+                return {form.type, std::move(found->bytes)};
+    if (begins_with(text, "AGE-PLUGIN-"))
+        throw Failure(ExitCode::unsupported,
+                      fmt::format("{} is for an age plugin, and plugins are not supported: use "
+                                  "another identity.",
+                                  shown));
+    if (begins_with(text, "age1"))
+        throw Failure(ExitCode::usage,
+                      fmt::format("{} is a recipient: -i takes identities, which begin with "
+                                  "AGE-SECRET-KEY-1.",
+                                  shown));
+    throw Failure(ExitCode::usage, fmt::format("{} is no identity: it must be a comment or a whole "
+                                               "AGE-SECRET-KEY-1 line.",
+                                               shown));
+}
+
+}  // namespace
+
+Recipient parse_recipient(std::string_view text, const std::string& shown) {
+    if (const std::optional<Bech32> found = from_bech32(text)) {
+        for (const TextForm& form : text_forms) {
+            if (found->prefix == form.recipient && !found->upper_case &&
+                found->bytes.size() == form.public_key_bytes)
+                return {form.type, Octets(found->bytes.begin(), found->bytes.end()), shown};
+            if (found->prefix == form.identity)
+                throw Failure(ExitCode::usage,
+                              fmt::format("{} is an identity, which is secret: give the recipient "
+                                          "that `warpseal keygen -y` prints for it.",
+                                          shown));
+        }
+        if (begins_with(found->prefix, "age1"))
+            throw Failure(ExitCode::unsupported,
+                          fmt::format("{} is for an age plugin or a hardware key, which are not "
+                                      "supported: give an age1 or age1pq1 recipient.",
+                                      shown));
+    }
+    if (begins_with(text, "ssh-"))
+        throw Failure(ExitCode::unsupported,
+                      fmt::format("{} is an SSH key, which is not supported: give a recipient "
+                                  "that begins with age1.",
+                                  shown));
+    throw Failure(
+        ExitCode::usage,
+        fmt::format("{} is no recipient: it must begin with age1 and be copied whole.", shown));
+}
+
+void read_recipient_file(const std::string& path, std::vector<Recipient>& to) {
+    const std::string shown = "recipient file '" + path + "'";
+    const Descriptor file = open_input(path);
+    const size_t before = to.size();
+    for_each_line(read_lines(file.get(), shown), shown,
+                  [&](std::string_view line, const std::string& place) {
+                      to.push_back(parse_recipient(line, place));
+                  });
+    if (to.size() == before)
+        throw Failure(ExitCode::usage, fmt::format("{} has no recipient: add a line that begins "
+                                                   "with age1.",
+                                                   shown));
+}
+
+void read_identity_file(const std::string& path, std::vector<Identity>& to) {
+    const std::string shown = "identity file '" + path + "'";
+    const Descriptor file = open_private(path, shown);
+    const Secret content = read_lines(file.get(), shown);
+    const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
+    if (begins_with(text, "age-encryption") || begins_with(text, "-----BEGIN AGE"))
+        throw Failure(
+            ExitCode::unsupported,
+            fmt::format("{} is itself encrypted: decrypt it to a private file first.", shown));
+    if (begins_with(text, "-----BEGIN"))
+        throw Failure(ExitCode::unsupported,
+                      fmt::format("{} is an SSH or PEM key, which is not supported: use an age "
+                                  "identity.",
+                                  shown));
+    const size_t before = to.size();
+    for_each_line(content, shown, [&](std::string_view line, const std::string& place) {
+        to.push_back(parse_identity(line, place));
+    });
+    if (to.size() == before)
+        throw Failure(ExitCode::usage,
+                      fmt::format("{} has no identity: `warpseal keygen --age` makes one.", shown));
+}
+
+std::string recipient_text(KeyType type, View public_key) {
+    return bech32(text_forms[static_cast<int>(type)].recipient, public_key);
+}
+
+Secret identity_text(KeyType type, View secret_key) {
+    std::string text = bech32(text_forms[static_cast<int>(type)].identity, secret_key);
+    Secret upper;
+    upper.reserve(text.size());
+    for (const char c : text)
+        upper.push_back(static_cast<uint8_t>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c));
+    warpseal_wipe(text.data(), text.size());
+    return upper;
+}
+
+}  // namespace warpseal::cli::age

@@ -1,0 +1,39 @@
+// Recipients and identities of age: their text, and the files that hold them.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/age/bytes.h"
+
+namespace warpseal::cli::age {
+
+enum class KeyType { x25519, hybrid };  // hybrid: ML-KEM-768 with X25519
+
+constexpr size_t hybrid_public_key_bytes = 1216;
+constexpr size_t hybrid_ciphertext_bytes = 1120;
+
+struct Recipient {
+    KeyType type;
+    Octets key;
+    std::string shown;  // for messages
+};
+struct Identity {
+    KeyType type;
+    Secret key;
+};
+
+// `shown` says where the text is from. Throws Failure (usage or unsupported), whose text never has
+// the text itself.
+Recipient parse_recipient(std::string_view text, const std::string& shown);
+// Appends the recipients of a file, one a line.
+void read_recipient_file(const std::string& path, std::vector<Recipient>& to);
+// Appends the identities of a private file, one a line.
+void read_identity_file(const std::string& path, std::vector<Identity>& to);
+
+std::string recipient_text(KeyType type, View public_key);
+// In a vector that is zeroized; ends without a new line.
+Secret identity_text(KeyType type, View secret_key);
+
+}  // namespace warpseal::cli::age

@@ -1,0 +1,37 @@
+// Output of the age commands.
+#pragma once
+
+#include "cli/age/bytes.h"
+#include "cli/support/stream.h"
+
+namespace warpseal::cli::age {
+
+class Sink {
+public:
+    virtual ~Sink() = default;
+    virtual void write(View bytes) = 0;  // throws Failure
+    virtual void finish() {}
+};
+
+// Writes to an output and counts the bytes.
+class OutputSink final : public Sink {
+public:
+    explicit OutputSink(Output& output) : raw_(output) {}
+    void write(View bytes) override {
+        raw_.write(bytes.data(), bytes.size());
+        written_ += bytes.size();
+    }
+    uint64_t written() const { return written_; }
+
+private:
+    RawOutput raw_;
+    uint64_t written_ = 0;
+};
+
+// Discards its input, for `verify`.
+class NoSink final : public Sink {
+public:
+    void write(View) override {}
+};
+
+}  // namespace warpseal::cli::age

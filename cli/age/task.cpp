@@ -1,0 +1,123 @@
+// Checks, secrets, error texts and the summary of an age task.
+#include "cli/age/task.h"
+
+#include <fmt/core.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace warpseal::cli::age {
+namespace {
+
+constexpr uint64_t bytes_for_a_thread = 1 << 20;
+
+const char* verb(FileTask task) {
+    return task == FileTask::encrypt ? "encrypt" : task == FileTask::decrypt ? "decrypt" : "verify";
+}
+
+const char* next_step(FileTask task, ExitCode code) {
+    if (task == FileTask::encrypt) return "";
+    switch (code) {
+        case ExitCode::wrong_key: return " Try another identity (-i) or passphrase.";
+        case ExitCode::not_authentic:
+        case ExitCode::truncated: return " Take the file from its source or a backup again.";
+        default: return "";
+    }
+}
+
+}  // namespace
+
+void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice) {
+    check_file_choice(file);
+    if (!file.secrets.key_files.empty())
+        throw Failure(ExitCode::usage,
+                      task == FileTask::encrypt
+                          ? "-k goes with Warpseal files: an age file takes -r, -R or a passphrase."
+                          : "-k goes with Warpseal files: an age file takes -i or a passphrase.");
+    if (file.secrets.passphrase() &&
+        (!choice.recipients.empty() || !choice.recipient_files.empty()))
+        throw Failure(ExitCode::usage,
+                      "an age file takes recipients or a passphrase, not both: leave one out.");
+    const std::string& device = file.engine.device;
+    if (device != "auto" && device != "cpu")
+        throw Failure(ExitCode::device_not_usable,
+                      "age files are sealed and opened on cores: use --device auto or cpu.");
+}
+
+Secret read_passphrase(const SecretChoice& choice, bool confirm, const Session& session) {
+    const Secrets secrets(choice, WARPSEAL_FORMAT_WARPSEAL, confirm);
+    if (secrets.list().size() != 1)
+        throw Failure(ExitCode::usage, "an age file has one passphrase: give one.");
+    if (confirm && secrets.has_short_passphrase())
+        remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
+                                    "who has the file: take a longer one.",
+                                    Secrets::short_characters));
+    const warpseal_secret& secret = secrets.list()[0];
+    const auto* const bytes = static_cast<const uint8_t*>(secret.bytes);
+    return Secret(bytes, bytes + secret.byte_count);
+}
+
+unsigned thread_count(const FileChoice& file, uint64_t input_bytes) {
+    const unsigned wanted =
+        file.engine.threads != 0 ? file.engine.threads : std::thread::hardware_concurrency();
+    const uint64_t useful = input_bytes == 0 ? wanted : input_bytes / bytes_for_a_thread + 1;
+    return static_cast<unsigned>(std::clamp<uint64_t>(wanted, 1, useful));
+}
+
+uint64_t remaining_bytes(int input) {
+    struct stat about;
+    const off_t position = lseek(input, 0, SEEK_CUR);
+    if (position < 0 || fstat(input, &about) != 0 || !S_ISREG(about.st_mode)) return 0;
+    return static_cast<uint64_t>(std::max<off_t>(about.st_size - position, 0));
+}
+
+uint64_t position_of(int input) {
+    const off_t position = lseek(input, 0, SEEK_CUR);
+    if (position < 0) throw Failure(ExitCode::input_output, "its position is not known.");
+    return static_cast<uint64_t>(position);
+}
+
+void Task::run(const std::function<void()>& work, const OutputSink* written) {
+    try {
+        work();
+    } catch (const Failure& failure) {
+        ExitCode code = failure.code;
+        std::string text = failure.what();
+        if (const int signal_number = interrupted_by()) {
+            code = ExitCode(128 + signal_number);
+            text = "interrupted.";
+        } else {
+            text = fmt::format("cannot {} {}: {}{}", verb(task_), shown(file_), text,
+                               next_step(task_, code));
+        }
+        const bool damage = code == ExitCode::not_authentic || code == ExitCode::truncated;
+        if (task_ == FileTask::verify && damage) code = ExitCode::damage_found;
+        if (output_ && (!output_->is_stream() || !written || written->written() == 0))
+            text += " Nothing was written to " + output_->shown() + ".";
+        else if (output_)
+            text += " What went to " + output_->shown() +
+                    (task_ == FileTask::encrypt ? " is useless." : " is not the whole file.");
+        throw Failure(code, text);
+    }
+}
+
+std::function<void(uint64_t)> Task::progress(uint64_t total_bytes) {
+    return [this, total = total_bytes == 0 ? UINT64_MAX : total_bytes](uint64_t done) {
+        (void)Progress::callback(&progress_, std::min(done, total), total);
+        throw_if_interrupted();
+    };
+}
+
+void Task::say_done(uint64_t text_bytes, uint64_t file_bytes, const Session& session) {
+    warpseal_file_result result{};
+    result.struct_bytes = sizeof result;
+    result.plaintext_bytes = text_bytes;
+    result.file_bytes = file_bytes;
+    result.target = "libcrypto";
+    const double seconds = progress_.seconds();
+    progress_.done(result);
+    if (!progress_.is_json()) cli::say_done(task_, file_, result, seconds, session);
+}
+
+}  // namespace warpseal::cli::age
