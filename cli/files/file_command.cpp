@@ -181,7 +181,8 @@ void throw_failure(FileTask task, const FileChoice& choice, warpseal_status stat
 
 void refuse_inputs(Output& output, int input, const SecretChoice& secrets) {
     output.refuse_same_file(input);
-    for (const std::string& path : secrets.key_files) output.refuse_same_file(path);
+    for (const std::string& path : secrets.key_files)
+        path == "-" ? output.refuse_same_file(STDIN_FILENO) : output.refuse_same_file(path);
     for (const std::string& path : secrets.passphrase_files) output.refuse_same_file(path);
     output.refuse_same_file(secrets.passphrase_descriptor);
 }
@@ -236,13 +237,11 @@ void check_file_choice(const FileChoice& choice) {
         throw Failure(ExitCode::usage, "--context goes with --format cobblestone only.");
     from_hexadecimal(choice.context, "--context");
     const SecretChoice& secrets = choice.secrets;
-    if (cobblestone && (secrets.key_files.size() != 1 || secrets.passphrase()))
+    if (cobblestone && (secrets.key_count() != 1 || secrets.passphrase()))
         throw Failure(ExitCode::usage,
-                      "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and "
+                      "--format cobblestone takes exactly one -k KEYFILE (16 or 32 bytes) and "
                       "no passphrase.");
-    if (secrets.passphrase_descriptor == STDIN_FILENO && choice.input == "-")
-        throw Failure(ExitCode::usage,
-                      "--passphrase-fd 0 and the input cannot both be standard input.");
+    check_standard_input(secrets, choice.input == "-");
     check_passphrase_descriptor(secrets);
 }
 
