@@ -12,6 +12,8 @@
 #include <map>
 #include <optional>
 
+#include "cli/foreign/foreign.h"
+
 namespace warpseal::cli {
 
 std::string shown(const FileChoice& choice) {
@@ -42,8 +44,9 @@ const char* past(FileTask task) {
 warpseal_format format_named(const std::string& name) {
     if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
     if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
-    throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no format '{}': use warpseal or cobblestone.", name));
+    throw Failure(
+        ExitCode::unsupported,
+        fmt::format("there is no format '{}': use warpseal, cobblestone, floe or openssl.", name));
 }
 
 // Asks at the terminal, as age does, if no secret was named and a passphrase can open the file.
@@ -75,6 +78,8 @@ void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
 }
 
 const char* next_step(FileTask task, warpseal_status status, const FileChoice& choice) {
+    const bool foreign = choice.foreign.format != ForeignFormat::none;
+    if (foreign && (status == WARPSEAL_WRONG_KEY || status == WARPSEAL_UNSUPPORTED)) return "";
     switch (status) {
         case WARPSEAL_WRONG_KEY:
             return choice.format == WARPSEAL_FORMAT_COBBLESTONE
@@ -207,9 +212,14 @@ void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
     add_secret_options(command, choice.secrets);
     command
         .add_option_function<std::string>(
-            "--format", [&choice](const std::string& name) { choice.format = format_named(name); },
-            "warpseal, or cobblestone: a bare C2SP message, whose one -k file is the raw input key")
-        ->type_name("warpseal|cobblestone");
+            "--format",
+            [&choice](const std::string& name) {
+                if (!choose_foreign_format(name, choice.foreign))
+                    choice.format = format_named(name);
+            },
+            "warpseal; cobblestone: a bare C2SP message, whose one -k file is the raw input key; "
+            "floe; openssl: files of openssl enc, to decrypt")
+        ->type_name("warpseal|cobblestone|floe|openssl");
     command
         .add_option_function<std::string>(
             "--context",
@@ -249,6 +259,13 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
                        const OutputChoice* output_choice, Session& session) {
     check_file_choice(choice);
     const Descriptor input = open_input(choice.input);
+    if (const ForeignFormat format = foreign_format(task, choice, input.get());
+        format != ForeignFormat::none) {
+        FileChoice foreign = choice;
+        foreign.foreign.format = format;
+        return run_foreign(task, foreign, seal, output_choice, input.get(), session);
+    }
+    refuse_foreign_options(choice);
     std::optional<Output> output;
     if (output_choice) {
         output.emplace(output_choice->path, output_choice->force,

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
+#include "cli/foreign/foreign.h"
 #include "cli/support/stream.h"
 
 namespace warpseal::cli {
@@ -173,6 +174,7 @@ void say_what_else(const RescueChoice& choice, const warpseal_rescue& rescue,
 
 ExitCode run(const RescueChoice& choice, Session& session) {
     check_file_choice(choice.file);
+    refuse_foreign_format(choice.file, "rescue");
     refuse_names(choice);
     const Descriptor input = open_input(choice.file.input);
     require_file(input, choice.file);

@@ -147,7 +147,12 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     if (job.aead())
         run_raw_whole(job, key.get(), aad ? &*aad : nullptr, input.get(), out);
     else
-        run_raw_chunks(job, engine.get(), key.get(), input.get(), out);
+        run_raw_chunks(
+            job, engine.get(), key.get(),
+            [&](uint8_t* to, size_t most) {
+                return read_some(input.get(), to, most, "the input", out);
+            },
+            out);
     output.commit();
     return ExitCode::ok;
 }

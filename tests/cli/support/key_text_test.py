@@ -2,8 +2,12 @@
 
 import base64
 import os
+import pathlib
 import signal
+import sys
 import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from program import NotRun, case, check, check_equal, main, some_bytes, wait_until
 
