@@ -21,6 +21,8 @@ void add_decrypt(CLI::App& program, Session& session) {
     add_file_options(*command, choice->file, session);
     add_age_decrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
+    add_floe_options(*command, choice->file.foreign);
+    add_openssl_options(*command, choice->file.foreign);
     command
         ->add_option_function<std::string>(
             "--range",
@@ -41,6 +43,9 @@ void add_decrypt(CLI::App& program, Session& session) {
         "--range reads the header, the end of the file and the chunks of the range alone. Sizes "
         "are 4096, 64KiB or 10GB. A range that\n"
         "reaches past the end is shortened; one that begins past the end is refused.\n"
+        "Files of FLOE and of openssl enc are recognised. The latter are not authenticated, and do "
+        "not say how they were encrypted:\n"
+        "--cipher, --digest, --pbkdf2 and --iter do.\n"
         "Check the exit code: what went to standard output is the whole file only if it is 0. In a "
         "pipeline, `set -o pipefail`\n"
         "makes the shell do so.\n"
@@ -48,6 +53,7 @@ void add_decrypt(CLI::App& program, Session& session) {
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
         "  warpseal decrypt -p photos.tar.ws | tar -x\n"
         "  warpseal decrypt -i identity.txt disk.img.age -o disk.img\n"
+        "  warpseal decrypt -p -c aes-256-cbc --pbkdf2 old.enc -o old\n"
         "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part");
     command->callback([choice, &session] {
         session.command = [choice, &session] {
@@ -75,6 +81,7 @@ void add_verify(CLI::App& program, Session& session) {
         "verify", "Check that a file is whole and authentic, writing nothing");
     add_file_options(*command, choice->file, session);
     add_age_decrypt_options(*command, choice->age);
+    add_floe_options(*command, choice->file.foreign);
     command->footer(
         "Exit code 26 means damage: a changed or truncated file. A file whose header is damaged in "
         "one of its two copies opens, and\n"

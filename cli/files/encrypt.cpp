@@ -54,6 +54,8 @@ void add_encrypt(CLI::App& program, Session& session) {
     add_file_options(*command, choice->file, session);
     add_age_encrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
+    add_floe_options(*command, choice->file.foreign);
+    add_floe_segment_option(*command, choice->file.foreign);
     command
         ->add_option("-c,--cipher", choice->seal.suite,
                      "aes-256-gcm (default), or another of `warpseal list`")

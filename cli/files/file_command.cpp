@@ -12,6 +12,8 @@
 #include <map>
 #include <optional>
 
+#include "cli/foreign/foreign.h"
+
 namespace warpseal::cli {
 
 std::string shown(const FileChoice& choice) {
@@ -43,7 +45,9 @@ warpseal_format format_named(const std::string& name) {
     if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
     if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
     throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no format '{}': use warpseal, cobblestone or age.", name));
+                  fmt::format("there is no format '{}': use warpseal, age, cobblestone, floe or "
+                              "openssl.",
+                              name));
 }
 
 // Asks at the terminal, as age does, if no secret was named and a passphrase can open the file.
@@ -75,6 +79,8 @@ void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
 }
 
 const char* next_step(FileTask task, warpseal_status status, const FileChoice& choice) {
+    const bool foreign = choice.foreign.format != ForeignFormat::none;
+    if (foreign && (status == WARPSEAL_WRONG_KEY || status == WARPSEAL_UNSUPPORTED)) return "";
     switch (status) {
         case WARPSEAL_WRONG_KEY:
             return choice.format == WARPSEAL_FORMAT_COBBLESTONE
@@ -181,7 +187,8 @@ void throw_failure(FileTask task, const FileChoice& choice, warpseal_status stat
 
 void refuse_inputs(Output& output, int input, const SecretChoice& secrets) {
     output.refuse_same_file(input);
-    for (const std::string& path : secrets.key_files) output.refuse_same_file(path);
+    for (const std::string& path : secrets.key_files)
+        path == "-" ? output.refuse_same_file(STDIN_FILENO) : output.refuse_same_file(path);
     for (const std::string& path : secrets.passphrase_files) output.refuse_same_file(path);
     output.refuse_same_file(secrets.passphrase_descriptor);
 }
@@ -209,10 +216,12 @@ void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
             "--format",
             [&choice](const std::string& name) {
                 choice.age = name == "age";
-                choice.format = choice.age ? WARPSEAL_FORMAT_WARPSEAL : format_named(name);
+                const bool other = choice.age || choose_foreign_format(name, choice.foreign);
+                choice.format = other ? WARPSEAL_FORMAT_WARPSEAL : format_named(name);
             },
-            "warpseal; age; or cobblestone: a bare C2SP message, whose one -k file is the raw key")
-        ->type_name("warpseal|age|cobblestone");
+            "warpseal; age; cobblestone: a bare C2SP message, whose one -k file is the raw input "
+            "key; floe; openssl: files of openssl enc, to decrypt")
+        ->type_name("warpseal|age|cobblestone|floe|openssl");
     command
         .add_option_function<std::string>(
             "--context",
@@ -240,13 +249,11 @@ void check_file_choice(const FileChoice& choice) {
         throw Failure(ExitCode::usage, "--context goes with --format cobblestone only.");
     from_hexadecimal(choice.context, "--context");
     const SecretChoice& secrets = choice.secrets;
-    if (cobblestone && (secrets.key_files.size() != 1 || secrets.passphrase()))
+    if (cobblestone && (secrets.key_count() != 1 || secrets.passphrase()))
         throw Failure(ExitCode::usage,
-                      "--format cobblestone takes exactly one -k KEYFILE (16 or 32 raw bytes) and "
+                      "--format cobblestone takes exactly one -k KEYFILE (16 or 32 bytes) and "
                       "no passphrase.");
-    if (secrets.passphrase_descriptor == STDIN_FILENO && choice.input == "-")
-        throw Failure(ExitCode::usage,
-                      "--passphrase-fd 0 and the input cannot both be standard input.");
+    check_standard_input(secrets, choice.input == "-");
     check_passphrase_descriptor(secrets);
 }
 
@@ -260,6 +267,13 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
                        task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
         refuse_inputs(*output, input.get(), choice.secrets);
     }
+    if (const ForeignFormat format = foreign_format(task, choice, input.get());
+        format != ForeignFormat::none) {
+        FileChoice foreign = choice;
+        foreign.foreign.format = format;
+        return run_foreign(task, foreign, seal, output ? &*output : nullptr, input.get(), session);
+    }
+    refuse_foreign_options(choice);
     Secrets secrets = read_secrets(input.get(), task, choice);
     if (task == FileTask::encrypt && secrets.has_short_passphrase())
         remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "

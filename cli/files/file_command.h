@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/foreign/choice.h"
 #include "cli/support/command.h"
 #include "cli/support/output.h"
 #include "cli/support/progress.h"
@@ -23,6 +24,7 @@ struct FileChoice {
     bool has_context = false;
     Progress::Style progress = Progress::Style::automatic;
     EngineChoice engine;
+    ForeignChoice foreign;
 };
 void add_file_options(CLI::App& command, FileChoice& choice, Session& session);
 

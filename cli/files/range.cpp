@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "c_api/internal.h"
+#include "cli/foreign/foreign.h"
 #include "cli/support/stream.h"
 #include "warpseal/reader.h"
 
@@ -135,6 +136,7 @@ std::string parse_range(const std::string& text, Range& range) {
 ExitCode run_range(const FileChoice& choice, const Range& range, const OutputChoice& output_choice,
                    Session& session) {
     check_file_choice(choice);
+    refuse_foreign_format(choice, "--range");
     const Descriptor input = open_input(choice.input);
     refuse_streams(input.get(), choice);
     Output output(output_choice.path, output_choice.force, mode_decrypted);

@@ -9,6 +9,7 @@
 
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
+#include "cli/foreign/foreign.h"
 #include "cli/support/stream.h"
 
 namespace warpseal::cli {
@@ -176,6 +177,7 @@ ExitCode run(const RescueChoice& choice, Session& session) {
     if (choice.file.age)
         throw Failure(ExitCode::unsupported,
                       "rescue reads Warpseal files and cobblestone messages.");
+    refuse_foreign_format(choice.file, "rescue");
     refuse_names(choice);
     const Descriptor input = open_input(choice.file.input);
     require_file(input, choice.file);

@@ -35,9 +35,9 @@ public:
     size_t size = 0;
 
     // Reads until the buffer is full or the input ends.
-    void fill(int input, size_t most, const RawOutput& output) {
+    void fill(const RawRead& read, size_t most) {
         for (size = 0; size < most;) {
-            const size_t got = read_some(input, data() + size, most - size, "the input", output);
+            const size_t got = read(data() + size, most - size);
             if (got == 0) return;
             size += got;
         }
@@ -158,8 +158,8 @@ private:
 
 }  // namespace
 
-void run_raw_chunks(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input,
-                    RawOutput& output) {
+void run_raw_chunks(const RawJob& job, warpseal_engine* engine, const warpseal_key* key,
+                    const RawRead& read, RawOutput& output) {
     const size_t step = job.unit_bytes
                             ? std::max<size_t>(1, chunk_bytes / job.unit_bytes) * job.unit_bytes
                             : chunk_bytes;
@@ -168,10 +168,10 @@ void run_raw_chunks(const RawJob& job, warpseal_engine* engine, const warpseal_k
         second(engine, step + job.cipher.block_bytes);
     Buffer *now = &first, *ahead = &second;
     RawChunkCipher cipher(job, key, output);
-    now->fill(input, step, output);
+    now->fill(read, step);
     for (bool last = false; !last; std::swap(now, ahead)) {
         ahead->size = 0;
-        if (now->size == step) ahead->fill(input, step, output);
+        if (now->size == step) ahead->fill(read, step);
         last = ahead->size == 0;
         output.write(now->data(), cipher.run(now->data(), now->size, last));
     }

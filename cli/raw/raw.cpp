@@ -24,7 +24,8 @@ constexpr uint64_t sweet32_blocks = uint64_t{1} << 20;
 constexpr size_t unit_number_bytes = 16;
 
 struct RawChoice {
-    std::string cipher_mode, key_file, iv, aad_file;
+    std::string cipher_mode, iv, aad_file;
+    SecretChoice key;
     std::string input = "-";
     OutputChoice output;
     EngineChoice engine;
@@ -76,6 +77,9 @@ void check_choice(const RawChoice& choice, const CipherMode& what) {
         throw Failure(ExitCode::usage, "--aad-file goes with gcm and ccm only.");
     if (choice.aad_file == "-" && choice.input == "-")
         throw Failure(ExitCode::usage, "--aad-file - and the input cannot both be standard input.");
+    if (choice.key.key_count() != 1)
+        throw Failure(ExitCode::usage, "give one key, with -k FILE or --key-command.");
+    check_standard_input(choice.key, choice.input == "-" || choice.aad_file == "-");
 }
 
 // IVs are never padded or truncated. Another length means that the caller expects another mode or
@@ -119,8 +123,7 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     const Descriptor input = open_input(choice.input);
     Output output(choice.output.path, choice.output.force,
                   encrypt ? mode_encrypted : mode_decrypted);
-    output.refuse_same_file(input.get());
-    output.refuse_same_file(choice.key_file);
+    refuse_inputs(output, input.get(), choice.key);
     RawOutput out(output);
     std::optional<WholeInput> aad;
     if (!choice.aad_file.empty()) {
@@ -129,7 +132,7 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
         aad.emplace(file.get(), "'" + choice.aad_file + "'", 0, out);
     }
     const bool xts = job.mode == WARPSEAL_XTS;
-    const SecretBytes secret = read_raw_key(choice.key_file, job.cipher.key_bytes * (xts ? 2 : 1));
+    const SecretBytes secret = read_one_key(choice.key, job.cipher.key_bytes * (xts ? 2 : 1));
     output.remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     warpseal_key* made = nullptr;
@@ -144,7 +147,12 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     if (job.aead())
         run_raw_whole(job, key.get(), aad ? &*aad : nullptr, input.get(), out);
     else
-        run_raw_chunks(job, engine.get(), key.get(), input.get(), out);
+        run_raw_chunks(
+            job, engine.get(), key.get(),
+            [&](uint8_t* to, size_t most) {
+                return read_some(input.get(), to, most, "the input", out);
+            },
+            out);
     output.commit();
     return ExitCode::ok;
 }
@@ -160,10 +168,16 @@ void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& sessi
         ->required();
     command
         ->add_option(
-            "-k,--key-file", choice->key_file,
-            "the key itself, raw bytes (xts: data key, then tweak key); private (mode 0600)")
+            "-k,--key-file", choice->key.key_files,
+            "the key itself, raw, hexadecimal or base64 (xts: data key, then tweak key); private "
+            "(mode 0600); - is standard input")
         ->type_name("FILE")
-        ->required();
+        ->allow_extra_args(false);
+    command
+        ->add_option("--key-command", choice->key.key_commands,
+                     "the key: what this shell command prints")
+        ->type_name("COMMAND")
+        ->allow_extra_args(false);
     command
         ->add_option(
             "--iv", choice->iv,

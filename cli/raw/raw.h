@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -53,9 +54,12 @@ void require_raw(const RawJob& job, warpseal_status status);
 // encrypt.
 void require_within_limit(const RawJob& job, uint64_t bytes);
 
+// Reads at most `most` bytes and returns their number; 0 means end of input. Throws Failure.
+using RawRead = std::function<size_t(uint8_t* to, size_t most)>;
+
 // Processes modes without a tag in chunks, with bounded memory.
-void run_raw_chunks(const RawJob& job, warpseal_engine* engine, const warpseal_key* key, int input,
-                    RawOutput& output);
+void run_raw_chunks(const RawJob& job, warpseal_engine* engine, const warpseal_key* key,
+                    const RawRead& read, RawOutput& output);
 // Processes GCM and CCM in memory; the tag follows the ciphertext. Writes nothing before the tag is
 // computed or checked.
 void run_raw_whole(const RawJob& job, const warpseal_key* key, const WholeInput* aad, int input,

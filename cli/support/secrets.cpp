@@ -17,6 +17,8 @@
 #include <utility>
 
 #include "cli/support/interrupt.h"
+#include "cli/support/keys/key_file.h"
+#include "cli/support/output.h"
 
 namespace warpseal::cli {
 namespace {
@@ -37,16 +39,30 @@ SecretBytes read_all(int descriptor, const std::string& shown) {
     return secret;
 }
 
-SecretBytes read_key_file(const std::string& path, warpseal_format format) {
-    const std::string shown = "key file '" + path + "'";
-    SecretBytes key = read_all(open_private(path, shown).get(), shown);
-    const bool raw = format == WARPSEAL_FORMAT_COBBLESTONE;
-    if (key.size == 32 || (raw && key.size == 16)) return key;
-    throw Failure(ExitCode::usage,
-                  fmt::format("{} has the wrong size: {}{} bytes, where {} are needed. `warpseal "
-                              "keygen` makes key files.",
-                              shown, key.size == SecretBytes::page_bytes ? "at least " : "",
-                              key.size, raw ? "16 or 32" : "32"));
+// A read-only file of a group that this process belongs to, as secrets are mounted in containers.
+bool is_for_own_group(const struct stat& about) {
+    if ((about.st_mode & 07777) != 0440) return false;
+    std::vector<gid_t> groups(static_cast<size_t>(std::max(getgroups(0, nullptr), 0)));
+    const int count = getgroups(static_cast<int>(groups.size()), groups.data());
+    groups.resize(static_cast<size_t>(std::max(count, 0)));
+    groups.push_back(getegid());
+    return std::find(groups.begin(), groups.end(), about.st_gid) != groups.end();
+}
+
+// "-" is standard input.
+SecretBytes read_key_file(const std::string& path, const std::vector<size_t>& lengths) {
+    if (path != "-") {
+        const std::string shown = "key file '" + path + "'";
+        return decode_key(read_all(open_private(path, shown).get(), shown), lengths, shown);
+    }
+    const std::string shown = "the key on standard input";
+    if (isatty(STDIN_FILENO))
+        throw Failure(ExitCode::usage, "-k - does not read from a terminal, which shows the key.");
+    return decode_key(read_all(open_input("-").get(), shown), lengths, shown);
+}
+
+SecretBytes read_key_command(const std::string& command, const std::vector<size_t>& lengths) {
+    return decode_key(output_of_command(command), lengths, "the key that --key-command printed");
 }
 
 // Checks that a passphrase is one line, as a typed one is.
@@ -145,8 +161,14 @@ SecretBytes::~SecretBytes() {
 void add_secret_options(CLI::App& command, SecretChoice& choice) {
     command
         .add_option("-k,--key", choice.key_files,
-                    "key file: 32 bytes, private (mode 0600); may be given several times")
+                    "key file: 32 bytes, raw, hexadecimal or base64, private (mode 0600); - is "
+                    "standard input; may be given several times")
         ->type_name("KEYFILE")
+        ->allow_extra_args(false);
+    command
+        .add_option("--key-command", choice.key_commands,
+                    "key: what this shell command prints, as the client of a key service does")
+        ->type_name("COMMAND")
         ->allow_extra_args(false);
     command.add_flag("-p,--passphrase", choice.ask, "ask for a passphrase on the terminal");
     command
@@ -162,8 +184,12 @@ void add_secret_options(CLI::App& command, SecretChoice& choice) {
 }
 
 Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confirm) {
+    std::vector<size_t> lengths{32};
+    if (format == WARPSEAL_FORMAT_COBBLESTONE) lengths.insert(lengths.begin(), 16);
     for (const std::string& path : choice.key_files)
-        add(WARPSEAL_SECRET_KEY, read_key_file(path, format));
+        add(WARPSEAL_SECRET_KEY, read_key_file(path, lengths));
+    for (const std::string& command : choice.key_commands)
+        add(WARPSEAL_SECRET_KEY, read_key_command(command, lengths));
     for (const std::string& path : choice.passphrase_files) {
         const std::string shown = "passphrase file '" + path + "'";
         add(WARPSEAL_SECRET_PASSPHRASE,
@@ -213,14 +239,22 @@ void Secrets::add(warpseal_secret_type type, SecretBytes bytes) {
     memory_.push_back(std::move(bytes));
 }
 
-SecretBytes read_raw_key(const std::string& path, size_t key_bytes) {
-    const std::string shown = "key file '" + path + "'";
-    SecretBytes key = read_all(open_private(path, shown).get(), shown);
-    if (key.size == key_bytes) return key;
-    throw Failure(
-        ExitCode::usage,
-        fmt::format("{} has the wrong size: {}{} bytes, where {} are needed.", shown,
-                    key.size == SecretBytes::page_bytes ? "at least " : "", key.size, key_bytes));
+SecretBytes read_one_key(const SecretChoice& choice, size_t key_bytes) {
+    if (choice.key_files.size() + choice.key_commands.size() != 1)
+        throw Failure(ExitCode::usage, "give one key, with -k KEYFILE or --key-command.");
+    return choice.key_files.empty() ? read_key_command(choice.key_commands[0], {key_bytes})
+                                    : read_key_file(choice.key_files[0], {key_bytes});
+}
+
+void check_standard_input(const SecretChoice& choice, bool input) {
+    const auto keys = std::count(choice.key_files.begin(), choice.key_files.end(), "-");
+    const bool passphrase = choice.passphrase_descriptor == STDIN_FILENO;
+    if (keys + (input ? 1 : 0) + (passphrase ? 1 : 0) < 2) return;
+    throw Failure(ExitCode::usage,
+                  keys == 0 ? "--passphrase-fd 0 and the input cannot both be standard input."
+                  : keys > 1 || passphrase
+                      ? "standard input can hold one key or passphrase only."
+                      : "-k - and the input cannot both be standard input: name the input file.");
 }
 
 Descriptor open_private(const std::string& path, const std::string& shown) {
@@ -232,6 +266,7 @@ Descriptor open_private(const std::string& path, const std::string& shown) {
     if (!file || fstat(file.get(), &about) != 0)
         throw Failure(ExitCode::input_output,
                       fmt::format("cannot open {}: {}.", shown, strerror(errno)));
+    if (S_ISREG(about.st_mode) && is_for_own_group(about)) return file;
     if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0)
         throw Failure(
             ExitCode::usage,

@@ -30,17 +30,19 @@ private:
     uint8_t* data_ = nullptr;
 };
 
-// -k, -p, --passphrase-file and --passphrase-fd. Secrets never appear by value in arguments or the
-// environment.
+// -k, --key-command, -p, --passphrase-file and --passphrase-fd. Secrets never appear by value in
+// arguments or the environment.
 struct SecretChoice {
-    std::vector<std::string> key_files;
+    std::vector<std::string> key_files;  // "-" is standard input
+    std::vector<std::string> key_commands;
     std::vector<std::string> passphrase_files;
     int passphrase_descriptor = -1;
     bool ask = false;
     bool passphrase() const {
         return ask || passphrase_descriptor >= 0 || !passphrase_files.empty();
     }
-    bool any() const { return passphrase() || !key_files.empty(); }
+    size_t key_count() const { return key_files.size() + key_commands.size(); }
+    bool any() const { return passphrase() || key_count() != 0; }
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
 
@@ -48,8 +50,8 @@ void add_secret_options(CLI::App& command, SecretChoice& choice);
 class Secrets {
 public:
     // Reads all secrets that `choice` names. Asks at the terminal last, twice if `confirm` is set.
-    // Throws Failure: input_missing, input_output, or usage for a key file of wrong size or with
-    // open permissions.
+    // Throws Failure: input_missing, input_output, or usage for a key of wrong size or with open
+    // permissions.
     Secrets(const SecretChoice& choice, warpseal_format format, bool confirm);
     const std::vector<warpseal_secret>& list() const { return list_; }
     void wipe();
@@ -68,12 +70,17 @@ private:
 // program's own files, and its content would be read as the passphrase.
 void check_passphrase_descriptor(const SecretChoice& choice);
 
-// Opens a file that only its owner may read. `shown` describes it in messages. Throws Failure as
-// Secrets does.
+// Opens a file that only its owner may read, or, with mode 0440, a group of this process. `shown`
+// describes it in messages. Throws Failure as Secrets does.
 Descriptor open_private(const std::string& path, const std::string& shown);
 
-// Reads a key file of exactly `key_bytes` raw bytes. Throws Failure as Secrets does.
-SecretBytes read_raw_key(const std::string& path, size_t key_bytes);
+// Reads the only key of a choice, which has exactly `key_bytes` bytes. Throws Failure as Secrets
+// does.
+SecretBytes read_one_key(const SecretChoice& choice, size_t key_bytes);
+
+// Throws Failure (usage) if two of the secrets and the input are standard input. `input` says if
+// the input is.
+void check_standard_input(const SecretChoice& choice, bool input);
 
 bool has_terminal();
 

@@ -20,9 +20,11 @@ public:
     // Throws Failure if a signal asked the program to stop. The text says if output was already
     // written.
     void throw_if_interrupted() const;
+    uint64_t written_bytes() const { return written_; }
 
 private:
     Output& output_;
+    uint64_t written_ = 0;
     bool gone_ = false;
 };
 

@@ -1,0 +1,174 @@
+// Reads FLOE. Only segments whose tags verified are written, in order.
+#include <fmt/core.h>
+
+#include <optional>
+
+#include "cli/foreign/floe_segments.h"
+
+namespace warpseal::cli {
+namespace {
+
+class FloeOpening {
+public:
+    FloeOpening(ForeignJob& job, const FloeKeys& keys, uint32_t segment_bytes)
+        : job_(job),
+          segments_(job, keys, segment_bytes),
+          segment_bytes_(segment_bytes),
+          most_(floe_batch_segments(segment_bytes)),
+          sealed_(job.engine(), most_ * segment_bytes),
+          text_(job.engine(), most_ * segments_.text_bytes() + 1),
+          statuses_(most_) {}
+
+    void run() {
+        for (bool last = false; !last; last = open_some()) {
+        }
+    }
+    uint64_t text_bytes() const { return done_; }
+
+private:
+    // Segments that the buffer holds, as their length fields describe them.
+    struct Found {
+        uint64_t inner = 0;
+        std::optional<size_t> last_bytes;  // of the whole segment
+        warpseal_status status = WARPSEAL_OK;
+        const char* why = "";
+    };
+
+    Found find() const {
+        Found found;
+        for (size_t at = 0; at < sealed_.size; at += segment_bytes_, ++found.inner) {
+            const size_t left = sealed_.size - at;
+            const uint64_t field = left < FloeHeader::length_bytes
+                                       ? FloeHeader::inner_length
+                                       : load_big_endian(sealed_.data() + at, 4);
+            const uint64_t length = field == FloeHeader::inner_length ? segment_bytes_ : field;
+            if (length < FloeHeader::segment_overhead || length > segment_bytes_) {
+                found.status = WARPSEAL_NOT_AUTHENTIC;
+                found.why = "has an impossible length";
+            } else if (left < length) {
+                found.status = WARPSEAL_TRUNCATED;
+                found.why = "is cut off";
+            } else if (field != FloeHeader::inner_length) {
+                found.last_bytes = length;
+            } else {
+                continue;
+            }
+            return found;
+        }
+        return found;
+    }
+
+    // Returns true after the last segment.
+    bool open_some() {
+        sealed_.fill(job_, most_ * segment_bytes_);
+        if (sealed_.size == 0)
+            job_.fail(WARPSEAL_TRUNCATED, fmt::format("segment {}, and maybe others, is missing: "
+                                                      "the file ends before a last segment",
+                                                      position_));
+        const Found found = find();
+        open_inner(found.inner);
+        if (found.status != WARPSEAL_OK) fail(found.status, found.why);
+        if (!found.last_bytes) return false;
+        const size_t end = found.inner * segment_bytes_ + *found.last_bytes;
+        uint8_t more = 0;
+        const bool follows = end < sealed_.size || job_.read(&more, 1) != 0;
+        open_last(sealed_.data() + found.inner * segment_bytes_, *found.last_bytes);
+        if (follows)
+            job_.fail(WARPSEAL_NOT_AUTHENTIC, "bytes follow its last segment, which has verified");
+        return true;
+    }
+
+    void open_inner(uint64_t count) {
+        if (count == 0) return;
+        const uint64_t each = segments_.text_bytes();
+        warpseal_batch batch = segments_.batch(position_, count, sealed_.data());
+        batch.in = sealed_.data() + FloeHeader::length_bytes + FloeHeader::nonce_bytes;
+        batch.in_stride = segment_bytes_;
+        batch.out = text_.data();
+        batch.out_stride = each;
+        batch.statuses = statuses_.data();
+        const warpseal_status status =
+            warpseal_open_batch(segments_.key(position_), WARPSEAL_GCM, &batch);
+        if (status != WARPSEAL_NOT_AUTHENTIC) job_.require(status);
+        const auto bad =
+            std::find_if(statuses_.begin(), statuses_.begin() + static_cast<ptrdiff_t>(count),
+                         [](int32_t one) { return one != WARPSEAL_OK; });
+        write(static_cast<uint64_t>(bad - statuses_.begin()), each);
+        if (status != WARPSEAL_OK) fail(status, "does not verify");
+    }
+
+    void open_last(uint8_t* segment, size_t bytes) {
+        const size_t text_bytes = bytes - FloeHeader::segment_overhead;
+        uint8_t* const nonce = segment + FloeHeader::length_bytes;
+        uint8_t* const sealed = nonce + FloeHeader::nonce_bytes;
+        uint8_t aad[FloeSegments::aad_bytes];
+        if (position_ >= FloeHeader::most_segments)
+            job_.fail(WARPSEAL_LIMIT_EXCEEDED, "a FLOE file has at most 2^40 segments");
+        FloeSegments::store_aad(aad, position_, true);
+        const warpseal_status status = warpseal_open(
+            segments_.key(position_), WARPSEAL_GCM, nonce, FloeHeader::nonce_bytes, aad, sizeof aad,
+            sealed, text_.data(), text_bytes, sealed + text_bytes, FloeHeader::segment_tag_bytes);
+        if (status == WARPSEAL_NOT_AUTHENTIC) fail(status, "does not verify");
+        job_.require(status);
+        write(1, text_bytes);
+    }
+
+    // Writes the texts of `count` segments, whose tags verified.
+    void write(uint64_t count, uint64_t each) {
+        job_.write(text_.data(), count * each);
+        position_ += count;
+        done_ += count * each;
+    }
+
+    [[noreturn]] void fail(warpseal_status status, const char* why) {
+        job_.fail(status, fmt::format("segment {} {}", position_, why));
+    }
+
+    ForeignJob& job_;
+    FloeSegments segments_;
+    const uint32_t segment_bytes_;
+    const size_t most_;
+    FloeBuffer sealed_, text_;
+    std::vector<int32_t> statuses_;
+    uint64_t position_ = 0, done_ = 0;
+};
+
+FloeHeader read_header(ForeignJob& job) {
+    FloeHeader header;
+    size_t held = 0;
+    while (held < sizeof header.bytes) {
+        const size_t got = job.read(header.bytes + held, sizeof header.bytes - held);
+        if (got == 0) break;
+        held += got;
+    }
+    const std::string refused =
+        held < FloeHeader::parameter_bytes ? "" : header.refused_parameters();
+    if (!refused.empty())
+        job.fail(WARPSEAL_UNSUPPORTED, "not a FLOE file that can be read: " + refused);
+    if (held < sizeof header.bytes)
+        job.fail(WARPSEAL_TRUNCATED, fmt::format("it has {} bytes, and the header of FLOE has {}",
+                                                 held, sizeof header.bytes));
+    return header;
+}
+
+}  // namespace
+
+void open_floe(ForeignJob& job, Secrets& secrets) {
+    const std::vector<uint8_t> aad = read_aad(job);
+    const FloeHeader header = read_header(job);
+    std::optional<FloeKeys> keys;
+    for (const warpseal_secret& secret : secrets.list()) {
+        keys.emplace(static_cast<const uint8_t*>(secret.bytes), header, aad);
+        if (keys->opens_header()) break;
+        keys.reset();
+    }
+    if (!keys)
+        job.fail(WARPSEAL_WRONG_KEY, "wrong key file or wrong AAD, or the header was changed");
+    secrets.wipe();
+    FloeOpening opening(job, *keys, header.segment_bytes());
+    opening.run();
+    job.done(warpseal_engine_pick(job.engine(), "aes-256", WARPSEAL_GCM, opening.text_bytes()),
+             opening.text_bytes());
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,193 @@
+"""Keys as text, from standard input and from a command; files that are no keys are named."""
+
+import base64
+import os
+import pathlib
+import signal
+import sys
+import time
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from program import NotRun, case, check, check_equal, main, some_bytes, wait_until
+
+CONTENT = some_bytes(20_000)
+
+
+def texts(key):
+    coded = base64.b64encode(key)
+    for text in [key.hex().encode(), key.hex().upper().encode(), coded, coded.rstrip(b"=")]:
+        for end in [b"", b"\n", b"\r\n"]:
+            yield text + end
+
+
+@case
+def text_is_the_same_key(p):
+    key = p.read(p.key())
+    p.sealed(CONTENT)
+    for text in texts(key):
+        p.write("text", text, 0o600)
+        check(p.ok("decrypt", "-k", "text", "sealed").out == CONTENT, repr(text))
+    p.ok("encrypt", "-k", "text", "-o", "sealed2", input=CONTENT)
+    p.ok("verify", "-k", "key", "sealed2")
+
+
+@case
+def text_of_a_raw_cipher_key(p):
+    for size, cipher in [(16, "aes-128-ctr"), (24, "aes-192-ctr"), (32, "aes-256-ctr")]:
+        key = some_bytes(size, size)
+        p.write("raw", key, 0o600)
+        arguments = ["raw", "encrypt", "-c", cipher, "--iv", "00" * 16]
+        wanted = p.ok(*arguments, "-k", "raw", input=CONTENT).out
+        for text in texts(key):
+            p.write("text", text, 0o600)
+            check(p.ok(*arguments, "-k", "text", input=CONTENT).out == wanted, f"{cipher} {text!r}")
+
+
+@case
+def text_of_a_cobblestone_key(p):
+    for size in [16, 32]:
+        key = some_bytes(size, size)
+        p.write("raw", key, 0o600)
+        sealed = p.ok("encrypt", "--format", "cobblestone", "-k", "raw", input=CONTENT).out
+        for text in texts(key):
+            p.write("text", text, 0o600)
+            arguments = ["decrypt", "--format", "cobblestone", "-k", "text"]
+            # 32 digits without a newline can also be a raw key of 32 bytes.
+            if len(text) == 32:
+                p.write("sealed", sealed)
+                p.fails(2, ["can be a raw key of 32", "newline"], *arguments, "sealed", "-o", "opened")
+            else:
+                check(p.ok(*arguments, input=sealed).out == CONTENT, repr(text))
+
+
+@case
+def a_raw_key_has_exactly_its_length(p):
+    p.write("plain", CONTENT)
+    key = some_bytes(32)
+    p.write("key", b"0123456789abcdef" * 2, 0o600)
+    p.ok("encrypt", "-k", "key", "plain", "-o", "sealed")
+    p.fails(12, "wrong key", "decrypt", "-k", p.key("other"), "sealed", "-o", "opened")
+    bad = [key + b"\n", key.hex().encode()[:-1], key.hex().encode() + b"0", key.hex().encode() + b"\n\n", b" " + key.hex().encode(),
+           key.hex().encode()[:-1] + b"g", key.hex().encode() + b"\r", base64.b64encode(key)[:-1] + b"A", base64.b64encode(key)[:-2] + b"/=",
+           base64.urlsafe_b64encode(b"\xff" * 32), base64.b64encode(key) + b"=", b"0x" + key.hex().encode()]
+    for content in bad:
+        p.write("key", content, 0o600)
+        p.fails(2, ["'key'", "wrong size", "32 bytes", "hexadecimal or base64"], "encrypt", "-k", "key", "plain", "-o", "sealed2")
+
+
+@case
+def key_on_standard_input(p):
+    key = p.read(p.key())
+    p.sealed(CONTENT)
+    p.write("plain", CONTENT)
+    for text in [key, *texts(key)]:
+        check(p.ok("decrypt", "-k", "-", "sealed", input=text).out == CONTENT, repr(text))
+    p.fails(2, "wrong size", "decrypt", "-k", "-", "sealed", "-o", "opened", input=b"")
+    p.fails(2, ["-k -", "input"], "decrypt", "-k", "-", input=key)
+    p.fails(2, "standard input", "decrypt", "-k", "-", "-k", "-", "sealed", "-o", "opened", input=key)
+    p.fails(2, "standard input", "decrypt", "-k", "-", "--passphrase-fd", 0, "sealed", "-o", "opened", input=key)
+    arguments = ["-c", "aes-256-ctr", "--iv", "00" * 16]
+    sealed = p.ok("raw", "encrypt", *arguments, "-k", "key", "plain").out
+    check(p.ok("raw", "encrypt", *arguments, "-k", "-", "plain", input=key).out == sealed, "raw data")
+    p.fails(2, "standard input", "raw", "encrypt", *arguments, "-k", "-", "-o", "sealed2", input=key)
+
+
+@case
+def key_of_a_command(p):
+    p.key()
+    p.sealed(CONTENT)
+    p.write("text", base64.b64encode(p.read("key")) + b"\n", 0o600)
+    for command in ["cat key", "cat text", "echo notice >&2; cat text"]:
+        check(p.ok("decrypt", "--key-command", command, "sealed").out == CONTENT, command)
+        check(p.ok("decrypt", "--key-command", command, input=p.read("sealed")).out == CONTENT, command)
+    check_equal(p.ok("raw", "encrypt", "-c", "aes-256-ctr", "--iv", "00" * 16, "--key-command", "cat key", input=CONTENT).out,
+                p.ok("raw", "encrypt", "-c", "aes-256-ctr", "--iv", "00" * 16, "-k", "key", input=CONTENT).out, "raw data")
+    p.ok("encrypt", "--format", "cobblestone", "--key-command", "cat text", input=CONTENT)
+    opened = ["sealed", "-o", "opened"]
+    p.fails(16, ["--key-command", "exit code 7"], "decrypt", "--key-command", "cat key; exit 7", *opened)
+    p.fails(16, "signal 9", "decrypt", "--key-command", "kill -9 $$", *opened)
+    p.fails(16, "exit code 127", "decrypt", "--key-command", "./no-such-program", *opened)
+    p.fails(2, "wrong size", "decrypt", "--key-command", "true", *opened)
+    p.fails(16, "more than a key", "decrypt", "--key-command", "cat /dev/zero", *opened)
+    p.fails(2, "one key", "raw", "decrypt", "-c", "aes-256-ctr", "--iv", "00" * 16, "--key-command", "cat key", "-k", "key", *opened)
+
+
+@case
+def commands_see_no_input_and_default_signals(p):
+    p.key()
+    sealed = p.read(p.sealed(CONTENT))
+    check(p.ok("decrypt", "--key-command", "cat; cat key", input=sealed).out == CONTENT, "the command reads the input")
+    seen = p.run("decrypt", "--key-command", "cp /proc/self/status signals; cat key", "sealed")
+    check_equal(seen.code, 0, seen.err)
+    blocked = next(line for line in p.read("signals").decode().splitlines() if line.startswith("SigBlk"))
+    check_equal(int(blocked.split()[1], 16), 0, "blocked signals")
+
+
+@case
+def a_signal_ends_the_command(p):
+    p.key()
+    p.sealed(CONTENT)
+    process = p.start("decrypt", "--key-command", "echo $$ >pid; exec sleep 100", "sealed", "-o", "opened")
+    wait_until(lambda: os.path.exists(p.file("pid")) and p.read("pid").endswith(b"\n"), "the command runs")
+    child = int(p.read("pid"))
+    time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=60)
+    check_equal(process.returncode, 128 + signal.SIGTERM, "exit code")
+    try:
+        os.kill(child, 0)
+        raise AssertionError("the command still runs")
+    except ProcessLookupError:
+        pass
+    check(not os.path.exists(p.file("opened")), "an output remains")
+
+
+@case
+def read_only_for_a_group_of_the_process(p):
+    p.key("key")
+    p.sealed(CONTENT)
+    os.chmod(p.file("key"), 0o440)
+    check(p.ok("decrypt", "-k", "key", "sealed").out == CONTENT, "mode 0440")
+    for mode in [0o444, 0o460, 0o640, 0o450]:
+        os.chmod(p.file("key"), mode)
+        p.fails(2, [f"{mode:04o}", "chmod 600"], "decrypt", "-k", "key", "sealed", "-o", "opened")
+
+
+@case
+def not_for_another_group(p):
+    if os.geteuid() != 0:
+        raise NotRun("only root can give a file to another group")
+    p.key("key")
+    p.sealed(CONTENT)
+    os.chown(p.file("key"), -1, 54321)
+    os.chmod(p.file("key"), 0o440)
+    p.fails(2, ["0440", "chmod 600"], "decrypt", "-k", "key", "sealed", "-o", "opened")
+    check(p.ok("decrypt", "-k", "key", "sealed", extra_groups=[54321]).out == CONTENT, "a supplementary group")
+
+
+@case
+def other_files_are_named(p):
+    p.write("plain", CONTENT)
+    p.sealed(CONTENT, name="sealed-file", key="good")
+    p.ok("kem", "keygen", "--set", "ml-kem-768", "--public-key", "public", "--secret-key", "secret")
+    files = {
+        "a sealed file": p.read("sealed-file"),
+        "a public key (PEM)": b"-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VuAyEA\n-----END PUBLIC KEY-----\n",
+        "a private key (PEM)": b"-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjE=\n",
+        "a PEM file": b"-----BEGIN CERTIFICATE-----\nMIIB\n",
+        "an age file": b"age-encryption.org/v1\n-> X25519 abc\n",
+        "an age identity": b"# created: 2026-01-01\nAGE-SECRET-KEY-1QQQ\n",
+        "a public key (age recipient)": b"age1qqqqqqqqq\n",
+        "a public key (SSH)": b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAA me\n",
+        "a file of openssl enc": b"Salted__12345678" + bytes(17),
+        "as long as a public key of ml-kem-768": p.read("public"),
+        "as long as a secret key of ml-kem-768": p.read("secret"),
+    }
+    for what, content in files.items():
+        p.write("other", content, 0o600)
+        p.fails(2, [what, "32 bytes"], "encrypt", "-k", "other", "plain", "-o", "out")
+        p.fails(2, [what, "16 bytes"], "raw", "encrypt", "-c", "aes-128-ctr", "--iv", "00" * 16, "-k", "other", "plain", "-o", "out")
+
+
+main()
