@@ -267,14 +267,18 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
                        task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
         refuse_inputs(*output, input.get(), choice.secrets);
     }
+    // Named secrets are read before the program waits for the input's first bytes.
+    std::optional<Secrets> named;
+    if (choice.secrets.any()) named.emplace(read_secrets(input.get(), task, choice));
     if (const ForeignFormat format = foreign_format(task, choice, input.get());
         format != ForeignFormat::none) {
         FileChoice foreign = choice;
         foreign.foreign.format = format;
-        return run_foreign(task, foreign, seal, output ? &*output : nullptr, input.get(), session);
+        return run_foreign(task, foreign, seal, output ? &*output : nullptr, std::move(named),
+                           input.get(), session);
     }
     refuse_foreign_options(choice);
-    Secrets secrets = read_secrets(input.get(), task, choice);
+    Secrets secrets = named ? *std::move(named) : read_secrets(input.get(), task, choice);
     if (task == FileTask::encrypt && secrets.has_short_passphrase())
         remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
                                     "who has the file: take a longer one.",

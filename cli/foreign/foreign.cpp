@@ -159,7 +159,7 @@ std::vector<uint8_t> read_aad(const ForeignJob& job) {
 }
 
 ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& seal,
-                     Output* output, int input, Session& session) {
+                     Output* output, std::optional<Secrets> named, int input, Session& session) {
     const bool floe = choice.foreign.format == ForeignFormat::floe;
     if (floe)
         check_floe_choice(task, choice, seal);
@@ -170,7 +170,7 @@ ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& 
     // Without the system's configuration, which could load providers.
     if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) != 1)
         throw Failure(ExitCode::error, "libcrypto cannot start.");
-    Secrets secrets = read_secrets(input, task, choice);
+    Secrets secrets = named ? *std::move(named) : read_secrets(input, task, choice);
     if (output) output->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     ForeignJob job(task, choice, input, output, engine.get(), session);

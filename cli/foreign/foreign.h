@@ -23,9 +23,9 @@ void refuse_foreign_options(const FileChoice& choice);
 void refuse_foreign_format(const FileChoice& choice, const char* what);
 
 // Like run_file_task, for an input whose format choice.foreign.format is. `output` is open, or null
-// for verify.
+// for verify. `named` has the secrets that the options name, if there are any.
 ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& seal,
-                     Output* output, int input, Session& session);
+                     Output* output, std::optional<Secrets> named, int input, Session& session);
 
 // State of one call.
 class ForeignJob {
