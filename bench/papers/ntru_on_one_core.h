@@ -3,7 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <functional>
+#include <iterator>
 #include <string>
+#include <vector>
 
 #include "bench/ladder/kem.h"
 #include "bench/papers/plain_ntru.h"
@@ -34,23 +37,30 @@ public:
                  nullptr);
         });
     }
-    Timed plain(KemOperation operation) {
+    // The plain implementation: the whole operation, then each of its parts, measured in turn.
+    std::vector<Timed> plain(bool encapsulates) {
+        constexpr int at_once = 32;
         uint64_t item = 0;
-        return scaled(1, [&] {
+        std::vector<std::function<void()>> calls{[&] {
             const size_t i = item++ % items;
-            if (operation == KemOperation::encapsulate)
+            if (encapsulates)
                 plain_.encapsulate(item, public_key(i), ciphertext(i), secret(i));
             else
                 plain_.decapsulate(ciphertext(i), secret_key(i), secret(i));
-        });
-    }
-    Timed plain(const PlainNtru::Part& part) {
-        constexpr int at_once = 32;
-        Timed time = scaled(at_once, [&] {
-            for (int i = 0; i < at_once; ++i) part.run(plain_);
-        });
-        time.seconds *= part.calls;
-        return time;
+        }};
+        std::vector<double> factors{1};
+        for (size_t part = 0; part < std::size(published::p4::parts); ++part) {
+            if (published::p4::parts[part].encapsulates != encapsulates) continue;
+            const PlainNtru::Part& run = PlainNtru::parts()[part];
+            calls.push_back([&] {
+                for (int i = 0; i < at_once; ++i) run.run(plain_);
+            });
+            factors.push_back(static_cast<double>(run.calls) / at_once);
+        }
+        std::vector<Timed> times = study_.seconds_in_turn(calls);
+        for (size_t i = 0; i < times.size(); ++i)
+            times[i].seconds *= factors[i] * static_cast<double>(published::p4::count);
+        return times;
     }
 
     // Checks that both give the same output for each key pair with the same coins, for valid and

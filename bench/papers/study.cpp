@@ -1,6 +1,8 @@
 // Shared parts of the papers' studies, over the program's bench and the ladder.
 #include "bench/papers/study.h"
 
+#include <time.h>
+
 #include <fmt/core.h>
 #include <sched.h>
 
@@ -13,6 +15,23 @@
 
 namespace warpseal::papers {
 namespace {
+
+// CPU time of this thread, which other programs on the core do not lengthen.
+double cpu_seconds() {
+    timespec now{};
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+class Stopwatch {
+public:
+    double seconds() const {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+    }
+
+private:
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
 
 unsigned usable_cores() {
     cpu_set_t set;
@@ -263,16 +282,35 @@ warpseal_engine* Study::engine(unsigned threads) {
 }
 
 Timed Study::seconds_of(const std::function<void()>& call) const {
-    const auto elapsed = [begin = std::chrono::steady_clock::now()] {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    };
+    const Stopwatch all;
     std::vector<double> seconds;
     do {
-        const double before = elapsed();
+        const Stopwatch one;
         call();
-        seconds.push_back(elapsed() - before);
-    } while (seconds.size() < bench::bench_repetitions && elapsed() < options_.seconds);
+        seconds.push_back(one.seconds());
+    } while (seconds.size() < bench::bench_repetitions && all.seconds() < options_.seconds);
     return {bench::median(seconds), spread_of(seconds)};
+}
+
+std::vector<Timed> Study::seconds_in_turn(const std::vector<std::function<void()>>& calls) const {
+    const Stopwatch all;
+    std::vector<std::vector<double>> seconds(calls.size());
+    do {
+        for (size_t i = 0; i < calls.size(); ++i) {
+            const Stopwatch window;
+            const double before = cpu_seconds();
+            double count = 0;
+            do {
+                calls[i]();
+                ++count;
+            } while (window.seconds() < options_.seconds / 200);
+            seconds[i].push_back((cpu_seconds() - before) / count);
+        }
+    } while (seconds[0].size() < bench::bench_repetitions && all.seconds() < options_.seconds);
+    std::vector<Timed> times;
+    for (std::vector<double>& of_call : seconds)
+        times.push_back({bench::median(of_call), spread_of(of_call)});
+    return times;
 }
 
 }  // namespace warpseal::papers

@@ -108,6 +108,9 @@ public:
 
     // Returns the median of seven calls, or of as many as start within options().seconds.
     Timed seconds_of(const std::function<void()>& call) const;
+    // CPU time of several calls on this thread, each repeated in windows of options().seconds /
+    // 200. They run in turn, so that their quotients do not depend on the clock of the core.
+    std::vector<Timed> seconds_in_turn(const std::vector<std::function<void()>>& calls) const;
 
 private:
     const Figure& remembered(const std::string& name, const std::function<Figure()>& measure);
