@@ -222,6 +222,11 @@ def wrong_key_and_aad(p):
     p.ok("encrypt", "--format", "floe", "-k", "key", "--aad-file", "aad", "plain", "-o", "sealed")
     check_equal(p.ok("decrypt", "-k", "key", "--aad", "0001", "sealed").out, b"text", "AAD as digits")
     check_equal(p.ok("decrypt", "-k", "other", "-k", "key", "--aad-file", "aad", "sealed").out, b"text", "the second key")
+    p.write("aad", some_bytes((1 << 20) + 1))
+    p.fails(17, ["'aad'", "--aad-file"], "encrypt", "--format", "floe", "-k", "key", "--aad-file", "aad", "plain", "-o", "longer")
+    p.write("aad", some_bytes(1 << 20))
+    p.ok("encrypt", "--format", "floe", "-k", "key", "--aad-file", "aad", "plain", "-o", "longest")
+    check_equal(p.ok("decrypt", "-k", "key", "--aad-file", "aad", "longest").out, b"text", "the longest AAD")
     for arguments in [["-k", "other", "--aad", "0001"], ["-k", "key"], ["-k", "key", "--aad", "000100"]]:
         p.fails(12, ["wrong key", "AAD", "Nothing was written"], "decrypt", *arguments, "sealed", "-o", "opened")
 

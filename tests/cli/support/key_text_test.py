@@ -1,10 +1,12 @@
 """Keys as text, from standard input and from a command; files that are no keys are named."""
 
 import base64
+import fcntl
 import os
 import pathlib
 import signal
 import sys
+import termios
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -172,6 +174,38 @@ def a_signal_ends_all_processes_of_the_command(p):
         for child in children:
             wait_until(lambda: not runs(child), f"{kind}: process {child} ends")
         check(not os.path.exists(p.file("opened")), "an output remains")
+
+
+@case
+def a_command_may_ask_at_the_terminal(p):
+    """It stays in the foreground, so that it can read there and Ctrl-C reaches it."""
+    p.key()
+    p.sealed(CONTENT)
+
+    def on_terminal(command):
+        ours, theirs = os.openpty()
+        process = p.start("decrypt", "--key-command", command, "sealed", "-o", "opened", pass_fds=[theirs],
+                          preexec_fn=lambda: fcntl.ioctl(theirs, termios.TIOCSCTTY, 0))
+        return ours, theirs, process
+
+    ours, theirs, process = on_terminal("read answer </dev/tty; test $answer = yes && cat key")
+    os.write(ours, b"yes\n")
+    _, err = process.communicate(timeout=60)
+    check_equal((process.returncode, p.read("opened") == CONTENT), (0, True), err)
+    os.close(ours)
+    os.close(theirs)
+    os.remove(p.file("opened"))
+
+    ours, theirs, process = on_terminal("echo $$ >pid; sleep 100")
+    wait_until(lambda: os.path.exists(p.file("pid")) and p.read("pid").endswith(b"\n"), "the command runs")
+    time.sleep(0.1)
+    os.write(ours, b"\x03")
+    process.communicate(timeout=60)
+    check_equal(process.returncode, 130, "exit code")
+    wait_until(lambda: not runs(int(p.read("pid"))), "the command ends")
+    check(not os.path.exists(p.file("opened")), "an output remains")
+    os.close(ours)
+    os.close(theirs)
 
 
 @case
