@@ -127,9 +127,10 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
     if (!output) return text;
     if (!output->is_stream() || result.output_bytes == 0)
         return text + " Nothing was written to " + output->shown() + ".";
-    return text + (task == FileTask::encrypt
-                       ? " What went to " + output->shown() + " is useless."
-                       : " What went to " + output->shown() + " is not the whole file.");
+    const char* const what = task == FileTask::encrypt        ? "useless"
+                             : status == WARPSEAL_BAD_PADDING ? "not verified and may all be wrong"
+                                                              : "not the whole file";
+    return fmt::format("{} What went to {} is {}.", text, output->shown(), what);
 }
 
 }  // namespace

@@ -102,8 +102,7 @@ private:
         uint8_t* const nonce = segment + FloeHeader::length_bytes;
         uint8_t* const sealed = nonce + FloeHeader::nonce_bytes;
         uint8_t aad[FloeSegments::aad_bytes];
-        if (position_ >= FloeHeader::most_segments)
-            job_.fail(WARPSEAL_LIMIT_EXCEEDED, "a FLOE file has at most 2^40 segments");
+        FloeSegments::require_within_limit(job_, position_, 1);
         FloeSegments::store_aad(aad, position_, true);
         const warpseal_status status = warpseal_open(
             segments_.key(position_), WARPSEAL_GCM, nonce, FloeHeader::nonce_bytes, aad, sizeof aad,

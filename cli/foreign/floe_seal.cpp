@@ -40,6 +40,7 @@ private:
         // The last segment is full where the text ends with it, and empty only if the text is.
         const uint64_t inner = last && bytes != 0 ? (bytes - 1) / each : bytes / each;
         const uint64_t count = inner + (last ? 1 : 0);
+        FloeSegments::require_within_limit(job_, position_, count);
         job_.require(warpseal_random(nonces_.data(), count * FloeHeader::nonce_bytes));
         for (uint64_t i = 0; i < count; ++i) begin_segment(i, FloeHeader::inner_length);
         if (inner != 0) {

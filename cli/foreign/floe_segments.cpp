@@ -3,9 +3,13 @@
 
 namespace warpseal::cli {
 
-warpseal_batch FloeSegments::batch(uint64_t position, uint64_t count, uint8_t* sealed) {
+void FloeSegments::require_within_limit(ForeignJob& job, uint64_t position, uint64_t count) {
     if (position + count > FloeHeader::most_segments)
-        job_.fail(WARPSEAL_LIMIT_EXCEEDED, "a FLOE file has at most 2^40 segments");
+        job.fail(WARPSEAL_LIMIT_EXCEEDED, "a FLOE file has at most 2^40 segments");
+}
+
+warpseal_batch FloeSegments::batch(uint64_t position, uint64_t count, uint8_t* sealed) {
+    require_within_limit(job_, position, count);
     aad_.resize(count * aad_bytes);
     for (uint64_t i = 0; i < count; ++i) store_aad(&aad_[i * aad_bytes], position + i, false);
     warpseal_batch batch{};

@@ -63,6 +63,8 @@ public:
         store_big_endian(aad, position, 8);
         aad[8] = final ? 1 : 0;
     }
+    // Throws Failure if a file cannot have `count` segments from `position` on.
+    static void require_within_limit(ForeignJob& job, uint64_t position, uint64_t count);
     uint64_t text_bytes() const { return segment_bytes_ - FloeHeader::segment_overhead; }
 
 private:

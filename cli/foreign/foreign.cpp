@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -35,6 +36,10 @@ void check_floe_choice(FileTask task, const FileChoice& choice, const SealChoice
                       "of openssl enc only.");
     if (choice.foreign.aad_file == "-" && choice.input == "-")
         throw Failure(ExitCode::usage, "--aad-file - and the input cannot both be standard input.");
+    if (choice.foreign.aad_file == "-" &&
+        std::count(secrets.key_files.begin(), secrets.key_files.end(), "-") != 0)
+        throw Failure(ExitCode::usage,
+                      "--aad-file - and -k - cannot both be standard input: name a file.");
     (void)from_hexadecimal(choice.foreign.aad, "--aad");
 }
 

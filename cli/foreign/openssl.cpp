@@ -23,8 +23,8 @@ constexpr char magic[] = "Salted__";
 constexpr size_t magic_bytes = 8, header_bytes = magic_bytes + openssl_salt_bytes;
 constexpr size_t longest_block = 16;
 constexpr char bad_padding[] =
-    "no padding came out: the passphrase, --cipher, --digest, --pbkdf2 or --iter is another, or "
-    "the file was changed";
+    "no padding came out: the passphrase, --cipher, --digest, --pbkdf2 or --iter is another, the "
+    "file was changed, or it was written with -nopad, which `openssl enc -d` reads";
 
 // The file from its start, decoded if it is base64 (RFC 4648) in lines of any length.
 class OpensslInput {
@@ -83,15 +83,27 @@ private:
         const int result = ended_ ? EVP_DecodeFinal(context_.get(), decoded_.data(), &bytes)
                                   : EVP_DecodeUpdate(context_.get(), decoded_.data(), &bytes,
                                                      text_.data(), static_cast<int>(got));
-        failed_ = result < 0;
+        failed_ = result < 0 || (!ended_ && !is_text(got));
         if (failed_)
             job_.fail(ended_ ? WARPSEAL_TRUNCATED : WARPSEAL_UNSUPPORTED,
                       ended_ ? "its base64 is cut off" : "it is not base64");
         decoded_bytes_ = static_cast<size_t>(bytes);
     }
 
+    // Returns false for a character outside the alphabet, and for one after the padding.
+    // EVP_DecodeUpdate(3) drops what follows a '-', and forgets the padding between calls.
+    bool is_text(size_t bytes) {
+        return std::all_of(text_.data(), text_.data() + bytes, [this](uint8_t byte) {
+            if (byte == '\n' || byte == '\r' || byte == ' ' || byte == '\t') return true;
+            padded_ |= byte == '=';
+            const bool digit = byte >= '0' && byte <= '9', upper = byte >= 'A' && byte <= 'Z',
+                       lower = byte >= 'a' && byte <= 'z';
+            return padded_ ? byte == '=' : digit || upper || lower || byte == '+' || byte == '/';
+        });
+    }
+
     ForeignJob& job_;
-    bool base64_, ended_ = false, failed_ = false;
+    bool base64_, ended_ = false, failed_ = false, padded_ = false;
     std::vector<uint8_t> start_, text_, decoded_;
     size_t start_at_ = 0, at_ = 0, decoded_bytes_ = 0;
     std::unique_ptr<EVP_ENCODE_CTX, Delete> context_;
@@ -167,6 +179,7 @@ void check_padding(ForeignJob& job, const OpensslCipherKey& key, off_t begin) {
     const warpseal_status status = warpseal_decrypt_padded(key.key(), blocks, block, blocks + block,
                                                            block, text, sizeof text, &text_bytes);
     warpseal_wipe(text, sizeof text);
+    warpseal_wipe(blocks, sizeof blocks);
     if (status == WARPSEAL_BAD_PADDING) job.fail(status, bad_padding);
     job.require(status);
 }

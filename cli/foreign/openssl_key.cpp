@@ -26,7 +26,9 @@ void require(bool good) {
 
 Digest fetch_digest(const std::string& name) {
     Digest digest(EVP_MD_fetch(nullptr, name.empty() ? "sha256" : name.c_str(), nullptr));
-    if (!digest || (EVP_MD_get_flags(digest.get()) & EVP_MD_FLAG_XOF) != 0)
+    // The provider's NULL has no bytes, of which no key can be made.
+    if (!digest || (EVP_MD_get_flags(digest.get()) & EVP_MD_FLAG_XOF) != 0 ||
+        EVP_MD_get_size(digest.get()) <= 0)
         throw Failure(ExitCode::unsupported,
                       fmt::format("there is no digest '{}': use md5, sha1, sha256, sha512 or "
                                   "another of `openssl list -digest-algorithms`.",
@@ -90,6 +92,15 @@ OpensslCipher openssl_cipher(const std::string& name) {
                 mode == WARPSEAL_OFB)
                 return {full, cipher, mode};
         }
+    const auto ends = [&](const std::string& with) {
+        return wanted.size() >= with.size() &&
+               wanted.compare(wanted.size() - with.size(), with.size(), with) == 0;
+    };
+    if (ends("-ecb") || wanted == "des-ede" || wanted == "des-ede3")
+        throw Failure(ExitCode::unsupported,
+                      fmt::format("'{}' is ECB, which is not read: decrypt it with `openssl enc -d "
+                                  "-{}`, and encrypt it in another mode.",
+                                  name, wanted));
     throw Failure(ExitCode::unsupported,
                   fmt::format("there is no cipher '{}' for files of openssl enc: use a cipher of "
                               "`warpseal list` with cbc, ctr, cfb or ofb, such as aes-256-cbc.",

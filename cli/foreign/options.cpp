@@ -22,6 +22,10 @@ void add_floe_options(CLI::App& command, ForeignChoice& choice) {
         .add_option("--aad-file", choice.aad_file,
                     "floe: data to authenticate, the content of a file")
         ->type_name("FILE")
+        ->check([](const std::string& path) {
+            return path.empty() ? "it names no file; without data to authenticate, leave it out"
+                                : "";
+        })
         ->excludes(aad);
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
@@ -132,13 +133,14 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
         aad.emplace(file.get(), "'" + choice.aad_file + "'", 0, out);
     }
     const bool xts = job.mode == WARPSEAL_XTS;
-    const SecretBytes secret = read_one_key(choice.key, job.cipher.key_bytes * (xts ? 2 : 1));
+    SecretBytes secret = read_one_key(choice.key, job.cipher.key_bytes * (xts ? 2 : 1));
     output.remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     warpseal_key* made = nullptr;
     require_raw(job, (xts ? warpseal_key_create_xts : warpseal_key_create)(
                          engine.get(), job.cipher.name, secret.data(), secret.size, &made));
     const std::unique_ptr<warpseal_key, KeyDelete> key(made);
+    { const SecretBytes wiped = std::move(secret); }  // The engine's key is enough.
 
     if (!job.aead())
         remark(session, fmt::format("{} is unauthenticated: whoever can change what was encrypted "
@@ -187,7 +189,11 @@ void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& sessi
     command
         ->add_option("--aad-file", choice->aad_file,
                      "gcm and ccm: data to authenticate beside the input")
-        ->type_name("FILE");
+        ->type_name("FILE")
+        ->check([](const std::string& path) {
+            return path.empty() ? "it names no file; without data to authenticate, leave it out"
+                                : "";
+        });
     command
         ->add_option("--data-unit-bytes", choice->unit_bytes,
                      "xts: the length of a data unit (a disk's sector)")

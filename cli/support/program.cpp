@@ -38,6 +38,8 @@ void prepare_process() {
     // A closed pipe and a file beyond the size limit become errors of write(2), with exit code 16.
     signal(SIGPIPE, SIG_IGN);
     signal(SIGXFSZ, SIG_IGN);
+    // Where the caller ignores it, waitpid(2) does not return exit codes.
+    signal(SIGCHLD, SIG_DFL);
     const rlimit none{0, 0};
     // Keeps keys and plaintext out of core files. PR_SET_DUMPABLE also covers cores sent to a pipe,
     // which the limit does not (core(5)). It prevents other processes of the user from reading the

@@ -185,6 +185,9 @@ void add_secret_options(CLI::App& command, SecretChoice& choice) {
 
 Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confirm) {
     std::vector<size_t> lengths{32};
+    // Key commands must not read the passphrase.
+    if (choice.passphrase_descriptor > STDERR_FILENO)
+        fcntl(choice.passphrase_descriptor, F_SETFD, FD_CLOEXEC);
     if (format == WARPSEAL_FORMAT_COBBLESTONE) lengths.insert(lengths.begin(), 16);
     for (const std::string& path : choice.key_files)
         add(WARPSEAL_SECRET_KEY, read_key_file(path, lengths));

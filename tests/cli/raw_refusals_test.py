@@ -34,6 +34,7 @@ def refused_calls(p):
     refused(2, "--data-unit-bytes", "aes-256-ctr", "--data-unit-bytes", 512)
     refused(2, "--no-padding", "aes-256-ctr", "--no-padding")
     refused(2, "--aad-file", "aes-256-ctr", "--aad-file", "plain")
+    refused(2, ["--aad-file", "no file"], "aes-256-gcm", "--aad-file", "")
     if "gcm" in row["modes"]:
         p.fails(2, ["--aad-file", "standard input"], "raw", "encrypt", "-c", "aes-256-gcm", "--key-file", "key", "--iv", "00" * 12, "--aad-file", "-",
                 "-o", "sealed", input=b"text")

@@ -8,7 +8,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "cli/support/interrupt.h"
 #include "cli/support/keys/key_file.h"
@@ -20,7 +22,14 @@ namespace {
     throw Failure(ExitCode::input_output, fmt::format("--key-command {}.", why));
 }
 
-// Child process, which is reaped in any case.
+void throw_if_interrupted() {
+    if (const int signal_number = interrupted_by())
+        throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
+}
+
+// Child process, which is ended and reaped in any case. Without a terminal it has a process group
+// of its own, so that all processes of a pipeline can be ended. With one it stays in the
+// foreground, so that it may ask for a PIN, and Ctrl-C reaches it.
 class Child {
 public:
     Child(const std::string& command, int output) {
@@ -38,7 +47,9 @@ public:
         sigaddset(&restored, SIGXFSZ);
         posix_spawnattr_setsigmask(&attributes, &none);
         posix_spawnattr_setsigdefault(&attributes, &restored);
-        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        const int group = has_group_ ? POSIX_SPAWN_SETPGROUP : 0;
+        posix_spawnattr_setflags(&attributes, static_cast<short>(POSIX_SPAWN_SETSIGMASK |
+                                                                 POSIX_SPAWN_SETSIGDEF | group));
         std::string shell = "sh", option = "-c", text = command;
         char* const arguments[] = {shell.data(), option.data(), text.data(), nullptr};
         const int error =
@@ -49,29 +60,45 @@ public:
     }
     ~Child() {
         if (process_ <= 0) return;
-        kill(process_, SIGTERM);
-        (void)wait();
+        end(SIGTERM);
+        if (ends_within(grace)) return;
+        end(SIGKILL);
+        while (!ends_within(grace)) {
+        }
     }
     Child(const Child&) = delete;
     Child& operator=(const Child&) = delete;
 
-    // Returns the status of waitpid(2).
+    // Returns the status of waitpid(2). Throws Failure after a stop signal.
     int wait() {
-        int status = 0;
-        while (waitpid(process_, &status, 0) < 0 && errno == EINTR) {
-        }
-        process_ = -1;
-        return status;
+        while (!ends_within(pause)) throw_if_interrupted();
+        return status_;
     }
 
 private:
-    pid_t process_ = -1;
-};
+    using Time = std::chrono::milliseconds;
+    // Less than the grace period after a stop signal.
+    static constexpr Time grace{1000};
+    static constexpr Time pause{2};
 
-void throw_if_interrupted() {
-    if (const int signal_number = interrupted_by())
-        throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
-}
+    void end(int signal_number) const { kill(has_group_ ? -process_ : process_, signal_number); }
+
+    bool ends_within(Time time) {
+        for (const auto end = std::chrono::steady_clock::now() + time;;) {
+            const pid_t ended = waitpid(process_, &status_, WNOHANG);
+            if (ended > 0 || (ended < 0 && errno != EINTR)) {
+                process_ = -1;
+                return true;
+            }
+            if (std::chrono::steady_clock::now() >= end) return false;
+            std::this_thread::sleep_for(pause);
+        }
+    }
+
+    const bool has_group_ = !has_terminal();
+    pid_t process_ = -1;
+    int status_ = -1;  // not a success, unless waitpid(2) says so
+};
 
 }  // namespace
 
@@ -96,12 +123,15 @@ SecretBytes output_of_command(const std::string& command) {
         secret.size += static_cast<size_t>(got);
     }
     reading.close();
+    if (secret.size == SecretBytes::page_bytes) fail("printed more than a key");
     const int status = child.wait();
     throw_if_interrupted();
-    if (secret.size == SecretBytes::page_bytes) fail("printed more than a key");
     if (WIFSIGNALED(status)) fail(fmt::format("was ended by signal {}", WTERMSIG(status)));
     if (WEXITSTATUS(status) != 0)
-        fail(fmt::format("failed with exit code {}, so that there is no key", WEXITSTATUS(status)));
+        fail(
+            fmt::format("failed with exit code {}, so that there is no key: run it by itself to "
+                        "see why",
+                        WEXITSTATUS(status)));
     return secret;
 }
 

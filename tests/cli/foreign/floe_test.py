@@ -178,6 +178,42 @@ def changed_bytes_and_cuts(p):
 
 
 @case
+def moved_and_relabelled_segments(p):
+    """Only the whole segments in their order are the text."""
+    p.key()
+    text = some_bytes(96 + 5)
+    options = ["--format", "floe", "-k", "key", "--segment-bytes", 64]
+    sealed = p.ok("encrypt", *options, input=text).out
+    other = p.ok("encrypt", *options, input=text).out
+    whole = p.ok("encrypt", *options, input=text[:96]).out
+    header, parts = sealed[:HEADER], [sealed[at:at + 64] for at in range(HEADER, len(sealed), 64)]
+    final = struct.pack(">I", 64)
+    cases = {
+        "swapped": ([parts[1], parts[0], *parts[2:]], 0),
+        "twice": ([parts[0], parts[0], *parts[1:]], 1),
+        "left out": ([parts[0], *parts[2:]], 1),
+        "of another file": ([parts[0], other[HEADER + 64:HEADER + 128], *parts[2:]], 1),
+        "the last one of another file": ([*parts[:3], other[HEADER + 192:]], 3),
+        "an inner one as the last": ([parts[0], final + parts[1][4:]], 1),
+        "more after the last": ([*parts, parts[3]], None),
+        "the last one first": ([parts[3], *parts], 0),
+    }
+    for kind, (made, prefix) in cases.items():
+        result = p.run("decrypt", "-k", "key", input=header + b"".join(made))
+        check_equal(result.code, 13, kind)
+        check_equal(result.out, text if prefix is None else text[:32 * prefix], kind)
+        p.write("changed", header + b"".join(made))
+        p.fails(13, "Nothing was written", "decrypt", "-k", "key", "changed", "-o", "opened")
+        p.fails(26, "cannot verify", "verify", "-k", "key", "changed")
+    check_equal(p.run("decrypt", "-k", "key", input=other[:HEADER] + b"".join(parts)).out, b"", "a header of another file")
+    # A full last segment, marked as an inner one.
+    check_equal(whole[-64:-60], final, "a full last segment")
+    for more in [b"", whole[-64:]]:
+        result = p.run("decrypt", "-k", "key", input=whole[:-64] + b"\xff" * 4 + whole[-60:] + more)
+        check_equal((result.code, result.out), (13, text[:64]), "a last segment as an inner one")
+
+
+@case
 def wrong_key_and_aad(p):
     p.key()
     p.key("other")
@@ -186,6 +222,11 @@ def wrong_key_and_aad(p):
     p.ok("encrypt", "--format", "floe", "-k", "key", "--aad-file", "aad", "plain", "-o", "sealed")
     check_equal(p.ok("decrypt", "-k", "key", "--aad", "0001", "sealed").out, b"text", "AAD as digits")
     check_equal(p.ok("decrypt", "-k", "other", "-k", "key", "--aad-file", "aad", "sealed").out, b"text", "the second key")
+    p.write("aad", some_bytes((1 << 20) + 1))
+    p.fails(17, ["'aad'", "--aad-file"], "encrypt", "--format", "floe", "-k", "key", "--aad-file", "aad", "plain", "-o", "longer")
+    p.write("aad", some_bytes(1 << 20))
+    p.ok("encrypt", "--format", "floe", "-k", "key", "--aad-file", "aad", "plain", "-o", "longest")
+    check_equal(p.ok("decrypt", "-k", "key", "--aad-file", "aad", "longest").out, b"text", "the longest AAD")
     for arguments in [["-k", "other", "--aad", "0001"], ["-k", "key"], ["-k", "key", "--aad", "000100"]]:
         p.fails(12, ["wrong key", "AAD", "Nothing was written"], "decrypt", *arguments, "sealed", "-o", "opened")
 
@@ -204,6 +245,10 @@ def options(p):
     p.fails(15, "aes-256-gcm", "encrypt", "-k", "key", "-c", "aria-256-gcm", *floe)
     p.fails(2, "--context", "encrypt", "-k", "key", "--context", "00", *floe)
     p.fails(2, "hexadecimal", "encrypt", "-k", "key", "--aad", "0", *floe)
+    p.fails(2, ["--aad-file", "-k -"], "encrypt", "-k", "-", "--aad-file", "-", *floe, input=p.read("key"))
+    p.fails(2, ["--aad-file -", "input"], "encrypt", "-k", "key", "--aad-file", "-", "--format", "floe", "-o", "out", input=b"")
+    p.fails(2, ["--aad-file", "no file"], "encrypt", "-k", "key", "--aad-file", "", *floe)
+    p.fails(10, "'none'", "encrypt", "-k", "key", "--aad-file", "none", *floe)
     for size in [0, 32, (16 << 20) + 1]:
         p.fails(2, "segment-bytes", "encrypt", "-k", "key", "--segment-bytes", size, *floe)
     p.fails(2, "--aad", "encrypt", "-k", "key", "--aad", "00", "plain", "-o", "out")

@@ -129,6 +129,66 @@ def wrong_passphrase_and_options(p):
 
 
 @case
+def wrong_passphrase_from_a_pipe(p):
+    """The padding comes last. Up to 16 MiB nothing is written before it; what went out of a longer
+    input is not called right."""
+    for size in [1000, 16 * MIB - 1, 20 * MIB]:
+        sealed = encrypted(p, some_bytes(size), "-aes-256-cbc", "-pbkdf2")
+        coded = base64.encodebytes(sealed)
+        p.write("coded", coded)
+        for source, options in [([], {"input": sealed}), ([], {"input": coded}), (["coded"], {})]:
+            refused = 0
+            for password in ["one", "two", "three"]:
+                command = ["decrypt", "-c", "aes-256-cbc", "--pbkdf2", *word(p, password), *source]
+                result = p.run(*command, **options)
+                check(result.code in (0, 19), f"{size}: {result.code} {result.err}")
+                if result.code == 0:
+                    continue
+                refused += 1
+                check_equal(len(result.out), 0 if size <= 16 * MIB else 16 * MIB, f"output of {size}")
+                said = "Nothing was written to standard output" if size <= 16 * MIB else "standard output is not verified and may all be wrong"
+                check(said in result.err, result.err)
+                if refused == 1:
+                    p.fails(19, ["passphrase", "Nothing was written"], *command, "-o", "opened", **options)
+            check(refused >= 1, "all three came out")
+
+
+@case
+def base64_is_strict(p):
+    """In text of any length nothing is dropped: neither what follows a '-', nor after the padding."""
+    text = some_bytes(150_000)
+    binary = encrypted(p, text, "-aes-256-ctr", "-pbkdf2")
+    coded = base64.b64encode(binary)
+    command = ["decrypt", "-c", "aes-256-ctr", "--pbkdf2", *word(p, "secret")]
+    for good in [coded, coded + b"\r\n\n", coded[:7] + b"\r\n \t" + coded[7:]]:
+        if good.startswith(b"U2FsdGVkX1"):
+            check(p.ok(*command, input=good).out == text, "good text")
+        check(p.ok(*command, "--format", "openssl", "--base64", input=good).out == text, "good text")
+    chunk = 1 << 16
+    for at in [40, 1000, chunk - 4, chunk, len(coded) - 8]:
+        for wrong in [coded[:at] + b"-" + coded[at:], coded[:at] + b"-", coded[:at - 4] + b"AA==" + coded[at:], coded[:at] + b"\0" + coded[at:],
+                      coded[:at] + b"_" + coded[at + 1:], coded[:at] + b"\xc3" + coded[at + 1:]]:
+            p.write("wrong", wrong)
+            p.fails(15, "not base64", *command, "wrong", "-o", "opened")
+    check_equal(coded[-2:], b"==", "padding")
+    for wrong in [coded + b"AAAA", coded + b"\n=", coded + coded]:
+        p.write("wrong", wrong)
+        p.fails(15, "not base64", *command, "wrong", "-o", "opened")
+    for wrong in [coded[:-1], coded[:-2], coded[:-3]]:
+        p.write("wrong", wrong)
+        p.fails(14, "base64 is cut off", *command, "wrong", "-o", "opened")
+
+
+@case
+def files_without_padding_and_in_ecb(p):
+    text = bytes(range(64))
+    p.write("sealed", encrypted(p, text, "-aes-256-cbc", "-pbkdf2", "-nopad"))
+    p.fails(19, ["-nopad", "openssl enc -d"], "decrypt", "-c", "aes-256-cbc", "--pbkdf2", *word(p, "secret"), "sealed", "-o", "opened")
+    for name in ["aes-256-ecb", "camellia-128-ecb", "des-ede3", "des-ede", "-aes-128-ecb"]:
+        p.fails(15, [f"'{name}' is ECB", "openssl enc -d"], "decrypt", f"--cipher={name}", *word(p, "secret"), "sealed", "-o", "opened")
+
+
+@case
 def damage(p):
     text = some_bytes(100)
     sealed = encrypted(p, text, "-aes-256-cbc", "-pbkdf2")
@@ -157,7 +217,7 @@ def options_that_do_not_fit(p):
     p.fails(2, ["cipher", "aes-256-cbc", "--pbkdf2"], "decrypt", *password, *end)
     for name in ["aes-256-gcm", "aes-256-xts", "aes-256-ecb", "rot13", "aes-512-cbc", "aes-256"]:
         p.fails(15, f"'{name}'", "decrypt", "-c", name, *password, *end)
-    for name in ["md6", "shake256", "nothing"]:
+    for name in ["md6", "shake256", "nothing", "null"]:
         p.fails(15, f"'{name}'", "decrypt", "-c", "aes256", "--digest", name, *password, *end)
     p.fails(2, "passphrase", "decrypt", "-c", "aes256", "-k", "key", *end)
     p.fails(2, "passphrase", "decrypt", "-c", "aes256", *end)
