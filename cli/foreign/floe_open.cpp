@@ -28,7 +28,7 @@ public:
 private:
     // Segments that the buffer holds, as their length fields describe them.
     struct Found {
-        uint64_t inner = 0;
+        uint64_t internal = 0;
         std::optional<size_t> last_bytes;  // of the whole segment
         warpseal_status status = WARPSEAL_OK;
         const char* why = "";
@@ -36,7 +36,7 @@ private:
 
     Found find() const {
         Found found;
-        for (size_t at = 0; at < sealed_.size; at += segment_bytes_, ++found.inner) {
+        for (size_t at = 0; at < sealed_.size; at += segment_bytes_, ++found.internal) {
             const size_t left = sealed_.size - at;
             const uint64_t field = left < FloeHeader::length_bytes
                                        ? FloeHeader::inner_length
@@ -66,19 +66,19 @@ private:
                                                       "the file ends before a last segment",
                                                       position_));
         const Found found = find();
-        open_inner(found.inner);
+        open_internal(found.internal);
         if (found.status != WARPSEAL_OK) fail(found.status, found.why);
         if (!found.last_bytes) return false;
-        const size_t end = found.inner * segment_bytes_ + *found.last_bytes;
+        const size_t end = found.internal * segment_bytes_ + *found.last_bytes;
         uint8_t more = 0;
         const bool follows = end < sealed_.size || job_.read(&more, 1) != 0;
-        open_last(sealed_.data() + found.inner * segment_bytes_, *found.last_bytes);
+        open_last(sealed_.data() + found.internal * segment_bytes_, *found.last_bytes);
         if (follows)
             job_.fail(WARPSEAL_NOT_AUTHENTIC, "bytes follow its last segment, which has verified");
         return true;
     }
 
-    void open_inner(uint64_t count) {
+    void open_internal(uint64_t count) {
         if (count == 0) return;
         const uint64_t each = segments_.text_bytes();
         warpseal_batch batch = segments_.batch(position_, count, sealed_.data());

@@ -38,13 +38,13 @@ private:
     void seal(const uint8_t* text, size_t bytes, bool last) {
         const uint64_t each = segments_.text_bytes();
         // The last segment is full where the text ends with it, and empty only if the text is.
-        const uint64_t inner = last && bytes != 0 ? (bytes - 1) / each : bytes / each;
-        const uint64_t count = inner + (last ? 1 : 0);
+        const uint64_t internal = last && bytes != 0 ? (bytes - 1) / each : bytes / each;
+        const uint64_t count = internal + (last ? 1 : 0);
         FloeSegments::require_within_limit(job_, position_, count);
         job_.require(warpseal_random(nonces_.data(), count * FloeHeader::nonce_bytes));
         for (uint64_t i = 0; i < count; ++i) begin_segment(i, FloeHeader::inner_length);
-        if (inner != 0) {
-            warpseal_batch batch = segments_.batch(position_, inner, sealed_.data());
+        if (internal != 0) {
+            warpseal_batch batch = segments_.batch(position_, internal, sealed_.data());
             batch.in = text;
             batch.in_stride = each;
             batch.out = sealed_.data() + FloeHeader::length_bytes + FloeHeader::nonce_bytes;
@@ -52,8 +52,9 @@ private:
             job_.require(
                 warpseal_seal_batch_unsafe_iv(segments_.key(position_), WARPSEAL_GCM, &batch));
         }
-        size_t sealed_bytes = inner * segment_bytes_;
-        if (last) sealed_bytes += seal_last(inner, text + inner * each, bytes - inner * each);
+        size_t sealed_bytes = internal * segment_bytes_;
+        if (last)
+            sealed_bytes += seal_last(internal, text + internal * each, bytes - internal * each);
         job_.write(sealed_.data(), sealed_bytes);
         position_ += count;
         done_ += bytes;

@@ -53,7 +53,7 @@ public:
     FloeSegments(ForeignJob& job, const FloeKeys& keys, uint32_t segment_bytes)
         : job_(job), keys_(keys), segment_bytes_(segment_bytes) {}
 
-    // Prepares a batch of `count` inner segments at `sealed`, whose texts are at `text`. It is
+    // Prepares a batch of `count` internal segments at `sealed`, whose texts are at `text`. It is
     // valid until the next call.
     warpseal_batch batch(uint64_t position, uint64_t count, uint8_t* sealed);
     // Returns the key of the segment.

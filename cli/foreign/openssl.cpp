@@ -55,10 +55,10 @@ public:
     size_t read(uint8_t* to, size_t most) {
         if (!base64_) return read_file(to, most);
         while (at_ == decoded_bytes_ && !ended_) decode();
-        const size_t part = std::min(most, decoded_bytes_ - at_);
-        std::memcpy(to, decoded_.data() + at_, part);
-        at_ += part;
-        return part;
+        const size_t copied = std::min(most, decoded_bytes_ - at_);
+        std::memcpy(to, decoded_.data() + at_, copied);
+        at_ += copied;
+        return copied;
     }
 
 private:
@@ -69,10 +69,10 @@ private:
 
     size_t read_file(uint8_t* to, size_t most) {
         if (start_at_ == start_.size()) return job_.read(to, most);
-        const size_t part = std::min(most, start_.size() - start_at_);
-        std::memcpy(to, start_.data() + start_at_, part);
-        start_at_ += part;
-        return part;
+        const size_t copied = std::min(most, start_.size() - start_at_);
+        std::memcpy(to, start_.data() + start_at_, copied);
+        start_at_ += copied;
+        return copied;
     }
 
     void decode() {

@@ -50,9 +50,9 @@ void bytes_to_key(const EVP_MD* digest, const warpseal_secret& passphrase, const
                 EVP_DigestUpdate(context.get(), salt, salt ? openssl_salt_bytes : 0) == 1 &&
                 EVP_DigestFinal_ex(context.get(), block.data(), &block_bytes) == 1);
         block.size = block_bytes;
-        const size_t part = std::min(block.size, bytes - out.size);
-        std::memcpy(out.data() + out.size, block.data(), part);
-        out.size += part;
+        const size_t copied = std::min(block.size, bytes - out.size);
+        std::memcpy(out.data() + out.size, block.data(), copied);
+        out.size += copied;
     }
 }
 

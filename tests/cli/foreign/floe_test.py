@@ -144,12 +144,12 @@ def an_empty_last_segment_is_read(p):
     key = p.read(p.key())
     sealed = p.ok("encrypt", "--format", "floe", "-k", "key", "--segment-bytes", 64, input=some_bytes(40)).out
     header = sealed[:HEADER]
-    inner = sealed[HEADER:HEADER + 64]
+    internal = sealed[HEADER:HEADER + 64]
     message_key = derive(key, header, b"", b"MESSAGE_KEY:", 48)
     p.write("dek", derive(message_key, header, b"", b"DEK:" + bytes(8), 32), 0o600)
     p.write("aad", struct.pack(">QB", 1, 1))
     tag = p.ok("raw", "encrypt", "-c", "aes-256-gcm", "-k", "dek", "--iv", "ab" * 12, "--aad-file", "aad", input=b"").out
-    made = header + inner + struct.pack(">I", 32) + b"\xab" * 12 + tag
+    made = header + internal + struct.pack(">I", 32) + b"\xab" * 12 + tag
     check_equal(p.ok("decrypt", "-k", "key", input=made).out, some_bytes(40)[:32], "text")
 
 
@@ -194,7 +194,7 @@ def moved_and_relabelled_segments(p):
         "left out": ([parts[0], *parts[2:]], 1),
         "of another file": ([parts[0], other[HEADER + 64:HEADER + 128], *parts[2:]], 1),
         "the last one of another file": ([*parts[:3], other[HEADER + 192:]], 3),
-        "an inner one as the last": ([parts[0], final + parts[1][4:]], 1),
+        "an internal one as the last": ([parts[0], final + parts[1][4:]], 1),
         "more after the last": ([*parts, parts[3]], None),
         "the last one first": ([parts[3], *parts], 0),
     }
@@ -206,11 +206,11 @@ def moved_and_relabelled_segments(p):
         p.fails(13, "Nothing was written", "decrypt", "-k", "key", "changed", "-o", "opened")
         p.fails(26, "cannot verify", "verify", "-k", "key", "changed")
     check_equal(p.run("decrypt", "-k", "key", input=other[:HEADER] + b"".join(parts)).out, b"", "a header of another file")
-    # A full last segment, marked as an inner one.
+    # A full last segment, marked as an internal one.
     check_equal(whole[-64:-60], final, "a full last segment")
     for more in [b"", whole[-64:]]:
         result = p.run("decrypt", "-k", "key", input=whole[:-64] + b"\xff" * 4 + whole[-60:] + more)
-        check_equal((result.code, result.out), (13, text[:64]), "a last segment as an inner one")
+        check_equal((result.code, result.out), (13, text[:64]), "a last segment as an internal one")
 
 
 @case
