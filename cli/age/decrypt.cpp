@@ -31,6 +31,14 @@ Secret passphrase_for(const FileChoice& file, const AgeChoice& choice, const Ses
     return read_passphrase(secrets, false, session);
 }
 
+// age takes that work too, but many machines do not have the memory.
+void say_if_costly(const Stanza& stanza, const Session& session) {
+    const unsigned cost = log2_cost_of(stanza);
+    if (cost > quiet_scrypt_log2_cost)
+        remark(session, fmt::format("the passphrase of this file needs {} of memory for scrypt.",
+                                    human_bytes(uint64_t{1024} << cost)));
+}
+
 std::optional<Secret> find_file_key(const std::vector<Stanza>& stanzas,
                                     const std::vector<Identity>& identities, Hybrid& hybrid) {
     for (const Identity& identity : identities)
@@ -44,6 +52,7 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
     check_stanzas(header.stanzas);
     std::optional<Secret> found;
     if (opens_by_passphrase(header.stanzas)) {
+        say_if_costly(header.stanzas[0], session);
         found = unwrap_by_passphrase(passphrase_for(file, choice, session), header.stanzas[0]);
     } else {
         if (identities.empty() && !file.secrets.passphrase())
@@ -82,15 +91,15 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
 }
 
 ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeChoice& choice,
-                         const OutputChoice* output_choice, Session& session) {
+                         int input, const OutputChoice* output_choice, Session& session) {
     check_choice(file_task, file, choice);
+    refuse_shared_stream(input, choice.identities, "-i");
     std::vector<Identity> identities;
     for (const std::string& path : choice.identities) read_identity_file(path, identities);
-    const Descriptor input = open_input(file.input);
     std::optional<Output> output;
     if (output_choice) {
         output.emplace(output_choice->path, output_choice->force, mode_decrypted);
-        refuse_inputs(*output, input.get(), file.secrets);
+        refuse_inputs(*output, input, file.secrets);
         for (const std::string& path : choice.identities) output->refuse_same_file(path);
         output->remove_abandoned(session);
     }
@@ -101,21 +110,22 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
     uint64_t text_bytes = 0, file_bytes = 0;
     task.run(
         [&] {
-            DescriptorSource descriptor(input.get());
+            DescriptorSource descriptor(input);
             BufferedSource text(descriptor);
             ArmorSource armor(text);
             std::optional<BufferedSource> within;
-            const uint64_t total = remaining_bytes(input.get());
-            const uint64_t begin = total > 0 ? position_of(input.get()) : 0;
+            const uint64_t total = remaining_bytes(input);
+            const uint64_t begin = total > 0 ? position_of(input) : 0;
             if (is_armored(text)) within.emplace(armor);
             BufferedSource& source = within ? *within : text;
             const Header header = read_header(source);
             const Secret file_key = file_key_of(header, file, choice, identities, session);
+            identities.clear();
             Payload payload(Direction::open, payload_key(file_key, source), source,
                             written ? static_cast<Sink&>(*written) : none, task.progress(total));
             const uint64_t begun = text.taken();
             const bool positioned = total >= begun && total > 0 && !within;
-            if (positioned) payload.read_at(input.get(), begin + begun, total - begun);
+            if (positioned) payload.read_at(input, begin + begun, total - begun);
             if (output && !output->is_stream()) payload.write_at(output->descriptor(), 0);
             payload.run(thread_count(file, total));
             text_bytes = payload.text_bytes();

@@ -14,6 +14,7 @@ namespace {
 
 constexpr size_t max_line_bytes = 8 << 10;
 constexpr size_t max_file_bytes = 16 << 20;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // as editors write it in UTF-8
 
 struct TextForm {
     KeyType type;
@@ -37,8 +38,11 @@ Secret read_lines(int descriptor, const std::string& shown) {
     Secret content(SecretBytes::page_bytes);
     size_t size = 0;
     for (;;) {
-        const size_t got = buffered.read(content.data() + size, content.size() - size);
-        size += got;
+        try {
+            size += buffered.read(content.data() + size, content.size() - size);
+        } catch (const Failure& failure) {
+            throw Failure(failure.code, fmt::format("cannot read {}: {}", shown, failure.what()));
+        }
         if (size < content.size()) break;
         if (size >= max_file_bytes)
             throw Failure(ExitCode::limit_exceeded,
@@ -53,6 +57,7 @@ Secret read_lines(int descriptor, const std::string& shown) {
 template <class Use>
 void for_each_line(const Secret& content, const std::string& shown, Use use) {
     std::string_view rest(reinterpret_cast<const char*>(content.data()), content.size());
+    if (begins_with(rest, byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
     for (uint64_t number = 1; !rest.empty(); ++number) {
         const size_t end = rest.find('\n');
         std::string_view line = rest.substr(0, end);
