@@ -136,15 +136,23 @@ void read_recipient_file(const std::string& path, std::vector<Recipient>& to) {
                                                    shown));
 }
 
-void read_identity_file(const std::string& path, std::vector<Identity>& to) {
+void read_identity_file(const std::string& path, std::vector<Identity>& to,
+                        std::vector<LockedFile>* locked) {
     const std::string shown = "identity file '" + path + "'";
     const Descriptor file = open_private(path, shown);
-    const Secret content = read_lines(file.get(), shown);
+    Secret content = read_lines(file.get(), shown);
     const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-    if (begins_with(text, "age-encryption") || begins_with(text, "-----BEGIN AGE"))
+    if (!begins_with(text, "age-encryption") && !begins_with(text, "-----BEGIN AGE"))
+        return parse_identities(content, shown, to);
+    if (!locked)
         throw Failure(
             ExitCode::unsupported,
             fmt::format("{} is itself encrypted: decrypt it to a private file first.", shown));
+    locked->push_back({shown, std::move(content)});
+}
+
+void parse_identities(const Secret& content, const std::string& shown, std::vector<Identity>& to) {
+    const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
     if (begins_with(text, "-----BEGIN"))
         throw Failure(ExitCode::unsupported,
                       fmt::format("{} is an SSH or PEM key, which is not supported: use an age "
