@@ -191,8 +191,10 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
 
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
     command
-        .add_option("-i,--identity", choice.identities,
-                    "file of age identities, private (mode 0600); may be given several times")
+        .add_option(
+            "-i,--identity", choice.identities,
+            "file of age identities, private (mode 0600); - is standard input; may be given "
+            "several times")
         ->type_name("IDENTITYFILE")
         ->allow_extra_args(false);
 }
@@ -208,7 +210,8 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
     if (output_choice) {
         output.emplace(output_choice->path, output_choice->force, mode_decrypted);
         refuse_inputs(*output, input, file.secrets);
-        for (const std::string& path : choice.identities) output->refuse_same_file(path);
+        for (const std::string& path : choice.identities)
+            path == "-" ? output->refuse_same_file(STDIN_FILENO) : output->refuse_same_file(path);
         output->remove_abandoned(session);
     }
     Task task(file_task, file, output ? &*output : nullptr, session);

@@ -2,6 +2,7 @@
 #include "cli/age/keys.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "cli/age/crypto.h"
 #include "cli/age/source.h"
@@ -138,8 +139,12 @@ void read_recipient_file(const std::string& path, std::vector<Recipient>& to) {
 
 void read_identity_file(const std::string& path, std::vector<Identity>& to,
                         std::vector<LockedFile>* locked) {
-    const std::string shown = "identity file '" + path + "'";
-    const Descriptor file = open_private(path, shown);
+    const bool standard = path == "-";
+    const std::string shown =
+        standard ? "the identity file on standard input" : "identity file '" + path + "'";
+    if (standard && isatty(STDIN_FILENO))
+        throw Failure(ExitCode::usage, "-i - does not read from a terminal, which shows the key.");
+    const Descriptor file = standard ? open_input(path) : open_private(path, shown);
     Secret content = read_lines(file.get(), shown);
     const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
     if (!begins_with(text, "age-encryption") && !begins_with(text, "-----BEGIN AGE"))

@@ -34,8 +34,8 @@ struct LockedFile {
     std::string shown;  // for messages
     Secret content;
 };
-// Appends the identities of a private file, one a line. A locked one is appended to `locked`, or
-// refused if that is null.
+// Appends the identities of a private file or of standard input ("-"), one a line. A locked one is
+// appended to `locked`, or refused if that is null.
 void read_identity_file(const std::string& path, std::vector<Identity>& to,
                         std::vector<LockedFile>* locked);
 void parse_identities(const Secret& content, const std::string& shown, std::vector<Identity>& to);

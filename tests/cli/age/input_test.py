@@ -85,11 +85,18 @@ def keys_and_input_do_not_share_a_stream(p):
     line = f"{recipient}\n".encode()
     for path in ("-", "/dev/stdin"):
         p.fails(2, f"-R {path} and the input", "encrypt", "-R", path, input=line)
-    p.fails(2, "-i /dev/stdin and the input", "decrypt", "-i", "/dev/stdin", input=p.read("identity"))
+    for path in ("-", "/dev/stdin"):
+        p.fails(2, f"-i {path} and the input", "decrypt", "-i", path, input=p.read("identity"))
     p.write("text", TEXT)
     for path in ("-", "/dev/stdin"):
         sealed = p.ok("encrypt", "-R", path, "text", input=line).out
         check_equal(p.ok("decrypt", "-i", "identity", input=sealed).out, TEXT, f"-R {path}")
+    p.write("sealed", sealed)
+    check_equal(p.ok("decrypt", "-i", "-", "sealed", input=p.read("identity")).out, TEXT, "-i -")
+    check_equal(p.ok("keygen", "-y", "-", input=p.read("identity")).out, line, "keygen -y -")
+    p.fails(2, "line 1 of the identity file on standard input", "decrypt", "-i", "-", "sealed", input=b"hunter2")
+    with open(p.file("identity"), "rb") as file:
+        p.fails(2, "same file", "decrypt", "-f", "-i", "-", "sealed", "-o", "identity", stdin=file)
     p.write("list", line)
     sealed = p.ok("encrypt", "-R", "list", "list").out
     check_equal(p.ok("decrypt", "-i", "identity", input=sealed).out, line, "a list encrypted to itself")
