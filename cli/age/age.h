@@ -19,14 +19,14 @@ struct AgeChoice {
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 
-// True if the options name age, or if the input is a file or a pipe that begins like an age file.
-// Does not move the input's position. Throws Failure.
-bool is_age(const FileChoice& file, const AgeChoice& choice);
+// True if the options name age, or if they name no format and the input begins like an age file.
+// Takes nothing from the input. Throws Failure.
+bool is_age(const FileChoice& file, const AgeChoice& choice, int input);
 
-ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice,
+ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int input,
                          const OutputChoice& output, Session& session);
 // `output` is null for verify.
-ExitCode run_age_decrypt(FileTask task, const FileChoice& file, const AgeChoice& choice,
+ExitCode run_age_decrypt(FileTask task, const FileChoice& file, const AgeChoice& choice, int input,
                          const OutputChoice* output, Session& session);
 
 }  // namespace warpseal::cli

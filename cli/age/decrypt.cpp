@@ -31,6 +31,14 @@ Secret passphrase_for(const FileChoice& file, const AgeChoice& choice, const Ses
     return read_passphrase(secrets, false, session);
 }
 
+// age takes that work too, but many machines do not have the memory.
+void say_if_costly(const Stanza& stanza, const Session& session) {
+    const unsigned cost = log2_cost_of(stanza);
+    if (cost > quiet_scrypt_log2_cost)
+        remark(session, fmt::format("the passphrase of this file needs {} of memory for scrypt.",
+                                    human_bytes(uint64_t{1024} << cost)));
+}
+
 std::optional<Secret> find_file_key(const std::vector<Stanza>& stanzas,
                                     const std::vector<Identity>& identities, Hybrid& hybrid) {
     for (const Identity& identity : identities)
@@ -39,23 +47,10 @@ std::optional<Secret> find_file_key(const std::vector<Stanza>& stanzas,
     return std::nullopt;
 }
 
-Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice& choice,
-                   const std::vector<Identity>& identities, Session& session) {
-    check_stanzas(header.stanzas);
-    std::optional<Secret> found;
-    if (opens_by_passphrase(header.stanzas)) {
-        found = unwrap_by_passphrase(passphrase_for(file, choice, session), header.stanzas[0]);
-    } else {
-        if (identities.empty() && !file.secrets.passphrase())
-            throw Failure(ExitCode::usage, "it opens with an identity: give -i IDENTITYFILE.");
-        Hybrid hybrid(file.engine, session);
-        found = find_file_key(header.stanzas, identities, hybrid);
-    }
-    if (!found) throw Failure(ExitCode::wrong_key, "no identity or passphrase opens it.");
-    if (found->size() != file_key_bytes ||
-        !equal(header_mac(*found, header.authenticated), header.mac))
+void require_mac(const Header& header, View file_key) {
+    if (file_key.size() != file_key_bytes ||
+        !equal(header_mac(file_key, header.authenticated), header.mac))
         throw Failure(ExitCode::not_authentic, "the MAC of its header does not verify.");
-    return std::move(*found);
 }
 
 Secret payload_key(View file_key, BufferedSource& source) {
@@ -71,27 +66,152 @@ bool is_armored(BufferedSource& source) {
     return first == '-' || first == ' ' || first == '\t' || first == '\r' || first == '\n';
 }
 
+// An age file, in an armor or not.
+struct AgeSource {
+    explicit AgeSource(Source& from) : text(from), armor(text) {
+        if (is_armored(text)) within.emplace(armor);
+    }
+    BufferedSource& binary() { return within ? *within : text; }
+    BufferedSource text;
+    ArmorSource armor;
+    std::optional<BufferedSource> within;
+};
+
+class MemorySource final : public Source {
+public:
+    explicit MemorySource(View bytes) : rest_(bytes) {}
+    size_t read(uint8_t* to, size_t most) override {
+        const size_t bytes = std::min(most, rest_.size());
+        std::copy_n(rest_.begin(), bytes, to);
+        rest_ = rest_.subspan(bytes);
+        return bytes;
+    }
+
+private:
+    View rest_;
+};
+
+class MemorySink final : public Sink {
+public:
+    void write(View bytes) override { append(content, bytes); }
+    Secret content;
+};
+
+// Empty for another passphrase. Throws Failure, whose text is about the locked file.
+std::optional<Secret> unlock(const LockedFile& locked, View passphrase, const Session& session) {
+    MemorySource memory(locked.content);
+    AgeSource source(memory);
+    const Header header = read_header(source.binary());
+    check_stanzas(header.stanzas);
+    if (!opens_by_passphrase(header.stanzas))
+        throw Failure(ExitCode::unsupported,
+                      "it is encrypted to a recipient: decrypt it to a private file first.");
+    say_if_costly(header.stanzas[0], session);
+    const std::optional<Secret> file_key = unwrap_by_passphrase(passphrase, header.stanzas[0]);
+    if (!file_key) return std::nullopt;
+    require_mac(header, *file_key);
+    MemorySink sink;
+    Payload payload(Direction::open, payload_key(*file_key, source.binary()), source.binary(), sink,
+                    [](uint64_t) { throw_if_interrupted(); });
+    payload.run(1);
+    return std::move(sink.content);
+}
+
+Secret passphrase_of_locked(const LockedFile& locked, const FileChoice& file,
+                            const Session& session) {
+    SecretChoice secrets = file.secrets;
+    if (!secrets.passphrase()) {
+        if (!has_terminal())
+            throw Failure(ExitCode::usage, fmt::format("{} is itself encrypted: give its "
+                                                       "passphrase with --passphrase-file or "
+                                                       "--passphrase-fd.",
+                                                       locked.shown));
+        remark(session, locked.shown + " is itself encrypted.");
+        secrets.ask = true;
+    }
+    return read_passphrase(secrets, false, session);
+}
+
+// Tries the identities in locked files, which have one passphrase.
+std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
+                                     const std::vector<LockedFile>& files, const FileChoice& file,
+                                     Hybrid& hybrid, const Session& session) {
+    Secret passphrase;
+    std::string wrong;
+    for (const LockedFile& locked : files) {
+        if (passphrase.empty()) passphrase = passphrase_of_locked(locked, file, session);
+        std::vector<Identity> identities;
+        try {
+            const std::optional<Secret> content = unlock(locked, passphrase, session);
+            if (!content) {
+                wrong = locked.shown;
+                continue;
+            }
+            parse_identities(*content, locked.shown, identities);
+        } catch (const Failure& failure) {
+            // Damage here is not damage of the input.
+            const bool damage =
+                failure.code == ExitCode::not_authentic || failure.code == ExitCode::truncated;
+            throw Failure(damage ? ExitCode::usage : failure.code,
+                          fmt::format("cannot read {}: {}", locked.shown, failure.what()));
+        }
+        if (std::optional<Secret> found = find_file_key(stanzas, identities, hybrid)) return found;
+    }
+    if (!wrong.empty())
+        throw Failure(ExitCode::wrong_key, fmt::format("the passphrase does not open {}.", wrong));
+    return std::nullopt;
+}
+
+struct Identities {
+    std::vector<Identity> open;
+    std::vector<LockedFile> locked;
+};
+
+Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice& choice,
+                   const Identities& identities, Session& session) {
+    check_stanzas(header.stanzas);
+    std::optional<Secret> found;
+    if (opens_by_passphrase(header.stanzas)) {
+        say_if_costly(header.stanzas[0], session);
+        found = unwrap_by_passphrase(passphrase_for(file, choice, session), header.stanzas[0]);
+    } else {
+        if (choice.identities.empty() && !file.secrets.passphrase())
+            throw Failure(ExitCode::usage, "it opens with an identity: give -i IDENTITYFILE.");
+        Hybrid hybrid(file.engine, session);
+        found = find_file_key(header.stanzas, identities.open, hybrid);
+        if (!found)
+            found = find_in_locked(header.stanzas, identities.locked, file, hybrid, session);
+    }
+    if (!found) throw Failure(ExitCode::wrong_key, "no identity or passphrase opens it.");
+    require_mac(header, *found);
+    return std::move(*found);
+}
+
 }  // namespace
 
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
     command
-        .add_option("-i,--identity", choice.identities,
-                    "file of age identities, private (mode 0600); may be given several times")
+        .add_option(
+            "-i,--identity", choice.identities,
+            "file of age identities, private (mode 0600); - is standard input; may be given "
+            "several times")
         ->type_name("IDENTITYFILE")
         ->allow_extra_args(false);
 }
 
 ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeChoice& choice,
-                         const OutputChoice* output_choice, Session& session) {
+                         int input, const OutputChoice* output_choice, Session& session) {
     check_choice(file_task, file, choice);
-    std::vector<Identity> identities;
-    for (const std::string& path : choice.identities) read_identity_file(path, identities);
-    const Descriptor input = open_input(file.input);
+    refuse_shared_stream(input, choice.identities, "-i");
+    Identities identities;
+    for (const std::string& path : choice.identities)
+        read_identity_file(path, identities.open, &identities.locked);
     std::optional<Output> output;
     if (output_choice) {
         output.emplace(output_choice->path, output_choice->force, mode_decrypted);
-        refuse_inputs(*output, input.get(), file.secrets);
-        for (const std::string& path : choice.identities) output->refuse_same_file(path);
+        refuse_inputs(*output, input, file.secrets);
+        for (const std::string& path : choice.identities)
+            path == "-" ? output->refuse_same_file(STDIN_FILENO) : output->refuse_same_file(path);
         output->remove_abandoned(session);
     }
     Task task(file_task, file, output ? &*output : nullptr, session);
@@ -101,25 +221,23 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
     uint64_t text_bytes = 0, file_bytes = 0;
     task.run(
         [&] {
-            DescriptorSource descriptor(input.get());
-            BufferedSource text(descriptor);
-            ArmorSource armor(text);
-            std::optional<BufferedSource> within;
-            const uint64_t total = remaining_bytes(input.get());
-            const uint64_t begin = total > 0 ? position_of(input.get()) : 0;
-            if (is_armored(text)) within.emplace(armor);
-            BufferedSource& source = within ? *within : text;
+            DescriptorSource descriptor(input);
+            const uint64_t total = remaining_bytes(input);
+            const uint64_t begin = total > 0 ? position_of(input) : 0;
+            AgeSource read(descriptor);
+            BufferedSource& source = read.binary();
             const Header header = read_header(source);
             const Secret file_key = file_key_of(header, file, choice, identities, session);
+            identities = {};
             Payload payload(Direction::open, payload_key(file_key, source), source,
                             written ? static_cast<Sink&>(*written) : none, task.progress(total));
-            const uint64_t begun = text.taken();
-            const bool positioned = total >= begun && total > 0 && !within;
-            if (positioned) payload.read_at(input.get(), begin + begun, total - begun);
+            const uint64_t begun = read.text.taken();
+            const bool positioned = total >= begun && total > 0 && !read.within;
+            if (positioned) payload.read_at(input, begin + begun, total - begun);
             if (output && !output->is_stream()) payload.write_at(output->descriptor(), 0);
             payload.run(thread_count(file, total));
             text_bytes = payload.text_bytes();
-            file_bytes = positioned ? total : text.taken();
+            file_bytes = positioned ? total : read.text.taken();
         },
         written ? &*written : nullptr);
     if (output) output->commit();

@@ -61,7 +61,8 @@ Secret begin_file(const std::vector<Stanza>& stanzas, View file_key, Sink& sink)
 void refuse_secret_files(Output& output, int input, const FileChoice& file,
                          const AgeChoice& choice) {
     refuse_inputs(output, input, file.secrets);
-    for (const std::string& path : choice.recipient_files) output.refuse_same_file(path);
+    for (const std::string& path : choice.recipient_files)
+        path == "-" ? output.refuse_same_file(STDIN_FILENO) : output.refuse_same_file(path);
 }
 
 }  // namespace
@@ -80,21 +81,21 @@ void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
     command.add_flag("-a,--armor", choice.armor, "write the age file as text");
 }
 
-ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice,
+ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int input,
                          const OutputChoice& output_choice, Session& session) {
     check_choice(FileTask::encrypt, file, choice);
+    refuse_shared_stream(input, choice.recipient_files, "-R");
     const std::vector<Recipient> recipients = read_recipients(choice);
     if (recipients.empty() && !file.secrets.passphrase())
         throw Failure(ExitCode::usage,
                       "no recipient and no passphrase: give -r, -R, -p, --passphrase-file or "
                       "--passphrase-fd.");
-    const Descriptor input = open_input(file.input);
     Output output(output_choice.path, output_choice.force, mode_encrypted);
-    refuse_secret_files(output, input.get(), file, choice);
+    refuse_secret_files(output, input, file, choice);
     Secret passphrase;
     if (recipients.empty()) passphrase = read_passphrase(file.secrets, true, session);
     output.remove_abandoned(session);
-    if (file.input == "-" && isatty(input.get()))
+    if (file.input == "-" && isatty(input))
         remark(session, "reading from the terminal: end with Ctrl-D.");
 
     Task task(FileTask::encrypt, file, &output, session);
@@ -105,15 +106,16 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice,
             Hybrid hybrid(file.engine, session);
             const Secret file_key = random_secret(file_key_bytes);
             const std::vector<Stanza> stanzas = wrap_for(recipients, passphrase, file_key, hybrid);
+            passphrase = {};
             std::unique_ptr<ArmorSink> armor;
             if (choice.armor) armor = std::make_unique<ArmorSink>(written);
             Sink& sink = armor ? static_cast<Sink&>(*armor) : written;
-            DescriptorSource source(input.get());
+            DescriptorSource source(input);
             BufferedSource buffered(source);
-            const uint64_t total = remaining_bytes(input.get());
+            const uint64_t total = remaining_bytes(input);
             Payload payload(Direction::seal, begin_file(stanzas, file_key, sink), buffered, sink,
                             task.progress(total));
-            if (total > 0) payload.read_at(input.get(), position_of(input.get()), total);
+            if (total > 0) payload.read_at(input, position_of(input), total);
             const uint64_t begun = written.written();
             const bool positioned = !armor && !output.is_stream();
             if (positioned) payload.write_at(output.descriptor(), begun);

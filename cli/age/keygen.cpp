@@ -56,7 +56,7 @@ ExitCode run_age_keygen(const std::string& path, bool post_quantum, Session& ses
 
 ExitCode print_age_recipients(const std::string& path, Session& session) {
     std::vector<Identity> identities;
-    read_identity_file(path, identities);
+    read_identity_file(path, identities, nullptr);
     const EngineChoice engine;
     Hybrid hybrid(engine, session);
     std::string text;

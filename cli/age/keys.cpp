@@ -2,6 +2,7 @@
 #include "cli/age/keys.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include "cli/age/crypto.h"
 #include "cli/age/source.h"
@@ -14,6 +15,7 @@ namespace {
 
 constexpr size_t max_line_bytes = 8 << 10;
 constexpr size_t max_file_bytes = 16 << 20;
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";  // as editors write it in UTF-8
 
 struct TextForm {
     KeyType type;
@@ -37,8 +39,11 @@ Secret read_lines(int descriptor, const std::string& shown) {
     Secret content(SecretBytes::page_bytes);
     size_t size = 0;
     for (;;) {
-        const size_t got = buffered.read(content.data() + size, content.size() - size);
-        size += got;
+        try {
+            size += buffered.read(content.data() + size, content.size() - size);
+        } catch (const Failure& failure) {
+            throw Failure(failure.code, fmt::format("cannot read {}: {}", shown, failure.what()));
+        }
         if (size < content.size()) break;
         if (size >= max_file_bytes)
             throw Failure(ExitCode::limit_exceeded,
@@ -53,6 +58,7 @@ Secret read_lines(int descriptor, const std::string& shown) {
 template <class Use>
 void for_each_line(const Secret& content, const std::string& shown, Use use) {
     std::string_view rest(reinterpret_cast<const char*>(content.data()), content.size());
+    if (begins_with(rest, byte_order_mark)) rest.remove_prefix(byte_order_mark.size());
     for (uint64_t number = 1; !rest.empty(); ++number) {
         const size_t end = rest.find('\n');
         std::string_view line = rest.substr(0, end);
@@ -131,15 +137,27 @@ void read_recipient_file(const std::string& path, std::vector<Recipient>& to) {
                                                    shown));
 }
 
-void read_identity_file(const std::string& path, std::vector<Identity>& to) {
-    const std::string shown = "identity file '" + path + "'";
-    const Descriptor file = open_private(path, shown);
-    const Secret content = read_lines(file.get(), shown);
+void read_identity_file(const std::string& path, std::vector<Identity>& to,
+                        std::vector<LockedFile>* locked) {
+    const bool standard = path == "-";
+    const std::string shown =
+        standard ? "the identity file on standard input" : "identity file '" + path + "'";
+    if (standard && isatty(STDIN_FILENO))
+        throw Failure(ExitCode::usage, "-i - does not read from a terminal, which shows the key.");
+    const Descriptor file = standard ? open_input(path) : open_private(path, shown);
+    Secret content = read_lines(file.get(), shown);
     const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-    if (begins_with(text, "age-encryption") || begins_with(text, "-----BEGIN AGE"))
+    if (!begins_with(text, "age-encryption") && !begins_with(text, "-----BEGIN AGE"))
+        return parse_identities(content, shown, to);
+    if (!locked)
         throw Failure(
             ExitCode::unsupported,
             fmt::format("{} is itself encrypted: decrypt it to a private file first.", shown));
+    locked->push_back({shown, std::move(content)});
+}
+
+void parse_identities(const Secret& content, const std::string& shown, std::vector<Identity>& to) {
+    const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
     if (begins_with(text, "-----BEGIN"))
         throw Failure(ExitCode::unsupported,
                       fmt::format("{} is an SSH or PEM key, which is not supported: use an age "

@@ -29,8 +29,16 @@ struct Identity {
 Recipient parse_recipient(std::string_view text, const std::string& shown);
 // Appends the recipients of a file, one a line.
 void read_recipient_file(const std::string& path, std::vector<Recipient>& to);
-// Appends the identities of a private file, one a line.
-void read_identity_file(const std::string& path, std::vector<Identity>& to);
+// An identity file that is itself an age file.
+struct LockedFile {
+    std::string shown;  // for messages
+    Secret content;
+};
+// Appends the identities of a private file or of standard input ("-"), one a line. A locked one is
+// appended to `locked`, or refused if that is null.
+void read_identity_file(const std::string& path, std::vector<Identity>& to,
+                        std::vector<LockedFile>* locked);
+void parse_identities(const Secret& content, const std::string& shown, std::vector<Identity>& to);
 
 std::string recipient_text(KeyType type, View public_key);
 // In a vector that is zeroized; ends without a new line.

@@ -65,8 +65,8 @@ void Payload::run(unsigned threads) {
     others.reserve(threads);
     try {
         while (others.size() + 1 < threads) others.emplace_back([this] { work(); });
-    } catch (const std::system_error&) {
-        // Fewer threads do the same work.
+    } catch (...) {
+        // Fewer threads do the same work. Those that run must be joined after any exception.
     }
     work();
     for (std::thread& other : others) other.join();

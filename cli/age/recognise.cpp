@@ -1,14 +1,11 @@
 // Tells age files by their first bytes, which stay in the input.
-#include <fcntl.h>
-#include <poll.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <string_view>
 
 #include "cli/age/age.h"
 #include "cli/age/armor.h"
+#include "cli/files/peek.h"
 
 namespace warpseal::cli {
 namespace {
@@ -29,48 +26,18 @@ Guess guess(std::string_view bytes) {
     return text_begin.substr(0, text.size()) == text ? Guess::unknown : Guess::no;
 }
 
-// Copies what a pipe holds without taking it.
-size_t peek_pipe(int pipe_end, char* to, size_t bytes) {
-    int copy[2];
-    if (pipe2(copy, O_CLOEXEC) != 0) return 0;
-    const Descriptor in(copy[0]), out(copy[1]);
-    const ssize_t copied = tee(pipe_end, out.get(), bytes, SPLICE_F_NONBLOCK);
-    if (copied <= 0) return 0;
-    const ssize_t got = read(in.get(), to, static_cast<size_t>(copied));
-    return got > 0 ? static_cast<size_t>(got) : 0;
-}
-
-bool pipe_begins_as_age(int input) {
-    char bytes[most_bytes];
-    constexpr int wait_milliseconds = 10;
-    for (;;) {
-        age::throw_if_interrupted();
-        pollfd ready{input, POLLIN, 0};
-        if (poll(&ready, 1, wait_milliseconds) <= 0) continue;
-        const Guess found = guess({bytes, peek_pipe(input, bytes, sizeof bytes)});
-        if (found != Guess::unknown) return found == Guess::yes;
-        if ((ready.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) return false;
-        usleep(wait_milliseconds * 1000);  // The writer has not written all of the beginning.
-    }
-}
-
 }  // namespace
 
-bool is_age(const FileChoice& file, const AgeChoice& choice) {
-    if (file.age || choice.any()) return true;
-    if (file.format != WARPSEAL_FORMAT_WARPSEAL || !file.secrets.key_files.empty()) return false;
-    if (file.input == "-" && file.secrets.passphrase_descriptor == STDIN_FILENO) return false;
-    // Opening a named pipe a second time would lose its writer.
-    struct stat about;
-    if (file.input != "-" && (stat(file.input.c_str(), &about) != 0 || !S_ISREG(about.st_mode)))
-        return false;
-    const Descriptor input = open_input(file.input);
-    if (fstat(input.get(), &about) != 0) return false;
-    if (S_ISFIFO(about.st_mode)) return pipe_begins_as_age(input.get());
-    const off_t position = lseek(input.get(), 0, SEEK_CUR);
-    char bytes[most_bytes];
-    const ssize_t got = position < 0 ? -1 : pread(input.get(), bytes, sizeof bytes, position);
-    return got > 0 && guess({bytes, static_cast<size_t>(got)}) == Guess::yes;
+bool is_age(const FileChoice& file, const AgeChoice& choice, int input) {
+    if (file.age) return true;
+    if (file.foreign.format_given && choice.any())
+        throw Failure(ExitCode::usage, "-i goes with age files only: leave it or --format out.");
+    if (file.foreign.format_given) return false;
+    if (choice.any()) return true;
+    // Age files take no such key. A stream with one is looked at later, once the output is open.
+    if (file.secrets.key_count() != 0 && lseek(input, 0, SEEK_CUR) < 0) return false;
+    const auto is_known = [](std::string_view bytes) { return guess(bytes) != Guess::unknown; };
+    return guess(peek(input, most_bytes, is_known)) == Guess::yes;
 }
 
 }  // namespace warpseal::cli

@@ -13,19 +13,15 @@ public:
     virtual void finish() {}
 };
 
-// Writes to an output and counts the bytes.
+// Writes to an output and counts the bytes, also those of a write that failed later.
 class OutputSink final : public Sink {
 public:
     explicit OutputSink(Output& output) : raw_(output) {}
-    void write(View bytes) override {
-        raw_.write(bytes.data(), bytes.size());
-        written_ += bytes.size();
-    }
-    uint64_t written() const { return written_; }
+    void write(View bytes) override { raw_.write(bytes.data(), bytes.size()); }
+    uint64_t written() const { return raw_.written_bytes(); }
 
 private:
     RawOutput raw_;
-    uint64_t written_ = 0;
 };
 
 // Discards its input, for `verify`.

@@ -1,10 +1,7 @@
 // Input of the age commands: bytes of a descriptor or of an armor, with one byte of lookahead.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
+#include "cli/age/bytes.h"
 
 namespace warpseal::cli::age {
 
@@ -41,7 +38,7 @@ private:
     static constexpr size_t buffer_bytes = 65536;
     bool fill();
     Source& source_;
-    std::vector<uint8_t> buffer_;
+    Secret buffer_;
     size_t begin_ = 0, end_ = 0;
     uint64_t taken_ = 0;
 };

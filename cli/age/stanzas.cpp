@@ -110,6 +110,10 @@ void check_stanzas(const std::vector<Stanza>& stanzas) {
     }
 }
 
+unsigned log2_cost_of(const Stanza& scrypt) {
+    return static_cast<unsigned>(std::stoul(scrypt.arguments[2]));
+}
+
 bool opens_by_passphrase(const std::vector<Stanza>& stanzas) {
     return std::any_of(stanzas.begin(), stanzas.end(),
                        [](const Stanza& stanza) { return stanza.type() == scrypt_type; });
@@ -130,9 +134,9 @@ std::optional<Secret> unwrap(const Identity& identity, const Stanza& stanza, Hyb
 
 std::optional<Secret> unwrap_by_passphrase(View passphrase, const Stanza& stanza) {
     if (stanza.type() != scrypt_type) return std::nullopt;
-    return unwrap_file_key(scrypt_wrap_key(passphrase, bytes_of(stanza.arguments[1]),
-                                           static_cast<unsigned>(std::stoul(stanza.arguments[2]))),
-                           stanza.body);
+    return unwrap_file_key(
+        scrypt_wrap_key(passphrase, bytes_of(stanza.arguments[1]), log2_cost_of(stanza)),
+        stanza.body);
 }
 
 }  // namespace warpseal::cli::age

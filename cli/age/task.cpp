@@ -3,8 +3,10 @@
 
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <thread>
 
 namespace warpseal::cli::age {
@@ -29,12 +31,20 @@ const char* next_step(FileTask task, ExitCode code) {
 }  // namespace
 
 void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice) {
-    check_file_choice(file);
-    if (!file.secrets.key_files.empty())
+    if (file.secrets.key_count() != 0)
         throw Failure(ExitCode::usage,
-                      task == FileTask::encrypt
-                          ? "-k goes with Warpseal files: an age file takes -r, -R or a passphrase."
-                          : "-k goes with Warpseal files: an age file takes -i or a passphrase.");
+                      fmt::format("{} goes with Warpseal files: an age file takes {} or a "
+                                  "passphrase.",
+                                  file.secrets.key_files.empty() ? "--key-command" : "-k",
+                                  task == FileTask::encrypt ? "-r, -R" : "-i"));
+    if (file.foreign.has_floe_options())
+        throw Failure(ExitCode::usage,
+                      "--aad, --aad-file and --segment-bytes go with --format floe only, and this "
+                      "is an age file.");
+    if (file.foreign.has_openssl_options())
+        throw Failure(ExitCode::usage,
+                      "--cipher, --digest, --pbkdf2, --iter, --no-salt and --base64 go with files "
+                      "of openssl enc only, and this is an age file.");
     if (file.secrets.passphrase() &&
         (!choice.recipients.empty() || !choice.recipient_files.empty()))
         throw Failure(ExitCode::usage,
@@ -43,6 +53,21 @@ void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice
     if (device != "auto" && device != "cpu")
         throw Failure(ExitCode::device_not_usable,
                       "age files are sealed and opened on cores: use --device auto or cpu.");
+}
+
+void refuse_shared_stream(int input, const std::vector<std::string>& paths, const char* option) {
+    struct stat read, keys;
+    if (fstat(input, &read) != 0) return;
+    for (const std::string& path : paths) {
+        const bool standard = path == "-";
+        if ((standard ? fstat(STDIN_FILENO, &keys) : stat(path.c_str(), &keys)) != 0) continue;
+        if (keys.st_dev == read.st_dev && keys.st_ino == read.st_ino &&
+            (standard || !S_ISREG(keys.st_mode)))
+            throw Failure(ExitCode::usage,
+                          fmt::format("{} {} and the input cannot both be standard input or the "
+                                      "same pipe: name a file.",
+                                      option, path));
+    }
 }
 
 Secret read_passphrase(const SecretChoice& choice, bool confirm, const Session& session) {
@@ -80,7 +105,11 @@ uint64_t position_of(int input) {
 
 void Task::run(const std::function<void()>& work, const OutputSink* written) {
     try {
-        work();
+        try {
+            work();
+        } catch (const std::bad_alloc&) {
+            throw Failure(ExitCode::error, "out of memory: fewer --threads need less.");
+        }
     } catch (const Failure& failure) {
         ExitCode code = failure.code;
         std::string text = failure.what();

@@ -10,6 +10,9 @@ namespace warpseal::cli::age {
 
 // Refuses options that do not go with age files. Throws Failure (usage).
 void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice);
+// Refuses files of keys that are the input's stream, of which they would take bytes. Throws Failure
+// (usage), whose text names `option`.
+void refuse_shared_stream(int input, const std::vector<std::string>& paths, const char* option);
 // Reads the one passphrase that the options name. Throws Failure.
 Secret read_passphrase(const SecretChoice& choice, bool confirm, const Session& session);
 // Threads for an input of that many bytes; 0: unknown.

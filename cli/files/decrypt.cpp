@@ -57,16 +57,20 @@ void add_decrypt(CLI::App& program, Session& session) {
         "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part");
     command->callback([choice, &session] {
         session.command = [choice, &session] {
-            if (is_age(choice->file, choice->age)) {
+            check_file_choice(choice->file);
+            const Descriptor input = open_input(choice->file.input);
+            if (is_age(choice->file, choice->age, input.get())) {
                 if (choice->range)
                     throw Failure(ExitCode::unsupported,
                                   "--range reads Warpseal files and cobblestone messages only.");
-                return run_age_decrypt(FileTask::decrypt, choice->file, choice->age,
+                return run_age_decrypt(FileTask::decrypt, choice->file, choice->age, input.get(),
                                        &choice->output, session);
             }
             if (choice->range)
-                return run_range(choice->file, *choice->range, choice->output, session);
-            return run_file_task(FileTask::decrypt, choice->file, {}, &choice->output, session);
+                return run_range(choice->file, input.get(), *choice->range, choice->output,
+                                 session);
+            return run_file_task(FileTask::decrypt, choice->file, input.get(), {}, &choice->output,
+                                 session);
         };
     });
 }
@@ -90,10 +94,12 @@ void add_verify(CLI::App& program, Session& session) {
         "  warpseal verify -k my.key disk.img.ws");
     command->callback([choice, &session] {
         session.command = [choice, &session] {
-            if (is_age(choice->file, choice->age))
-                return run_age_decrypt(FileTask::verify, choice->file, choice->age, nullptr,
-                                       session);
-            return run_file_task(FileTask::verify, choice->file, {}, nullptr, session);
+            check_file_choice(choice->file);
+            const Descriptor input = open_input(choice->file.input);
+            if (is_age(choice->file, choice->age, input.get()))
+                return run_age_decrypt(FileTask::verify, choice->file, choice->age, input.get(),
+                                       nullptr, session);
+            return run_file_task(FileTask::verify, choice->file, input.get(), {}, nullptr, session);
         };
     });
 }

@@ -20,16 +20,18 @@ struct EncryptChoice {
 };
 
 ExitCode run_age(const EncryptChoice& choice, Session& session) {
-    if (choice.file.format != WARPSEAL_FORMAT_WARPSEAL)
+    if (choice.file.foreign.format_given)
         throw Failure(ExitCode::usage, "-r, -R and -a go with age files only.");
     if (!choice.seal.suite.empty() || choice.seal.argon2_memory_mib || choice.seal.argon2_passes)
         throw Failure(ExitCode::usage,
                       "-c and --argon2-… go with Warpseal files only: age has one cipher, and "
                       "scrypt for passphrases.");
-    return run_age_encrypt(choice.file, choice.age, choice.output, session);
+    const Descriptor input = open_input(choice.file.input);
+    return run_age_encrypt(choice.file, choice.age, input.get(), choice.output, session);
 }
 
 ExitCode run(const EncryptChoice& choice, Session& session) {
+    check_file_choice(choice.file);
     if (choice.file.age || choice.age.any() || choice.age.armor) return run_age(choice, session);
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
@@ -42,7 +44,9 @@ ExitCode run(const EncryptChoice& choice, Session& session) {
         !choice.file.secrets.passphrase())
         throw Failure(ExitCode::usage,
                       "--argon2-memory and --argon2-passes go with a passphrase only.");
-    return run_file_task(FileTask::encrypt, choice.file, choice.seal, &choice.output, session);
+    const Descriptor input = open_input(choice.file.input);
+    return run_file_task(FileTask::encrypt, choice.file, input.get(), choice.seal, &choice.output,
+                         session);
 }
 
 }  // namespace

@@ -258,35 +258,33 @@ void check_file_choice(const FileChoice& choice) {
     check_passphrase_descriptor(secrets);
 }
 
-ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal,
+ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const SealChoice& seal,
                        const OutputChoice* output_choice, Session& session) {
-    check_file_choice(choice);
-    const Descriptor input = open_input(choice.input);
     std::optional<Output> output;
     if (output_choice) {
         output.emplace(output_choice->path, output_choice->force,
                        task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
-        refuse_inputs(*output, input.get(), choice.secrets);
+        refuse_inputs(*output, input, choice.secrets);
     }
     // Named secrets are read before the program waits for the input's first bytes.
     std::optional<Secrets> named;
-    if (choice.secrets.any()) named.emplace(read_secrets(input.get(), task, choice));
-    if (const ForeignFormat format = foreign_format(task, choice, input.get());
+    if (choice.secrets.any()) named.emplace(read_secrets(input, task, choice));
+    if (const ForeignFormat format = foreign_format(task, choice, input);
         format != ForeignFormat::none) {
         FileChoice foreign = choice;
         foreign.foreign.format = format;
         return run_foreign(task, foreign, seal, output ? &*output : nullptr, std::move(named),
-                           input.get(), session);
+                           input, session);
     }
     refuse_foreign_options(choice);
-    Secrets secrets = named ? *std::move(named) : read_secrets(input.get(), task, choice);
+    Secrets secrets = named ? *std::move(named) : read_secrets(input, task, choice);
     if (task == FileTask::encrypt && secrets.has_short_passphrase())
         remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
                                     "who has the file: take a longer one.",
                                     Secrets::short_characters));
     if (output) output->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
-    if (choice.input == "-" && isatty(input.get()))
+    if (choice.input == "-" && isatty(input))
         remark(session, "reading from the terminal: end with Ctrl-D.");
 
     const std::vector<uint8_t> context = from_hexadecimal(choice.context, "--context");
@@ -298,9 +296,8 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice
     result.struct_bytes = sizeof result;
     const int out = output ? output->descriptor() : -1;
     const warpseal_status status =
-        task == FileTask::encrypt
-            ? warpseal_file_seal(engine.get(), input.get(), out, &options, &result)
-            : warpseal_file_open(engine.get(), input.get(), out, &options, &result);
+        task == FileTask::encrypt ? warpseal_file_seal(engine.get(), input, out, &options, &result)
+                                  : warpseal_file_open(engine.get(), input, out, &options, &result);
     if (status != WARPSEAL_OK || interrupted_by() != 0)
         throw_failure(task, choice, status, result, output ? &*output : nullptr);
     if (output) output->commit();

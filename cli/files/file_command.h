@@ -69,8 +69,9 @@ void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_r
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
               double seconds, const Session& session);
 
-// Does the work, commits the output (null for verify) and prints a summary. Throws Failure.
-ExitCode run_file_task(FileTask task, const FileChoice& choice, const SealChoice& seal,
+// `choice` is checked and `input` is open. Does the work, commits the output (null for verify) and
+// prints a summary. Throws Failure.
+ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const SealChoice& seal,
                        const OutputChoice* output, Session& session);
 
 }  // namespace warpseal::cli

@@ -133,19 +133,17 @@ std::string parse_range(const std::string& text, Range& range) {
     return size(text.substr(colon + 1), range.length);
 }
 
-ExitCode run_range(const FileChoice& choice, const Range& range, const OutputChoice& output_choice,
-                   Session& session) {
-    check_file_choice(choice);
+ExitCode run_range(const FileChoice& choice, int input, const Range& range,
+                   const OutputChoice& output_choice, Session& session) {
     refuse_foreign_format(choice, "--range");
-    const Descriptor input = open_input(choice.input);
-    refuse_streams(input.get(), choice);
+    refuse_streams(input, choice);
     Output output(output_choice.path, output_choice.force, mode_decrypted);
-    refuse_inputs(output, input.get(), choice.secrets);
-    Secrets secrets = read_secrets(input.get(), FileTask::decrypt, choice);
+    refuse_inputs(output, input, choice.secrets);
+    Secrets secrets = read_secrets(input, FileTask::decrypt, choice);
     output.remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     RangeTask task(choice, output, session);
-    task.open(engine.get(), input.get(), secrets);
+    task.open(engine.get(), input, secrets);
     const uint64_t bytes = bytes_within(range, task.text_bytes(), choice);
     task.write(range.offset, bytes);
     output.commit();

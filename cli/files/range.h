@@ -17,7 +17,7 @@ struct Range {
 std::string parse_range(const std::string& text, Range& range);
 
 // Writes the range of the plaintext to a committed output. Throws Failure.
-ExitCode run_range(const FileChoice& choice, const Range& range, const OutputChoice& output,
-                   Session& session);
+ExitCode run_range(const FileChoice& choice, int input, const Range& range,
+                   const OutputChoice& output, Session& session);
 
 }  // namespace warpseal::cli

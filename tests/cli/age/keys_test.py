@@ -57,7 +57,7 @@ def bad_identities_are_refused_without_their_text(p):
     sealed = p.ok("encrypt", "-r", PUBLIC, input=b"text").out
     for text, words, code in ((SECRET[:-1], "is no identity", 2), (SECRET.lower(), "is no identity", 2), (PUBLIC, "is a recipient", 2),
                               ("AGE-PLUGIN-YUBIKEY-1QQQ", "plugin", 15), ("-----BEGIN OPENSSH PRIVATE KEY-----", "SSH", 15),
-                              ("age-encryption.org/v1", "itself encrypted", 15)):
+                              ("age-encryption.org/v1", "itself encrypted", 2)):
         p.write("identity", f"{text}\n".encode(), 0o600)
         result = p.fails(code, ["identity file 'identity'", words], "decrypt", "-i", "identity", input=sealed)
         check(text not in result.err, result.err)
@@ -70,6 +70,33 @@ def bad_identities_are_refused_without_their_text(p):
     p.fails(10, "'missing'", "decrypt", "-i", "missing", input=sealed)
     p.write("identity", SECRET.encode(), 0o600)
     check_equal(p.ok("decrypt", "-i", "identity", input=sealed).out, b"text", "a file without a last new line")
+
+
+@case
+def identity_files_under_a_passphrase(p):
+    p.write("word", b"correct horse battery\n", 0o600)
+    p.write("other", b"battery horse correct\n", 0o600)
+    p.write("open", SECRET.encode(), 0o600)
+    sealed = p.ok("encrypt", "-r", PUBLIC, input=b"text").out
+    p.ok("-q", "keygen", "--age", "-o", "useless")
+    for armor in ([], ["-a"]):
+        content = p.ok("encrypt", "--format", "age", *armor, "--passphrase-file", "word", input=f"# mine\n{SECRET}\n".encode()).out
+        p.write("locked", content, 0o600)
+        given = ["-i", "useless", "-i", "locked", "--passphrase-file"]
+        check_equal(p.ok("decrypt", *given, "word", input=sealed).out, b"text", f"what comes out {armor}")
+        p.ok("verify", *given, "word", input=sealed)
+        p.fails(12, "the passphrase does not open identity file 'locked'", "decrypt", *given, "other", input=sealed)
+    check_equal(p.ok("decrypt", "-i", "locked", "-i", "open", input=sealed).out, b"text", "without the passphrase")
+    p.fails(2, "identity file 'locked' is itself encrypted", "decrypt", "-i", "locked", input=sealed)
+    p.fails(15, "itself encrypted", "keygen", "-y", "locked")
+    p.fails(2, "same file", "decrypt", "-f", *given, "word", "-o", "locked", input=sealed)
+    p.write("locked", content[:-60], 0o600)
+    p.fails(2, "cannot read identity file 'locked'", "verify", *given, "word", input=sealed)
+    p.write("locked", sealed, 0o600)
+    p.fails(15, "encrypted to a recipient", "decrypt", *given, "word", input=sealed)
+    for text, words in ((b"hunter2", "line 1 of identity file 'locked' is no identity"), (b"", "has no identity")):
+        p.write("locked", p.ok("encrypt", "--format", "age", "--passphrase-file", "word", input=text).out, 0o600)
+        check("hunter2" not in p.fails(2, words, "decrypt", *given, "word", input=sealed).err, "the content is shown")
 
 
 @case
