@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "cli/age/bytes.h"
+#include "cli/age/format/bytes.h"
 
 namespace warpseal::cli::age {
 

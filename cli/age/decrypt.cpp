@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "cli/age/armor.h"
+#include "cli/age/format/armor.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 

@@ -3,7 +3,7 @@
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
-#include "cli/age/armor.h"
+#include "cli/age/format/armor.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 

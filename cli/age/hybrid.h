@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "cli/age/bytes.h"
+#include "cli/age/format/bytes.h"
 #include "cli/support/command.h"
 
 namespace warpseal::cli::age {

@@ -5,8 +5,8 @@
 #include <unistd.h>
 
 #include "cli/age/crypto.h"
+#include "cli/age/format/text.h"
 #include "cli/age/source.h"
-#include "cli/age/text.h"
 #include "cli/support/output.h"
 #include "cli/support/secrets.h"
 

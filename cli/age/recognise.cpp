@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "cli/age/age.h"
-#include "cli/age/armor.h"
+#include "cli/age/format/armor.h"
 #include "cli/files/peek.h"
 
 namespace warpseal::cli {

@@ -1,7 +1,7 @@
 // Output of the age commands.
 #pragma once
 
-#include "cli/age/bytes.h"
+#include "cli/age/format/bytes.h"
 #include "cli/support/stream.h"
 
 namespace warpseal::cli::age {

@@ -1,7 +1,7 @@
 // Input of the age commands: bytes of a descriptor or of an armor, with one byte of lookahead.
 #pragma once
 
-#include "cli/age/bytes.h"
+#include "cli/age/format/bytes.h"
 
 namespace warpseal::cli::age {
 

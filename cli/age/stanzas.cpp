@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "cli/age/crypto.h"
-#include "cli/age/text.h"
+#include "cli/age/format/text.h"
 #include "cli/support/command.h"
 
 namespace warpseal::cli::age {

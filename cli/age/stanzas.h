@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "cli/age/header.h"
+#include "cli/age/format/header.h"
 #include "cli/age/hybrid.h"
 #include "cli/age/keys.h"
 

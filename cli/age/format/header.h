@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/age/bytes.h"
+#include "cli/age/format/bytes.h"
 #include "cli/age/source.h"
 
 namespace warpseal::cli::age {

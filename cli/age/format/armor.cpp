@@ -1,10 +1,10 @@
 // Reads and writes armors. Any text but white space around an armor is refused.
-#include "cli/age/armor.h"
+#include "cli/age/format/armor.h"
 
 #include <algorithm>
 #include <cstring>
 
-#include "cli/age/text.h"
+#include "cli/age/format/text.h"
 #include "cli/support/command.h"
 
 namespace warpseal::cli::age {

@@ -1,5 +1,5 @@
 // Base64 and Bech32. Tables are read at secret positions only for Bech32, whose texts are short.
-#include "cli/age/text.h"
+#include "cli/age/format/text.h"
 
 #include <array>
 

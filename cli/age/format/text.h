@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/age/bytes.h"
+#include "cli/age/format/bytes.h"
 
 namespace warpseal::cli::age {
 

@@ -1,10 +1,10 @@
 // Reads and writes headers. The MAC covers the bytes as they were read.
-#include "cli/age/header.h"
+#include "cli/age/format/header.h"
 
 #include <fmt/core.h>
 
 #include "cli/age/crypto.h"
-#include "cli/age/text.h"
+#include "cli/age/format/text.h"
 #include "cli/support/command.h"
 
 namespace warpseal::cli::age {
