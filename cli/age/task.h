@@ -1,4 +1,4 @@
-// What encrypting and decrypting an age file share: checks, secrets, error texts and the summary.
+// Steps that encryption and decryption of age files share: checks, secrets, errors and summary.
 #pragma once
 
 #include <functional>
