@@ -27,6 +27,7 @@ namespace {
 constexpr std::chrono::seconds grace{2};
 
 std::atomic<int> received{0};
+std::atomic<bool> grace_is_limited{true};
 int event = -1;
 
 struct Undo {
@@ -61,7 +62,11 @@ void watch(sigset_t set) {
     while (write(event, &one, sizeof one) < 0 && errno == EINTR) {
     }
     timespec wait{grace.count(), 0};
-    sigtimedwait(&set, nullptr, &wait);  // A second signal ends the grace period.
+    // A second signal ends the grace period.
+    if (sigtimedwait(&set, nullptr, &wait) < 0 && !grace_is_limited) {
+        while (sigwait(&set, &signal_number) != 0) {
+        }
+    }
     end_now(signal_number);
 }
 
@@ -90,6 +95,7 @@ void watch_interrupts() {
 
 int interrupted_by() { return received; }
 int interrupt_descriptor() { return event; }
+void allow_unlimited_grace() { grace_is_limited = false; }
 
 TemporaryName::TemporaryName(const std::string& path) : path_(path) {
     std::lock_guard lock(undo().mutex);

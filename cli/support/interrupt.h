@@ -16,6 +16,10 @@ void watch_interrupts();
 // Returns a descriptor for poll(2) that becomes readable after a signal.
 int interrupt_descriptor();
 
+// For servers: after the first signal the program ends by itself, however long its work takes. A
+// second signal still ends it at once.
+void allow_unlimited_grace();
+
 // Removes the path if a signal ends the program during this object's lifetime.
 class TemporaryName {
 public:

@@ -50,6 +50,7 @@ cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session) {
     const uint8_t set = exchange_set_number(options.set);
     const unsigned threads =
         options.threads ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+    cli::allow_unlimited_grace();  // A batch of keys may take longer than any usual grace.
     constexpr uint64_t others = 256;
     allow_descriptors(options.most_clients + others);
     const SslContext context = make_context(options);

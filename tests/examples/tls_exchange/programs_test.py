@@ -46,7 +46,7 @@ class Server:
 
     def end(self):
         self.process.terminate()
-        out, err = self.process.communicate(timeout=20)
+        out, err = self.process.communicate(timeout=120)
         check_equal(self.process.returncode, 0, f"exit code of the server ({err.decode()})")
         for name, value in re.findall(r"([a-z ]+) ([0-9.]+)", out.decode()):
             self.counts[name.strip()] = float(value)
@@ -104,6 +104,21 @@ def data_is_echoed_in_every_set(p):
                 data = some_bytes(size)
                 out = p.ok("connect", one.address(), "--ca", "cert.pem", *[o for s in SETS for o in ("--set", s)], input=data).out
                 check_equal(out == data, True, f"{size} bytes in {name}")
+
+
+@case
+def a_stop_waits_for_the_batch_of_keys(p):
+    """These keys take longer than the grace period of other commands. A second signal ends it."""
+    busy = ("--set", "ntruhrss701", "--device", "portable", "--pairs", 16384)
+    with server(p, *busy):
+        pass
+    with server(p, *busy) as one:
+        one.process.terminate()
+        time.sleep(0.5)
+        check_equal(one.process.poll(), None, "the server after one signal")
+        one.process.terminate()
+        check_equal(one.process.wait(timeout=20), 143, "exit code after a second signal")
+        one.end = lambda: None
 
 
 @case
