@@ -18,7 +18,8 @@ void add_serve(CLI::App& program, cli::Session& session) {
         "together with those of others. What a "
         "client "
         "sends under the key is sent back to it. docs/tls-exchange.md is the protocol.\n"
-        "Ends on SIGINT or SIGTERM, and then says what there was. A second signal ends it at once.");
+        "Ends on SIGINT or SIGTERM, and then says what there was. A second signal ends it at "
+        "once.");
     serve
         ->add_option("--cert", options->certificate,
                      "the server's certificate and those above it, PEM")
