@@ -129,6 +129,12 @@ def grow_old(p, name, seconds=3600):
     os.utime(p.file(name), (long_ago, long_ago), follow_symlinks=False)
 
 
+def is_locked(path):
+    inode = os.stat(path).st_ino
+    with open("/proc/locks", encoding="ascii") as locks:
+        return any(f":{inode} " in line for line in locks)
+
+
 @case
 def files_of_a_killed_run_are_removed(p):
     content = some_bytes(100_000)
@@ -138,6 +144,7 @@ def files_of_a_killed_run_are_removed(p):
     process = p.start("decrypt", "-k", "key", "-o", "new", stdin=reading, preexec_fn=without_unnamed_files())
     wait_until(lambda: temporaries(p), "the temporary is there")
     (name,) = temporaries(p)
+    wait_until(lambda: is_locked(p.file(name)), "the temporary is locked")
     grow_old(p, name)
     # While in use it is kept, however old: it is locked.
     p.ok("decrypt", "-k", "key", "sealed", "-o", "opened")
