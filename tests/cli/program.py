@@ -20,6 +20,11 @@ import traceback
 
 CASES = []
 
+# nohup and background jobs of scripts ignore these; the programs under test must not inherit that.
+for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, signal.SIG_DFL)
+
 
 def case(function):
     CASES.append(function)
