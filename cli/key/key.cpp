@@ -115,10 +115,12 @@ void add_change_command(CLI::App& key, KeyTask task, const char* name, const cha
     if (task == KeyTask::add || task == KeyTask::passwd)
         add_new_passphrase_options(*command, *choice);
     if (task == KeyTask::rotate)
-        command->add_option("--to", choice->fresh.key_files, "key file that replaces the old one")
+        command
+            ->add_option_function<std::string>(
+                "--to", [choice](const std::string& path) { choice->fresh.key_files = {path}; },
+                "key file that replaces the old one")
             ->type_name("KEYFILE")
-            ->required()
-            ->expected(1);
+            ->required();
     command->footer(std::string("Example:\n  ") + example);
     command->callback([task, choice, &session] {
         session.command = [task, choice, &session] { return change_keys(task, *choice, session); };

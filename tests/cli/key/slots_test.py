@@ -65,7 +65,7 @@ def list_needs_no_key(p):
     check_equal((lines[0]["generation"], lines[1]["generation"], lines[0]["authenticated"]), (2, 1, False), "generation")
     p.fails(10, "'none'", "key", "list", "none")
     p.fails(15, "'old'", "key", "list", "old")
-    p.fails(2, "FILE", "key", "list")
+    p.fails(2, "file is required", "key", "list")
 
 
 @case
@@ -97,7 +97,7 @@ def refusals_of_remove(p):
     p.fails(2, "no slot 3", "key", "remove", 3, *OLD, "sealed")
     for number in ["0", "33", "x", "-1"]:
         p.fails(2, "", "key", "remove", number, *OLD, "sealed")
-    p.fails(2, "FILE", "key", "remove", 1, *OLD)
+    p.fails(2, "file is required", "key", "remove", 1, *OLD)
     p.fails(12, "key list", "key", "remove", 1, *OTHER, "sealed")
 
 
