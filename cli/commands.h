@@ -15,6 +15,7 @@ void add_rescue(CLI::App& program, Session& session);
 void add_raw(CLI::App& program, Session& session);
 void add_info(CLI::App& program, Session& session);
 void add_keygen(CLI::App& program, Session& session);
+void add_key(CLI::App& program, Session& session);
 void add_devices(CLI::App& program, Session& session);
 void add_random(CLI::App& program, Session& session);
 void add_list(CLI::App& program, Session& session);

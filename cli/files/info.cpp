@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
+#include "cli/key/slot_text.h"
 #include "cli/support/output.h"
 
 namespace warpseal::cli {
@@ -15,26 +16,11 @@ struct InfoChoice {
     bool json = false;
 };
 
-const char* slot_name(uint32_t type) {
-    return type == WARPSEAL_SECRET_KEY          ? "key file"
-           : type == WARPSEAL_SECRET_PASSPHRASE ? "passphrase"
-                                                : "unknown";
-}
-
 nlohmann::ordered_json known(uint64_t bytes) {
     return bytes == UINT64_MAX ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(bytes);
 }
 
 std::string as_json(const warpseal_file_info& info) {
-    nlohmann::ordered_json slots = nlohmann::ordered_json::array();
-    for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) {
-        nlohmann::ordered_json slot{{"type", slot_name(info.slots[i].type)}};
-        if (info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE) {
-            slot["argon2_passes"] = info.slots[i].argon2_passes;
-            slot["argon2_memory_kib"] = info.slots[i].argon2_memory_kib;
-        }
-        slots.push_back(slot);
-    }
     const nlohmann::ordered_json all{{"format", "warpseal"},
                                      {"version", info.version},
                                      {"cipher", info.suite},
@@ -43,7 +29,7 @@ std::string as_json(const warpseal_file_info& info) {
                                      {"generation", info.generation},
                                      {"file_bytes", known(info.file_bytes)},
                                      {"plaintext_bytes", known(info.plaintext_bytes)},
-                                     {"slots", slots},
+                                     {"slots", slots_json(info)},
                                      {"authenticated", false}};
     return all.dump(2) + "\n";
 }
@@ -61,14 +47,8 @@ std::string as_text(const warpseal_file_info& info) {
         "plaintext   {}\n",
         info.version, info.suite, hexadecimal(info.file_id, sizeof info.file_id), info.header_bytes,
         info.generation, bytes(info.file_bytes), bytes(info.plaintext_bytes));
-    for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) {
-        text += fmt::format("slot {:<6} {}", i + 1, slot_name(info.slots[i].type));
-        if (info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE)
-            text +=
-                fmt::format(", Argon2id {} MiB, {} passes", info.slots[i].argon2_memory_kib / 1024,
-                            info.slots[i].argon2_passes);
-        text += '\n';
-    }
+    for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i)
+        text += fmt::format("slot {:<6} {}\n", i + 1, slot_text(info.slots[i]));
     return text + "Read without a key, so not authenticated: `warpseal verify` checks.\n";
 }
 

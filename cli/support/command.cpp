@@ -42,21 +42,6 @@ bool is_device_name(const std::string& device) {
     return false;
 }
 
-// Escapes bytes of names that would end the line or control the terminal (C0 and C1 controls of
-// ECMA-48, C1 in UTF-8).
-std::string printable(const std::string& text) {
-    std::string shown;
-    for (size_t i = 0; i < text.size(); ++i) {
-        const auto byte = static_cast<uint8_t>(text[i]),
-                   next = static_cast<uint8_t>(i + 1 < text.size() ? text[i + 1] : 0);
-        if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0))
-            shown += fmt::format("\\x{:02x}", byte);
-        else
-            shown += text[i];
-    }
-    return shown;
-}
-
 std::string reason_against(const std::string& device) {
     for (const warpseal_target_info& target : all_targets())
         if (device.substr(0, device.find(':')) == target.name && target.reason[0])
@@ -125,6 +110,19 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session) {
         throw Failure(exit_code_of(status),
                       fmt::format("cannot start: {}", warpseal_status_text(status)));
     return EngineHandle(engine);
+}
+
+std::string printable(const std::string& text) {
+    std::string shown;
+    for (size_t i = 0; i < text.size(); ++i) {
+        const auto byte = static_cast<uint8_t>(text[i]),
+                   next = static_cast<uint8_t>(i + 1 < text.size() ? text[i + 1] : 0);
+        if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0))
+            shown += fmt::format("\\x{:02x}", byte);
+        else
+            shown += text[i];
+    }
+    return shown;
 }
 
 void print_error(const std::string& text) { (void)!fwrite(text.data(), 1, text.size(), stderr); }

@@ -63,6 +63,9 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session);
 // prints nothing under --quiet.
 void remark(const Session& session, const std::string& text);
 void complain(const std::string& text);
+// Escapes bytes of names that would end the line or control the terminal (C0 and C1 controls of
+// ECMA-48, C1 in UTF-8).
+std::string printable(const std::string& text);
 // Prints the text unchanged on stderr. Ignores write errors.
 void print_error(const std::string& text);
 // Prints a command's result on stdout. Throws Failure (input_output) if writing fails.

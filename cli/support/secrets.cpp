@@ -86,8 +86,8 @@ void write_terminal(int terminal, const char* text) {
 }
 
 // Reads one line from the terminal. In canonical mode, read(2) returns a whole line.
-SecretBytes ask(int terminal, const char* prompt) {
-    write_terminal(terminal, prompt);
+SecretBytes ask(int terminal, const std::string& prompt) {
+    write_terminal(terminal, prompt.c_str());
     SecretBytes secret;
     while (secret.size == 0 || secret.data()[secret.size - 1] != '\n') {
         pollfd ready[] = {{terminal, POLLIN, 0}, {interrupt_descriptor(), POLLIN, 0}};
@@ -111,7 +111,7 @@ SecretBytes ask(int terminal, const char* prompt) {
     return one_line(std::move(secret), "the passphrase");
 }
 
-SecretBytes ask_passphrase(bool confirm) {
+SecretBytes ask_passphrase(const std::string& prompt, bool confirm) {
     Descriptor terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
     termios shown;
     if (!terminal || tcgetattr(terminal.get(), &shown) != 0)
@@ -126,9 +126,9 @@ SecretBytes ask_passphrase(bool confirm) {
     const TerminalSettings restore(terminal.get(), shown);
     if (tcsetattr(terminal.get(), TCSAFLUSH, &hidden) != 0)
         throw Failure(ExitCode::input_output, "cannot turn the terminal's echo off.");
-    SecretBytes first = ask(terminal.get(), "Passphrase: ");
+    SecretBytes first = ask(terminal.get(), prompt + ": ");
     if (!confirm) return first;
-    const SecretBytes second = ask(terminal.get(), "Passphrase again: ");
+    const SecretBytes second = ask(terminal.get(), prompt + " again: ");
     if (first.size != second.size || memcmp(first.data(), second.data(), first.size) != 0)
         throw Failure(ExitCode::usage, "the two passphrases differ: nothing was written.");
     return first;
@@ -159,6 +159,11 @@ SecretBytes::~SecretBytes() {
 }
 
 void add_secret_options(CLI::App& command, SecretChoice& choice) {
+    add_key_options(command, choice);
+    add_passphrase_options(command, choice);
+}
+
+void add_key_options(CLI::App& command, SecretChoice& choice) {
     command
         .add_option("-k,--key", choice.key_files,
                     "key file: 32 bytes, raw, hexadecimal or base64, private (mode 0600); - is "
@@ -170,6 +175,9 @@ void add_secret_options(CLI::App& command, SecretChoice& choice) {
                     "key: what this shell command prints, as the client of a key service does")
         ->type_name("COMMAND")
         ->allow_extra_args(false);
+}
+
+void add_passphrase_options(CLI::App& command, SecretChoice& choice) {
     command.add_flag("-p,--passphrase", choice.ask, "ask for a passphrase on the terminal");
     command
         .add_option("--passphrase-file", choice.passphrase_files,
@@ -204,7 +212,7 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
         add(WARPSEAL_SECRET_PASSPHRASE,
             one_line(read_all(choice.passphrase_descriptor, shown), shown));
     }
-    if (choice.ask) add(WARPSEAL_SECRET_PASSPHRASE, ask_passphrase(confirm));
+    if (choice.ask) add(WARPSEAL_SECRET_PASSPHRASE, ask_passphrase(choice.prompt, confirm));
 }
 
 void check_passphrase_descriptor(const SecretChoice& choice) {

@@ -38,6 +38,7 @@ struct SecretChoice {
     std::vector<std::string> passphrase_files;
     int passphrase_descriptor = -1;
     bool ask = false;
+    std::string prompt = "Passphrase";  // at the terminal
     bool passphrase() const {
         return ask || passphrase_descriptor >= 0 || !passphrase_files.empty();
     }
@@ -45,6 +46,9 @@ struct SecretChoice {
     bool any() const { return passphrase() || key_count() != 0; }
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
+// The two halves of add_secret_options.
+void add_key_options(CLI::App& command, SecretChoice& choice);
+void add_passphrase_options(CLI::App& command, SecretChoice& choice);
 
 // Secrets of a call. They live as long as this object or until wipe.
 class Secrets {

@@ -18,6 +18,7 @@
 #include "warpseal/error.h"
 #include "warpseal/kem.h"
 #include "warpseal/reader.h"
+#include "warpseal/slots.h"
 #include "warpseal/warpseal.h"
 
 // The inline namespace keeps these names apart from those inside a statically linked library.
@@ -610,6 +611,16 @@ Rescued rescue_file(const Engine& engine, int in_fd, int out_fd,
     if (rescue.finished == 0) throw FileError(status, result);
     return {result, status == WARPSEAL_OK, rescue.hole_bytes, rescue.end_found != 0,
             rescue.bytes_after_end};
+}
+
+// Adds and removes key slots in place: see slots.h. Throws FileError; `change` then says if the new
+// slots are in force.
+inline warpseal_file_result change_slots(const Engine& engine, int fd,
+                                         const warpseal_file_options& options,
+                                         warpseal_slots_change& change) {
+    return detail::file([&](auto& result) {
+        return warpseal_file_slots_change(engine.get(), fd, &options, &change, &result);
+    });
 }
 
 }  // namespace bindings

@@ -14,17 +14,20 @@ warpseal_status check_sealing(FileCall& call, const Suite*& suite) {
         return call.fault.say(WARPSEAL_LIMIT_EXCEEDED, "a file has at most %d key slots",
                               WARPSEAL_MAX_SLOTS);
     }
+    const Argon2Cost cost = argon2_cost(options);
     uint64_t all_work = 0;
     for (size_t i = 0; i < options.secret_count; ++i)
-        all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(call.cost()) : 0;
-    if (!within_bounds(call.cost()) || all_work > argon2_work_max) {
-        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED,
-                              "Argon2id takes 1 to %u passes over %u to %u KiB, and %llu passes "
-                              "times KiB for all passphrases together",
-                              argon2_passes_max, argon2_memory_kib_min, argon2_memory_kib_max,
-                              static_cast<unsigned long long>(argon2_work_max));
-    }
-    return WARPSEAL_OK;
+        all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(cost) : 0;
+    return check_cost(cost, all_work, call.fault);
+}
+
+warpseal_status check_cost(Argon2Cost cost, uint64_t all_work, Fault& fault) {
+    if (within_bounds(cost) && all_work <= argon2_work_max) return WARPSEAL_OK;
+    return fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                     "Argon2id takes 1 to %u passes over %u to %u KiB, and %llu passes "
+                     "times KiB for all passphrases together",
+                     argon2_passes_max, argon2_memory_kib_min, argon2_memory_kib_max,
+                     static_cast<unsigned long long>(argon2_work_max));
 }
 
 }  // namespace warpseal::container

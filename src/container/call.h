@@ -31,12 +31,16 @@ struct FileCall {
     void secrets_used() const {
         if (options.secrets_used != nullptr) options.secrets_used(options.secrets_user);
     }
-    Argon2Cost cost() const {
-        return {
-            options.argon2_passes != 0 ? options.argon2_passes : argon2_default.passes,
-            options.argon2_memory_kib != 0 ? options.argon2_memory_kib : argon2_default.memory_kib};
-    }
 };
+
+// Returns the cost of new passphrase slots.
+inline Argon2Cost argon2_cost(const warpseal_file_options& options) {
+    return {options.argon2_passes != 0 ? options.argon2_passes : argon2_default.passes,
+            options.argon2_memory_kib != 0 ? options.argon2_memory_kib : argon2_default.memory_kib};
+}
+// Returns WARPSEAL_LIMIT_EXCEEDED for a cost, or for work of all new slots, that a file cannot
+// have.
+warpseal_status check_cost(Argon2Cost cost, uint64_t all_work, Fault& fault);
 
 // Checks what is of sealing alone; `suite` is set to the suite of the new file. On failure
 // call.fault names the option.

@@ -28,8 +28,8 @@ warpseal_status write_head(FileCall& call, const Suite& suite, PayloadKey& paylo
     }
     Header header;
     Secret<data_key_bytes> data_key;
-    if (new_header(call.engine, suite, call.options.secrets, call.options.secret_count, call.cost(),
-                   header, data_key, call.fault) != WARPSEAL_OK) {
+    if (new_header(call.engine, suite, call.options.secrets, call.options.secret_count,
+                   argon2_cost(call.options), header, data_key, call.fault) != WARPSEAL_OK) {
         return call.fault.status;
     }
     Secret<32> input_key;
@@ -217,6 +217,7 @@ warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& 
                                ? UINT64_MAX
                                : text_bytes_of(info.file_bytes - before);
     info.slot_count = copy.slot_count;
+    result.header_copies_differ = header.copies_equal() ? 0 : 1;
     for (uint32_t i = 0; i < copy.slot_count; ++i) {
         const Slot& slot = copy.slots[i];
         const Argon2Cost cost =

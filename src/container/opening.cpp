@@ -36,21 +36,6 @@ warpseal_status check_bare(const warpseal_file_options& options, Fault& fault) {
     return WARPSEAL_OK;
 }
 
-warpseal_status check_secret(const warpseal_secret& secret, Fault& fault) {
-    if (secret.bytes == nullptr || secret.byte_count == 0)
-        return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key or passphrase is empty");
-    switch (number(secret.type)) {
-        case WARPSEAL_SECRET_KEY:
-            if (secret.byte_count == 32) return WARPSEAL_OK;
-            return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                             "a key file holds exactly 32 bytes, not %zu", secret.byte_count);
-        case WARPSEAL_SECRET_PASSPHRASE:
-            if (secret.byte_count <= 65536) return WARPSEAL_OK;
-            return fault.say(WARPSEAL_INVALID_ARGUMENT, "a passphrase has at most 65536 bytes");
-    }
-    return fault.say(WARPSEAL_INVALID_ARGUMENT, "a secret is neither a key nor a passphrase");
-}
-
 warpseal_status read_payload_head(const ReadAt& read, Opened& out, uint8_t head[payload_head_bytes],
                                   Fault& fault) {
     size_t have = 0;
@@ -74,6 +59,21 @@ warpseal_status open_bare(Engine& engine, const warpseal_file_options& options, 
 }
 
 }  // namespace
+
+warpseal_status check_secret(const warpseal_secret& secret, Fault& fault) {
+    if (secret.bytes == nullptr || secret.byte_count == 0)
+        return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key or passphrase is empty");
+    switch (number(secret.type)) {
+        case WARPSEAL_SECRET_KEY:
+            if (secret.byte_count == 32) return WARPSEAL_OK;
+            return fault.say(WARPSEAL_INVALID_ARGUMENT,
+                             "a key file holds exactly 32 bytes, not %zu", secret.byte_count);
+        case WARPSEAL_SECRET_PASSPHRASE:
+            if (secret.byte_count <= 65536) return WARPSEAL_OK;
+            return fault.say(WARPSEAL_INVALID_ARGUMENT, "a passphrase has at most 65536 bytes");
+    }
+    return fault.say(WARPSEAL_INVALID_ARGUMENT, "a secret is neither a key nor a passphrase");
+}
 
 warpseal_status check_options(const warpseal_file_options& options, Fault& fault) {
     if (options.secrets == nullptr || options.secret_count == 0)

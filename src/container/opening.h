@@ -24,6 +24,8 @@ inline Bytes context_of(const warpseal_file_options& options) {
 
 // Checks format, secrets and context, which sealing and opening have in common.
 warpseal_status check_options(const warpseal_file_options& options, Fault& fault);
+// Checks type and length of a secret for key slots.
+warpseal_status check_secret(const warpseal_secret& secret, Fault& fault);
 
 // Reads the first block and both header copies.
 warpseal_status read_header(const ReadAt& read, Header& header, Fault& fault);

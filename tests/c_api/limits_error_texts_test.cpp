@@ -11,6 +11,7 @@
 #include "warpseal/error.h"
 #include "warpseal/kem.h"
 #include "warpseal/reader.h"
+#include "warpseal/slots.h"
 
 namespace {
 
@@ -360,6 +361,9 @@ TEST_F(ErrorTexts, OfFiles) {
          small},
         {"warpseal_file_info_read", [&] { return warpseal_file_info_read(-1, nullptr, &result); },
          invalid, small},
+        {"warpseal_file_slots_change",
+         [&] { return warpseal_file_slots_change(engine, 0, &options, nullptr, &result); }, invalid,
+         small},
         {"warpseal_reader_open",
          [&] { return warpseal_reader_open(engine, -1, &options, &reader, &result); }, invalid,
          "in_fd"},

@@ -35,7 +35,7 @@ struct Script {
         return true;
     }
 };
-extern Script reading, writing, drawing;  // defined in container_faults_test.cpp
+extern Script reading, writing, drawing, syncing;  // defined in container_faults_test.cpp
 
 class Faults : public testing::Test {
 protected:
@@ -44,7 +44,7 @@ protected:
         file = sealed(text, options);
     }
     ~Faults() override {
-        for (Script* script : {&reading, &writing, &drawing}) {
+        for (Script* script : {&reading, &writing, &drawing, &syncing}) {
             script->countdown = -1;
             script->at_most = SIZE_MAX;
             script->interrupts = 0;

@@ -17,13 +17,13 @@
 
 namespace tests {
 
-Script reading, writing, drawing;
+Script reading, writing, drawing, syncing;
 
 }  // namespace tests
 
 namespace {
 
-using tests::drawing, tests::reading, tests::writing, tests::Script;
+using tests::drawing, tests::reading, tests::syncing, tests::writing, tests::Script;
 
 long moved(Script& script, long number, int descriptor, const iovec* buffers, int count,
            off_t offset) {
@@ -49,6 +49,10 @@ ssize_t pwritev(int fd, const iovec* v, int n, off_t at) {
     return moved(writing, SYS_pwritev, fd, v, n, at);
 }
 ssize_t writev(int fd, const iovec* v, int n) { return moved(writing, SYS_writev, fd, v, n, 0); }
+int fsync(int fd) {
+    if (syncing.fails()) return -1;
+    return static_cast<int>(syscall(SYS_fsync, fd));
+}
 ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
     if (drawing.fails()) return -1;
     return syscall(SYS_getrandom, out, std::min(bytes, drawing.at_most.load()), flags);

@@ -1,10 +1,11 @@
-// Files: sealing, opening, rescue, information.
+// Files: sealing, opening, rescue, key slots, information.
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "handles.h"
+#include "warpseal/slots.h"
 #include "works.h"
 
 namespace works {
@@ -133,10 +134,38 @@ warpseal_status file_information() {
                         [&] { return warpseal_file_info_read(in.get(), &info, &result); });
 }
 
+// The file opens before, during and after a change, with a secret that the change keeps.
+warpseal_status slots_change() {
+    const Engine engine(3);
+    const MemoryFile file(sealed, sealed_bytes);
+    const warpseal_file_options options = options_with(secrets, 2);
+    warpseal_slots_change change = {};
+    change.struct_bytes = sizeof change;
+    change.add = secrets + 1, change.add_count = 1;
+    warpseal_file_result result = empty_result();
+    return Steps({engine.status})
+        .then("warpseal_file_slots_change",
+              [&] {
+                  return warpseal_file_slots_change(engine.get(), file.get(), &options, &change,
+                                                    &result);
+              })
+        .run([&] {
+            if (change.slot_count != 3 || change.in_force != 1)
+                complain("warpseal_file_slots_change", "a wrong result");
+            const size_t bytes = file.read();
+            return open_file(engine, read_back, bytes);
+        });
+}
+
 }  // namespace
 
 warpseal_status files() {
-    return Steps().run(seal_file).run(open_prepared).run(rescue_file).run(file_information);
+    return Steps()
+        .run(seal_file)
+        .run(open_prepared)
+        .run(rescue_file)
+        .run(slots_change)
+        .run(file_information);
 }
 
 void prepare_files() {

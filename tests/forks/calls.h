@@ -13,6 +13,7 @@
 #include "warpseal/error.h"
 #include "warpseal/kem.h"
 #include "warpseal/reader.h"
+#include "warpseal/slots.h"
 #include "warpseal/warpseal.h"
 
 namespace forks {

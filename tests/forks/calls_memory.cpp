@@ -53,6 +53,13 @@ bool there_and_back(warpseal_engine* engine, const warpseal_secret& secret, cons
     RIGHT(warpseal_file_rescue(engine, sealed.from_start(), rescued.number(), &options, &rescue,
                                &result) == WARPSEAL_OK &&
           result.plaintext_bytes == text.size());
+    warpseal_slots_change change{};
+    change.struct_bytes = sizeof change;
+    change.add = &secret;
+    change.add_count = 1;
+    RIGHT(warpseal_file_slots_change(engine, sealed.from_start(), &options, &change, &result) ==
+              WARPSEAL_OK &&
+          change.slot_count == 2);
     Bytes back(text.size() + 1);
     RIGHT(read(opened.from_start(), back.data(), back.size()) == static_cast<ssize_t>(text.size()));
     RIGHT(std::memcmp(back.data(), text.data(), text.size()) == 0);

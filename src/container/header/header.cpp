@@ -72,7 +72,8 @@ Fault refused(const Try& left_out) {
 // WARPSEAL_WRONG_KEY.
 // A damaged or too expensive slot does not prevent the next one from opening the file.
 Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret* secrets,
-                    size_t secret_count, uint64_t budget, Secret<data_key_bytes>& data_key) {
+                    size_t secret_count, uint64_t budget, Secret<data_key_bytes>& data_key,
+                    Try* opened) {
     Fault outcome;
     outcome.say(WARPSEAL_WRONG_KEY, "wrong key file or passphrase: it does not open this file");
     visit_tries(header, secrets, secret_count, budget, [&](const Try& next) {
@@ -80,6 +81,7 @@ Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret*
         if (next.refusal == Refusal::none)
             open_slot(engine, header.fixed.bytes, *next.slot, *next.secret, data_key, here);
         if (here.status == WARPSEAL_WRONG_KEY) return false;
+        if (here.status == WARPSEAL_OK && opened != nullptr) *opened = next;
         const bool over =
             here.status != WARPSEAL_NOT_AUTHENTIC && here.status != WARPSEAL_LIMIT_EXCEEDED;
         if (over || outcome.status == WARPSEAL_WRONG_KEY) outcome = here;
@@ -155,11 +157,11 @@ void parse_copies(Header& header) {
 
 warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets,
                        size_t secret_count, Secret<data_key_bytes>& data_key, int& in_force,
-                       Fault& fault, uint64_t budget) {
+                       Fault& fault, uint64_t budget, Try* opened) {
     const int newest = header.newest();
     if (newest < 0)
         return fault.say(WARPSEAL_NOT_AUTHENTIC, "both copies of the file's header are damaged");
-    fault = find_data_key(engine, header, secrets, secret_count, budget, data_key);
+    fault = find_data_key(engine, header, secrets, secret_count, budget, data_key, opened);
     if (fault.status != WARPSEAL_OK) return fault.status;
 
     for (const int index : {newest, 1 - newest}) {

@@ -61,11 +61,14 @@ struct Header {
 // Parses both copies from `bytes`, which parse_first_block() must have accepted.
 void parse_copies(Header& header);
 
+struct Try;
+
 // Finds a slot that one of the secrets opens; visit_tries() defines the order and the cost limit.
 // in_force: receives the index of the newest copy whose MAC verifies under the data key.
+// opened: if not null, receives the slot and the secret that gave the data key.
 warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets,
                        size_t secret_count, Secret<data_key_bytes>& data_key, int& in_force,
-                       Fault& fault, uint64_t budget = argon2_budget);
+                       Fault& fault, uint64_t budget = argon2_budget, Try* opened = nullptr);
 
 // Creates the header of a new file: draws file ID and data key, seals one slot for each secret, and
 // writes both copies with generation 1.

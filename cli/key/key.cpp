@@ -1,0 +1,152 @@
+// `warpseal key`: the commands' options, and `key list`.
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/commands.h"
+#include "cli/key/change.h"
+#include "cli/key/slot_text.h"
+#include "cli/support/output.h"
+
+namespace warpseal::cli {
+namespace {
+
+struct ListChoice {
+    std::vector<std::string> files;
+    bool json = false;
+};
+
+void list_file(const std::string& path, bool json, const Session& session) {
+    const Descriptor input = open_input(path);
+    warpseal_file_info info{};
+    warpseal_file_result result{};
+    info.struct_bytes = sizeof info;
+    result.struct_bytes = sizeof result;
+    const warpseal_status status = warpseal_file_info_read(input.get(), &info, &result);
+    if (status != WARPSEAL_OK)
+        throw Failure(exit_code_of(status),
+                      fmt::format("cannot list the keys of '{}': {}.", path, result.message));
+    if (json) {
+        nlohmann::ordered_json slots = slots_json(info);
+        for (size_t i = 0; i < slots.size(); ++i) slots[i]["slot"] = i + 1;
+        // Names may hold any byte.
+        const nlohmann::ordered_json line{{"file", path},
+                                          {"generation", info.generation},
+                                          {"slots", slots},
+                                          {"authenticated", false}};
+        print_output(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
+                     "\n");
+    } else {
+        std::string text = printable(path) + ":\n";
+        for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i)
+            text += fmt::format("  {:>2}  {}\n", i + 1, slot_text(info.slots[i]));
+        print_output(text);
+    }
+    if (result.header_copies_differ != 0)
+        remark(session, fmt::format("'{}': one of the two copies of its header is damaged or "
+                                    "outdated. `key add`, `remove`, `passwd` and `rotate` write "
+                                    "both again.",
+                                    path));
+}
+
+void add_list_command(CLI::App& key, Session& session) {
+    auto choice = std::make_shared<ListChoice>();
+    CLI::App* command = key.add_subcommand("list", "Show the key slots of files, without a key");
+    command->add_option("file", choice->files, "sealed files")->type_name("FILE...")->required();
+    command->add_flag("--json", choice->json, "one JSON object a line for each file");
+    command->callback([choice, &session] {
+        session.command = [choice, &session] {
+            for (const std::string& path : choice->files) list_file(path, choice->json, session);
+            return ExitCode::ok;
+        };
+    });
+}
+
+void add_new_passphrase_options(CLI::App& command, KeyChoice& choice) {
+    command.add_flag("--new-passphrase", choice.fresh.ask,
+                     "ask for the new passphrase on the terminal, twice");
+    command
+        .add_option("--new-passphrase-file", choice.fresh.passphrase_files,
+                    "new passphrase: the one line of this file")
+        ->type_name("FILE")
+        ->allow_extra_args(false);
+    command
+        .add_option("--new-passphrase-fd", choice.fresh.passphrase_descriptor,
+                    "new passphrase: the one line read from this open descriptor")
+        ->type_name("N")
+        ->check(CLI::Range(0, 1 << 20));
+    command
+        .add_option("--argon2-memory", choice.argon2_memory_mib,
+                    "memory for the new passphrase's key derivation, MiB (default 256)")
+        ->type_name("MIB")
+        ->check(CLI::Range(1, 1024));
+    command
+        .add_option("--argon2-passes", choice.argon2_passes,
+                    "passes of the key derivation (default 3)")
+        ->type_name("N")
+        ->check(CLI::Range(1, 16));
+}
+
+void add_change_command(CLI::App& key, KeyTask task, const char* name, const char* about,
+                        const char* example, Session& session) {
+    auto choice = std::make_shared<KeyChoice>();
+    CLI::App* command = key.add_subcommand(name, about);
+    if (task == KeyTask::remove)
+        command->add_option("slot", choice->slot, "number of the slot in `warpseal key list`")
+            ->type_name("SLOT")
+            ->required()
+            ->check(CLI::Range(1, WARPSEAL_MAX_SLOTS));
+    command->add_option("file", choice->files, "sealed files, changed in place, one after another")
+        ->type_name("FILE...")
+        ->required();
+    if (task != KeyTask::passwd) add_key_options(*command, choice->old);
+    if (task != KeyTask::rotate) add_passphrase_options(*command, choice->old);
+    if (task == KeyTask::add) {
+        command
+            ->add_option("--new-key", choice->fresh.key_files,
+                         "key file to add; may be given several times")
+            ->type_name("KEYFILE")
+            ->allow_extra_args(false);
+        command
+            ->add_option("--new-key-command", choice->fresh.key_commands,
+                         "key to add: what this shell command prints")
+            ->type_name("COMMAND")
+            ->allow_extra_args(false);
+    }
+    if (task == KeyTask::add || task == KeyTask::passwd)
+        add_new_passphrase_options(*command, *choice);
+    if (task == KeyTask::rotate)
+        command
+            ->add_option_function<std::string>(
+                "--to", [choice](const std::string& path) { choice->fresh.key_files = {path}; },
+                "key file that replaces the old one")
+            ->type_name("KEYFILE")
+            ->required();
+    command->footer(std::string("Example:\n  ") + example);
+    command->callback([task, choice, &session] {
+        session.command = [task, choice, &session] { return change_keys(task, *choice, session); };
+    });
+}
+
+}  // namespace
+
+void add_key(CLI::App& program, Session& session) {
+    CLI::App* key = program.add_subcommand(
+        "key", "List and change the keys and passphrases that open sealed files");
+    key->require_subcommand(1);
+    key->fallthrough();
+    add_list_command(*key, session);
+    add_change_command(*key, KeyTask::add, "add", "Add a key file or a passphrase",
+                       "warpseal key add -k my.key --new-passphrase disk.img.ws", session);
+    add_change_command(*key, KeyTask::remove, "remove",
+                       "Remove a slot; another that you can open must stay",
+                       "warpseal key remove 2 -k my.key disk.img.ws", session);
+    add_change_command(*key, KeyTask::passwd, "passwd", "Replace a passphrase by another",
+                       "warpseal key passwd photos.tar.ws", session);
+    add_change_command(*key, KeyTask::rotate, "rotate", "Replace a key file by another",
+                       "warpseal key rotate -k old.key --to new.key *.ws", session);
+    key->footer(
+        "The contents are not encrypted again, so a removed key is not revoked. A crash at any\n"
+        "moment leaves a file that opens with the old or the new keys.");
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,36 @@
+// Names of slot types, and Argon2id costs.
+#include "cli/key/slot_text.h"
+
+#include <fmt/core.h>
+
+namespace warpseal::cli {
+namespace {
+
+const char* slot_name(uint32_t type) {
+    return type == WARPSEAL_SECRET_KEY          ? "key file"
+           : type == WARPSEAL_SECRET_PASSPHRASE ? "passphrase"
+                                                : "unknown";
+}
+
+}  // namespace
+
+std::string slot_text(const warpseal_slot_info& slot) {
+    if (slot.type != WARPSEAL_SECRET_PASSPHRASE) return slot_name(slot.type);
+    return fmt::format("{}, Argon2id {} MiB, {} passes", slot_name(slot.type),
+                       slot.argon2_memory_kib / 1024, slot.argon2_passes);
+}
+
+nlohmann::ordered_json slots_json(const warpseal_file_info& info) {
+    nlohmann::ordered_json slots = nlohmann::ordered_json::array();
+    for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i) {
+        nlohmann::ordered_json slot{{"type", slot_name(info.slots[i].type)}};
+        if (info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE) {
+            slot["argon2_passes"] = info.slots[i].argon2_passes;
+            slot["argon2_memory_kib"] = info.slots[i].argon2_memory_kib;
+        }
+        slots.push_back(slot);
+    }
+    return slots;
+}
+
+}  // namespace warpseal::cli

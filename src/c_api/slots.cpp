@@ -1,0 +1,38 @@
+// warpseal_file_slots_change: checks struct sizes and null pointers; the container does the rest.
+#include "container/slots.h"
+
+#include "c_api/file_call.h"
+
+namespace warpseal::c_api {
+namespace {
+
+// Returns a description of what is wrong with the arguments, or "".
+const char* wrong_in(const warpseal_engine* engine, int fd, const warpseal_file_options* options,
+                     const warpseal_slots_change* change) {
+    if (engine == nullptr) return "the engine is null";
+    if (fd < 0) return "fd is no descriptor";
+    if (!sized(change)) return "there is no change, or its struct_bytes is too small";
+    if (change->add == nullptr && change->add_count != 0) return "add is null";
+    if (change->remove == nullptr && change->remove_count != 0) return "remove is null";
+    return wrong_in_options(options);
+}
+
+}  // namespace
+}  // namespace warpseal::c_api
+
+using namespace warpseal;
+
+extern "C" warpseal_status warpseal_file_slots_change(warpseal_engine* engine, int fd,
+                                                      const warpseal_file_options* options,
+                                                      warpseal_slots_change* change,
+                                                      warpseal_file_result* result) {
+    if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
+    const char* const wrong = c_api::wrong_in(engine, fd, options, change);
+    if (*wrong == 0) {
+        change->removed_count = change->slot_count = 0;
+        change->in_force = 0;
+    }
+    return c_api::reported(*result, wrong, [&] {
+        return container::change_slots(*engine->engine, fd, *options, *change, *result);
+    });
+}
