@@ -2,6 +2,9 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <cstdlib>
+#include <cstring>
+
 #include "cli/commands.h"
 #include "cli/program.h"
 #include "cli/support/program.h"
@@ -14,6 +17,22 @@ std::string exit_codes() {
     for (const ExitCodeText& row : exit_code_texts)
         text += fmt::format("  {:>3}  {}\n", static_cast<int>(row.code), row.text);
     return text;
+}
+
+// CLI11 takes a positional argument "[a,b]" for the list of a and b, and "{}" for an empty list.
+// The same path is no list if it begins with "./". Without memory the argument stays as it is.
+void keep_names(int argument_count, char** arguments) {
+    for (int i = 1; i < argument_count; ++i) {
+        const size_t length = strlen(arguments[i]);
+        const bool brackets =
+            length >= 2 && arguments[i][0] == '[' && arguments[i][length - 1] == ']';
+        if (!brackets && strcmp(arguments[i], "{}") != 0) continue;
+        char* const path = static_cast<char*>(malloc(length + 3));
+        if (path == nullptr) continue;
+        memcpy(path, "./", 2);
+        memcpy(path + 2, arguments[i], length + 1);
+        arguments[i] = path;  // as long as the program runs
+    }
 }
 
 }  // namespace
@@ -37,6 +56,7 @@ void add_commands(CLI::App& program, Session& session) {
 }
 
 int run_warpseal(int argument_count, char** arguments) {
+    keep_names(argument_count, arguments);
     return run_program(
         {"warpseal", "Warpseal encrypts and authenticates big files on all cores and GPUs.",
          add_commands},

@@ -74,10 +74,7 @@ Secret read_passphrase(const SecretChoice& choice, bool confirm, const Session& 
     const Secrets secrets(choice, WARPSEAL_FORMAT_WARPSEAL, confirm);
     if (secrets.list().size() != 1)
         throw Failure(ExitCode::usage, "an age file has one passphrase: give one.");
-    if (confirm && secrets.has_short_passphrase())
-        remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
-                                    "who has the file: take a longer one.",
-                                    Secrets::short_characters));
+    if (confirm) say_if_short(secrets, session);
     const warpseal_secret& secret = secrets.list()[0];
     const auto* const bytes = static_cast<const uint8_t*>(secret.bytes);
     return Secret(bytes, bytes + secret.byte_count);

@@ -1,26 +1,88 @@
 // `warpseal decrypt` and `warpseal verify`: open a sealed file or stream and write or discard the
 // plaintext.
+#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/range.h"
+#include "cli/foreign/foreign.h"
+#include "cli/many/run.h"
 
 namespace warpseal::cli {
+namespace {
+
+// Decrypt and verify.
+struct OpenChoice {
+    FileChoice file;
+    AgeChoice age;
+    OutputChoice output;
+    ManyChoice many;
+    std::optional<Range> range;
+};
+
+ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file, int input,
+                 const OutputChoice* output, Session& session) {
+    if (is_age(file, choice.age, input)) {
+        if (choice.range)
+            throw Failure(ExitCode::unsupported,
+                          "--range reads Warpseal files and cobblestone messages only.");
+        return run_age_decrypt(task, file, choice.age, input, output, session);
+    }
+    if (choice.range) return run_range(file, input, *choice.range, *output, session);
+    return run_file_task(task, file, input, {}, output, session);
+}
+
+void check_format(FileTask task, const OpenChoice& choice, const FileChoice& file, int input) {
+    const bool age = is_age(file, choice.age, input);
+    const ForeignFormat foreign = age ? ForeignFormat::none : foreign_format(task, file, input);
+    if (choice.many.skip_done && (age || foreign != ForeignFormat::none)) refuse_skipping();
+    if (choice.many.remove && foreign == ForeignFormat::openssl)
+        throw Failure(ExitCode::usage,
+                      fmt::format("--rm does not remove {}: files of openssl enc are not "
+                                  "authenticated, so the output may be wrong.",
+                                  shown(file)));
+}
+
+ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session) {
+    if (choice.range) throw Failure(ExitCode::usage, "--range reads one file alone.");
+    refuse_one_use(choice.age.identities, "-i");
+    if (!choice.file.secrets.any() && choice.age.identities.empty() && !has_terminal())
+        throw Failure(ExitCode::usage,
+                      "no key and no passphrase: give -k KEYFILE, -p, --passphrase-file or "
+                      "--passphrase-fd, or -i for age files.");
+    ManyTask task{task_kind, choice.file, choice.many, choice.output};
+    task.one = [&choice, task_kind](const FileChoice& file, int input, const OutputChoice& output,
+                                    Session& one) {
+        run_one(task_kind, choice, file, input, task_kind == FileTask::verify ? nullptr : &output,
+                one);
+    };
+    task.check_format = [&choice, task_kind](const FileChoice& file, int input) {
+        check_format(task_kind, choice, file, input);
+    };
+    return run_many(task, session);
+}
+
+ExitCode run(FileTask task, OpenChoice& choice, Session& session) {
+    choice.file.input = choice.many.is_used() ? choice.many.names_file : choice.many.single_input();
+    check_file_choice(choice.file);
+    if (choice.many.is_used()) return run_all(task, choice, session);
+    const Descriptor input = open_input(choice.file.input);
+    return run_one(task, choice, choice.file, input.get(),
+                   task == FileTask::verify ? nullptr : &choice.output, session);
+}
+
+}  // namespace
 
 void add_decrypt(CLI::App& program, Session& session) {
-    struct DecryptChoice {
-        FileChoice file;
-        AgeChoice age;
-        OutputChoice output;
-        std::optional<Range> range;
-    };
-    auto choice = std::make_shared<DecryptChoice>();
+    auto choice = std::make_shared<OpenChoice>();
     CLI::App* command = program.add_subcommand(
         "decrypt", "Decrypt a file or a stream; only authenticated data is written");
-    add_file_options(*command, choice->file, session);
+    add_file_options(*command, choice->file, session, &choice->many.inputs);
     add_age_decrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
+    add_many_options(*command, choice->many);
+    add_many_output_options(*command, choice->many);
     add_floe_options(*command, choice->file.foreign);
     add_openssl_options(*command, choice->file.foreign);
     command
@@ -46,6 +108,8 @@ void add_decrypt(CLI::App& program, Session& session) {
         "Files of FLOE and of openssl enc are recognised. The latter are not authenticated, and do "
         "not say how they were encrypted:\n"
         "--cipher, --digest, --pbkdf2 and --iter do.\n"
+        "Several inputs, or an option of many files, make an output named after each input: "
+        "FILE.ws gives FILE. docs/many-files.md tells more.\n"
         "Check the exit code: what went to standard output is the whole file only if it is 0. In a "
         "pipeline, `set -o pipefail`\n"
         "makes the shell do so.\n"
@@ -54,53 +118,30 @@ void add_decrypt(CLI::App& program, Session& session) {
         "  warpseal decrypt -p photos.tar.ws | tar -x\n"
         "  warpseal decrypt -i identity.txt disk.img.age -o disk.img\n"
         "  warpseal decrypt -p -c aes-256-cbc --pbkdf2 old.enc -o old\n"
-        "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part");
+        "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part\n"
+        "  warpseal decrypt -p --recursive sealed --output-dir photos");
     command->callback([choice, &session] {
-        session.command = [choice, &session] {
-            check_file_choice(choice->file);
-            const Descriptor input = open_input(choice->file.input);
-            if (is_age(choice->file, choice->age, input.get())) {
-                if (choice->range)
-                    throw Failure(ExitCode::unsupported,
-                                  "--range reads Warpseal files and cobblestone messages only.");
-                return run_age_decrypt(FileTask::decrypt, choice->file, choice->age, input.get(),
-                                       &choice->output, session);
-            }
-            if (choice->range)
-                return run_range(choice->file, input.get(), *choice->range, choice->output,
-                                 session);
-            return run_file_task(FileTask::decrypt, choice->file, input.get(), {}, &choice->output,
-                                 session);
-        };
+        session.command = [choice, &session] { return run(FileTask::decrypt, *choice, session); };
     });
 }
 
 void add_verify(CLI::App& program, Session& session) {
-    struct VerifyChoice {
-        FileChoice file;
-        AgeChoice age;
-    };
-    auto choice = std::make_shared<VerifyChoice>();
+    auto choice = std::make_shared<OpenChoice>();
     CLI::App* command = program.add_subcommand(
         "verify", "Check that a file is whole and authentic, writing nothing");
-    add_file_options(*command, choice->file, session);
+    add_file_options(*command, choice->file, session, &choice->many.inputs);
     add_age_decrypt_options(*command, choice->age);
+    add_many_options(*command, choice->many);
     add_floe_options(*command, choice->file.foreign);
     command->footer(
         "Exit code 26 means damage: a changed or truncated file. A file whose header is damaged in "
         "one of its two copies opens, and\n"
         "verify says so on stderr.\n"
         "Example:\n"
-        "  warpseal verify -k my.key disk.img.ws");
+        "  warpseal verify -k my.key disk.img.ws\n"
+        "  warpseal verify -p --recursive --keep-going sealed");
     command->callback([choice, &session] {
-        session.command = [choice, &session] {
-            check_file_choice(choice->file);
-            const Descriptor input = open_input(choice->file.input);
-            if (is_age(choice->file, choice->age, input.get()))
-                return run_age_decrypt(FileTask::verify, choice->file, choice->age, input.get(),
-                                       nullptr, session);
-            return run_file_task(FileTask::verify, choice->file, input.get(), {}, nullptr, session);
-        };
+        session.command = [choice, &session] { return run(FileTask::verify, *choice, session); };
     });
 }
 

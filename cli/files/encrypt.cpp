@@ -7,6 +7,7 @@
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
+#include "cli/many/run.h"
 #include "cli/support/ciphers.h"
 
 namespace warpseal::cli {
@@ -17,22 +18,22 @@ struct EncryptChoice {
     AgeChoice age;
     OutputChoice output;
     SealChoice seal;
+    ManyChoice many;
+    bool is_age() const { return file.age || age.any() || age.armor; }
 };
 
-ExitCode run_age(const EncryptChoice& choice, Session& session) {
+void check_age(const EncryptChoice& choice) {
     if (choice.file.foreign.format_given)
         throw Failure(ExitCode::usage, "-r, -R and -a go with age files only.");
     if (!choice.seal.suite.empty() || choice.seal.argon2_memory_mib || choice.seal.argon2_passes)
         throw Failure(ExitCode::usage,
                       "-c and --argon2-… go with Warpseal files only: age has one cipher, and "
                       "scrypt for passphrases.");
-    const Descriptor input = open_input(choice.file.input);
-    return run_age_encrypt(choice.file, choice.age, input.get(), choice.output, session);
 }
 
-ExitCode run(const EncryptChoice& choice, Session& session) {
+void check(const EncryptChoice& choice) {
     check_file_choice(choice.file);
-    if (choice.file.age || choice.age.any() || choice.age.armor) return run_age(choice, session);
+    if (choice.is_age()) return check_age(choice);
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
@@ -44,9 +45,32 @@ ExitCode run(const EncryptChoice& choice, Session& session) {
         !choice.file.secrets.passphrase())
         throw Failure(ExitCode::usage,
                       "--argon2-memory and --argon2-passes go with a passphrase only.");
+}
+
+ExitCode run_one(const EncryptChoice& choice, const FileChoice& file, int input,
+                 const OutputChoice& output, Session& session) {
+    if (choice.is_age()) return run_age_encrypt(file, choice.age, input, output, session);
+    return run_file_task(FileTask::encrypt, file, input, choice.seal, &output, session);
+}
+
+ExitCode run_all(const EncryptChoice& choice, Session& session) {
+    const bool floe = choice.file.foreign.format == ForeignFormat::floe;
+    if (choice.many.skip_done && (choice.is_age() || floe)) refuse_skipping();
+    refuse_one_use(choice.age.recipient_files, "-R");
+    ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};
+    task.file.age = choice.is_age();
+    task.default_suffix = choice.is_age() ? ".age" : floe ? ".floe" : ".ws";
+    task.one = [&choice](const FileChoice& file, int input, const OutputChoice& output,
+                         Session& one) { run_one(choice, file, input, output, one); };
+    return run_many(task, session);
+}
+
+ExitCode run(EncryptChoice& choice, Session& session) {
+    choice.file.input = choice.many.is_used() ? choice.many.names_file : choice.many.single_input();
+    check(choice);
+    if (choice.many.is_used()) return run_all(choice, session);
     const Descriptor input = open_input(choice.file.input);
-    return run_file_task(FileTask::encrypt, choice.file, input.get(), choice.seal, &choice.output,
-                         session);
+    return run_one(choice, choice.file, input.get(), choice.output, session);
 }
 
 }  // namespace
@@ -55,9 +79,11 @@ void add_encrypt(CLI::App& program, Session& session) {
     auto choice = std::make_shared<EncryptChoice>();
     CLI::App* command =
         program.add_subcommand("encrypt", "Encrypt and authenticate a file or a stream");
-    add_file_options(*command, choice->file, session);
+    add_file_options(*command, choice->file, session, &choice->many.inputs);
     add_age_encrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
+    add_many_options(*command, choice->many);
+    add_many_output_options(*command, choice->many);
     add_floe_options(*command, choice->file.foreign);
     add_floe_segment_option(*command, choice->file.foreign);
     command
@@ -75,11 +101,14 @@ void add_encrypt(CLI::App& program, Session& session) {
         ->type_name("N")
         ->check(CLI::Range(1, 16));
     command->footer(
+        "Several inputs, or an option of many files, make an output named after each input: "
+        "FILE.ws. docs/many-files.md tells more.\n"
         "Examples:\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
         "  tar -c photos | warpseal encrypt -p -o photos.tar.ws\n"
         "  warpseal encrypt -r age1… disk.img -o disk.img.age\n"
-        "  warpseal encrypt --format age -p -a notes.txt -o notes.txt.age");
+        "  warpseal encrypt --format age -p -a notes.txt -o notes.txt.age\n"
+        "  warpseal encrypt -p --recursive photos --output-dir sealed");
     command->callback([choice, &session] {
         session.command = [choice, &session] { return run(*choice, session); };
     });

@@ -12,7 +12,9 @@
 #include <map>
 #include <optional>
 
+#include "c_api/internal_slot_keys.h"
 #include "cli/foreign/foreign.h"
+#include "cli/support/run/file_run.h"
 
 namespace warpseal::cli {
 
@@ -146,6 +148,7 @@ void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_r
 
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
               double seconds, const Session& session) {
+    if (session.file != nullptr) return;  // The run has a summary of its own.
     const double rate =
         seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
     remark(session,
@@ -194,7 +197,8 @@ void refuse_inputs(Output& output, int input, const SecretChoice& secrets) {
     output.refuse_same_file(secrets.passphrase_descriptor);
 }
 
-void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
+void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
+                      std::vector<std::string>* inputs) {
     static const std::map<std::string, Progress::Style> styles{{"auto", Progress::Style::automatic},
                                                                {"none", Progress::Style::none},
                                                                {"json", Progress::Style::json}};
@@ -209,8 +213,12 @@ void add_file_options(CLI::App& command, FileChoice& choice, Session& session) {
             "auto: a bar on a terminal; json: one object a line on stderr")
         ->type_name("auto|none|json")
         ->check(CLI::IsMember(styles).description(""));
-    command.add_option("input", choice.input, "file to read; - or nothing: standard input")
-        ->type_name("INPUT");
+    if (inputs != nullptr)
+        command.add_option("input", *inputs, "files to read; - or nothing: standard input")
+            ->type_name("INPUT");
+    else
+        command.add_option("input", choice.input, "file to read; - or nothing: standard input")
+            ->type_name("INPUT");
     add_secret_options(command, choice.secrets);
     command
         .add_option_function<std::string>(
@@ -278,10 +286,7 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
     }
     refuse_foreign_options(choice);
     Secrets secrets = named ? *std::move(named) : read_secrets(input, task, choice);
-    if (task == FileTask::encrypt && secrets.has_short_passphrase())
-        remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
-                                    "who has the file: take a longer one.",
-                                    Secrets::short_characters));
+    if (task == FileTask::encrypt) say_if_short(secrets, session);
     if (output) output->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
     if (choice.input == "-" && isatty(input))
@@ -295,9 +300,11 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
     const int out = output ? output->descriptor() : -1;
-    const warpseal_status status =
-        task == FileTask::encrypt ? warpseal_file_seal(engine.get(), input, out, &options, &result)
-                                  : warpseal_file_open(engine.get(), input, out, &options, &result);
+    warpseal_internal_slot_keys* const keys =
+        session.file != nullptr ? session.file->run.slot_keys() : nullptr;
+    const auto call =
+        task == FileTask::encrypt ? warpseal_internal_file_seal : warpseal_internal_file_open;
+    const warpseal_status status = call(engine.get(), input, out, &options, keys, &result);
     if (status != WARPSEAL_OK || interrupted_by() != 0)
         throw_failure(task, choice, status, result, output ? &*output : nullptr);
     if (output) output->commit();

@@ -26,7 +26,9 @@ struct FileChoice {
     EngineChoice engine;
     ForeignChoice foreign;
 };
-void add_file_options(CLI::App& command, FileChoice& choice, Session& session);
+// `inputs`: receives the names of a command that takes several files.
+void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
+                      std::vector<std::string>* inputs = nullptr);
 
 struct OutputChoice {
     std::string path;

@@ -11,6 +11,7 @@
 
 #include "cli/support/ciphers.h"
 #include "cli/support/command.h"
+#include "cli/support/run/file_run.h"
 
 namespace warpseal::cli {
 namespace {
@@ -86,6 +87,11 @@ void add_engine_options(CLI::App& command, EngineChoice& choice) {
 }
 
 EngineHandle create_engine(const EngineChoice& choice, Session& session) {
+    if (session.file == nullptr) return create_engine(choice);
+    return session.file->run.engine(choice.device, [&choice] { return create_engine(choice); });
+}
+
+EngineHandle create_engine(const EngineChoice& choice) {
     if (!is_device_name(choice.device))
         throw Failure(ExitCode::usage,
                       fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N, cuda:N,M "
@@ -96,7 +102,6 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session) {
     options.threads = choice.threads;
     options.device = choice.device.c_str();
     options.notice = pass_on_notice;
-    options.notice_user = &session;
     warpseal_engine* engine = nullptr;
     const warpseal_status status = warpseal_engine_create(&options, &engine);
     if (status == WARPSEAL_NO_DEVICE)

@@ -28,9 +28,14 @@ struct Failure : std::runtime_error {
 };
 
 struct EngineDelete {
-    void operator()(warpseal_engine* engine) const { warpseal_engine_destroy(engine); }
+    bool shared = false;  // another handle destroys it
+    void operator()(warpseal_engine* engine) const {
+        if (!shared) warpseal_engine_destroy(engine);
+    }
 };
 using EngineHandle = std::unique_ptr<warpseal_engine, EngineDelete>;
+
+struct RunFile;  // cli/support/run/file_run.h
 
 // State that all commands share. The CLI11 callback of a command only stores `command`; main calls
 // it after parsing.
@@ -47,6 +52,7 @@ struct Session {
     bool quiet = false;        // -q: print errors only
     bool json_events = false;  // --progress json: report a failure as an event
     std::function<ExitCode()> command;
+    RunFile* file = nullptr;  // set if the command works on several files: the one at hand
 };
 
 // --device and --threads, with the same meaning in every command that computes.
@@ -56,7 +62,8 @@ struct EngineChoice {
 };
 void add_engine_options(CLI::App& command, EngineChoice& choice);
 // Throws Failure: device_not_usable, usage or self_test_failed. The engine's notices go to stderr.
-// `session` must outlive the engine.
+EngineHandle create_engine(const EngineChoice& choice);
+// The same, but the files of a run share one engine.
 EngineHandle create_engine(const EngineChoice& choice, Session& session);
 
 // Prints "warpseal: " and the text as one line on stderr and escapes unprintable bytes. `remark`

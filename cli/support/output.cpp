@@ -15,6 +15,8 @@
 #include <cstring>
 #include <utility>
 
+#include "cli/support/run/file_run.h"
+
 namespace warpseal::cli {
 namespace {
 
@@ -22,9 +24,9 @@ std::string process_path(int descriptor) { return fmt::format("/proc/self/fd/{}"
 
 }  // namespace
 
-Descriptor open_input(const std::string& path) {
+Descriptor open_input(const std::string& path, int flags) {
     const std::string shown = path == "-" ? "standard input" : "'" + path + "'";
-    Descriptor file(path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    Descriptor file(path == "-" ? 0 : open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | flags));
     const int error = file ? 0 : errno;
     if (error == ENOENT || error == ENOTDIR)
         throw Failure(ExitCode::input_missing,
@@ -33,8 +35,8 @@ Descriptor open_input(const std::string& path) {
         throw Failure(ExitCode::input_output,
                       fmt::format("cannot open {}: {}.", shown, strerror(error)));
     struct stat about;
-    const int flags = fcntl(file.get(), F_GETFL);
-    if (flags < 0 || (flags & O_ACCMODE) == O_WRONLY || fstat(file.get(), &about) != 0)
+    const int status = fcntl(file.get(), F_GETFL);
+    if (status < 0 || (status & O_ACCMODE) == O_WRONLY || fstat(file.get(), &about) != 0)
         throw Failure(ExitCode::input_output, fmt::format("cannot read {}: it is closed.", shown));
     if (S_ISDIR(about.st_mode))
         throw Failure(ExitCode::input_output,
@@ -189,6 +191,10 @@ void Output::refuse_same_file(const struct stat& input) {
 
 void Output::remove_abandoned(const Session& session) const {
     if (stream_) return;
+    struct stat about;
+    if (session.file != nullptr && fstat(directory_descriptor_.get(), &about) == 0 &&
+        !session.file->run.is_first_file_in({about.st_dev, about.st_ino}))
+        return;
     for (const std::string& name : cli::remove_abandoned(directory_descriptor_.get(), read_))
         remark(session, fmt::format("removed '{}', which a run that was killed left behind.",
                                     directory_ + "/" + name));

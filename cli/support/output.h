@@ -15,8 +15,8 @@
 namespace warpseal::cli {
 
 // Opens an input; "-" is standard input. Throws Failure: input_missing, or input_output with the
-// reason.
-Descriptor open_input(const std::string& path);
+// reason. `flags` are added to those of open(2).
+Descriptor open_input(const std::string& path, int flags = 0);
 
 // Decrypted files are readable by their owner only. Encrypted files get the permissions of the
 // umask.
@@ -48,7 +48,7 @@ public:
     void refuse_same_file(int input);
     void refuse_same_file(const std::string& input);
     // Removes temporary files of killed runs from the output's directory, except files passed to
-    // refuse_same_file.
+    // refuse_same_file. In a run over several files, once for each directory.
     void remove_abandoned(const Session& session) const;
 
     // Syncs, then gives the file its name. Without `force`, does not replace a file that appeared

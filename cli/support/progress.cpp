@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/support/run/file_run.h"
+
 namespace warpseal::cli {
 namespace {
 
@@ -32,7 +34,10 @@ std::string clock_time(double seconds) {
 }  // namespace
 
 Progress::Progress(Style style, const Session& session)
-    : style_(style), bar_(style == Style::automatic && !session.quiet && isatty(STDERR_FILENO)) {}
+    : style_(style),
+      file_(session.file),
+      bar_(style == Style::automatic && !session.quiet && (file_ == nullptr || file_->alone) &&
+           isatty(STDERR_FILENO)) {}
 
 Progress::~Progress() { erase(); }
 
@@ -52,13 +57,13 @@ double Progress::seconds() const {
 
 void Progress::show(uint64_t done_bytes, uint64_t total_bytes) {
     if (bar_) return show_bar(done_bytes, total_bytes);
-    if (style_ != Style::json) return;
+    if (style_ != Style::json || (file_ != nullptr && !file_->alone)) return;
     nlohmann::ordered_json line{{"event", "progress"},
                                 {"done_bytes", done_bytes},
                                 {"total_bytes", nullptr},
                                 {"seconds", seconds()}};
     if (total_bytes != unknown) line["total_bytes"] = total_bytes;
-    print_line(line);
+    print(line);
 }
 
 void Progress::show_bar(uint64_t done_bytes, uint64_t total_bytes) {
@@ -98,16 +103,29 @@ void Progress::erase() {
 
 void Progress::done(const warpseal_file_result& result) {
     erase();
+    if (file_ != nullptr) {
+        file_->plaintext_bytes = result.plaintext_bytes;
+        file_->file_bytes = result.file_bytes;
+    }
     if (style_ != Style::json) return;
-    print_line({{"event", "done"},
-                {"plaintext_bytes", result.plaintext_bytes},
-                {"file_bytes", result.file_bytes},
-                {"seconds", seconds()},
-                {"target", result.target ? result.target : ""}});
+    nlohmann::ordered_json line{{"event", "done"},
+                                {"plaintext_bytes", result.plaintext_bytes},
+                                {"file_bytes", result.file_bytes},
+                                {"seconds", seconds()},
+                                {"target", result.target ? result.target : ""}};
+    print(line);
 }
 
-void print_failed_event(ExitCode code, const std::string& message) {
-    print_line({{"event", "failed"}, {"exit_code", static_cast<int>(code)}, {"message", message}});
+void Progress::print(nlohmann::ordered_json& line) const {
+    if (file_ != nullptr) line["file"] = file_->input;
+    print_line(line);
+}
+
+void print_failed_event(ExitCode code, const std::string& message, const std::string& file) {
+    nlohmann::ordered_json line{
+        {"event", "failed"}, {"exit_code", static_cast<int>(code)}, {"message", message}};
+    if (!file.empty()) line["file"] = file;
+    print_line(line);
 }
 
 }  // namespace warpseal::cli

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "cli/support/command.h"
@@ -11,7 +12,8 @@ namespace warpseal::cli {
 
 // The bar is drawn here, because the distributions that we build on package no progress library.
 // JSON has one object per line in time order. `total_bytes` is null while unknown. Fields may be
-// added. The last line is `done` or `failed`.
+// added. The last line is `done` or `failed`. In a run over several files each line names its
+// file as "file".
 //   {"event":"progress","done_bytes":N,"total_bytes":N,"seconds":S}
 //   {"event":"done","plaintext_bytes":N,"file_bytes":N,"seconds":S,"target":"vaes512"}
 //   {"event":"failed","exit_code":N,"message":"…"}
@@ -19,7 +21,8 @@ class Progress {
 public:
     enum class Style { automatic, none, json };
 
-    // `automatic` shows a bar if stderr is a terminal and the session is not quiet.
+    // `automatic` shows a bar if stderr is a terminal and the session is not quiet. Files that
+    // others run beside show nothing before they are done.
     Progress(Style style, const Session& session);
     // Erases the bar.
     ~Progress();
@@ -31,7 +34,7 @@ public:
     static int callback(void* progress, uint64_t done_bytes, uint64_t total_bytes);
 
     double seconds() const;
-    // Erases the bar and prints the last line of a success.
+    // Erases the bar and prints the last line of a success. Records the result of a file of a run.
     void done(const warpseal_file_result& result);
     bool is_json() const { return style_ == Style::json; }
 
@@ -41,14 +44,17 @@ private:
     void show_bar(uint64_t done_bytes, uint64_t total_bytes);
     void erase();
 
+    void print(nlohmann::ordered_json& line) const;
+
     Style style_;
+    RunFile* const file_;
     bool bar_ = false;
     bool drawn_ = false;
     Clock::time_point start_ = Clock::now();
     Clock::time_point next_ = start_;
 };
 
-// Prints the last line of a failure as JSON.
-void print_failed_event(ExitCode code, const std::string& message);
+// Prints the last line of a failure as JSON. `file` is empty unless the command goes on after it.
+void print_failed_event(ExitCode code, const std::string& message, const std::string& file = {});
 
 }  // namespace warpseal::cli

@@ -192,6 +192,26 @@ void add_passphrase_options(CLI::App& command, SecretChoice& choice) {
 }
 
 Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confirm) {
+    if (choice.shared == nullptr) {
+        read_named(choice, format, confirm);
+        return;
+    }
+    const std::lock_guard lock(choice.shared->mutex);
+    is_copy_ = choice.shared->secrets != nullptr;
+    if (!is_copy_) {
+        SecretChoice own = choice;
+        own.shared = nullptr;
+        choice.shared->secrets = std::make_unique<Secrets>(own, format, confirm);
+    }
+    for (const warpseal_secret& secret : choice.shared->secrets->list()) {
+        SecretBytes copy(std::max(secret.byte_count, SecretBytes::page_bytes));
+        memcpy(copy.data(), secret.bytes, secret.byte_count);
+        copy.size = secret.byte_count;
+        add(secret.type, std::move(copy));
+    }
+}
+
+void Secrets::read_named(const SecretChoice& choice, warpseal_format format, bool confirm) {
     std::vector<size_t> lengths{32};
     // Key commands must not read the passphrase.
     if (choice.passphrase_descriptor > STDERR_FILENO)
@@ -235,6 +255,7 @@ void Secrets::wipe() {
 }
 
 bool Secrets::has_short_passphrase() const {
+    if (is_copy_) return false;
     return std::any_of(list_.begin(), list_.end(), [](const warpseal_secret& secret) {
         const auto* const text = static_cast<const uint8_t*>(secret.bytes);
         // Counts UTF-8 characters: all bytes except continuation bytes.
@@ -248,6 +269,13 @@ bool Secrets::has_short_passphrase() const {
 void Secrets::add(warpseal_secret_type type, SecretBytes bytes) {
     list_.push_back({type, bytes.data(), bytes.size});
     memory_.push_back(std::move(bytes));
+}
+
+void say_if_short(const Secrets& secrets, const Session& session) {
+    if (secrets.has_short_passphrase())
+        remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
+                                    "who has the file: take a longer one.",
+                                    Secrets::short_characters));
 }
 
 SecretBytes read_one_key(const SecretChoice& choice, size_t key_bytes) {

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ private:
     uint8_t* data_ = nullptr;
 };
 
+struct SharedSecrets;
+
 // -k, --key-command, -p, --passphrase-file and --passphrase-fd. Secrets never appear by value in
 // arguments or the environment.
 struct SecretChoice {
@@ -39,6 +43,7 @@ struct SecretChoice {
     int passphrase_descriptor = -1;
     bool ask = false;
     std::string prompt = "Passphrase";  // at the terminal
+    SharedSecrets* shared = nullptr;    // of a run over several files, which reads secrets once
     bool passphrase() const {
         return ask || passphrase_descriptor >= 0 || !passphrase_files.empty();
     }
@@ -60,13 +65,25 @@ public:
     const std::vector<warpseal_secret>& list() const { return list_; }
     void wipe();
     // has_short_passphrase returns true if a passphrase has fewer than short_characters characters.
+    // Returns false for secrets that another file of the run has read, so that a run says it once.
     static constexpr size_t short_characters = 8;
     bool has_short_passphrase() const;
 
 private:
+    void read_named(const SecretChoice& choice, warpseal_format format, bool confirm);
     void add(warpseal_secret_type type, SecretBytes bytes);
     std::vector<SecretBytes> memory_;
     std::vector<warpseal_secret> list_;
+    bool is_copy_ = false;
+};
+
+// Warns of short passphrases, for commands that seal files.
+void say_if_short(const Secrets& secrets, const Session& session);
+
+// Secrets that the first file of a run reads, and that the others copy.
+struct SharedSecrets {
+    std::mutex mutex;
+    std::unique_ptr<Secrets> secrets;
 };
 
 // Throws Failure (input_output) if the descriptor of --passphrase-fd was not open when the program

@@ -2,6 +2,7 @@
 // the container.
 #include "container/file.h"
 #include "c_api/file_call.h"
+#include "c_api/slot_keys.h"
 
 namespace warpseal::c_api {
 namespace {
@@ -31,18 +32,40 @@ extern "C" {
 warpseal_status warpseal_file_seal(warpseal_engine* engine, int in_fd, int out_fd,
                                    const warpseal_file_options* options,
                                    warpseal_file_result* result) {
-    if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
-    return c_api::reported(*result, c_api::wrong_in(engine, in_fd, out_fd, 0, options), [&] {
-        return container::seal(*engine->engine, in_fd, out_fd, *options, *result);
-    });
+    return warpseal_internal_file_seal(engine, in_fd, out_fd, options, nullptr, result);
 }
 
 warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_fd,
                                    const warpseal_file_options* options,
                                    warpseal_file_result* result) {
+    return warpseal_internal_file_open(engine, in_fd, out_fd, options, nullptr, result);
+}
+
+warpseal_internal_slot_keys* warpseal_internal_slot_keys_create(void) {
+    return new (std::nothrow) warpseal_internal_slot_keys;
+}
+
+void warpseal_internal_slot_keys_destroy(warpseal_internal_slot_keys* keys) { delete keys; }
+
+warpseal_status warpseal_internal_file_seal(warpseal_engine* engine, int in_fd, int out_fd,
+                                            const warpseal_file_options* options,
+                                            warpseal_internal_slot_keys* keys,
+                                            warpseal_file_result* result) {
+    if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
+    return c_api::reported(*result, c_api::wrong_in(engine, in_fd, out_fd, 0, options), [&] {
+        return container::seal(*engine->engine, in_fd, out_fd, *options, *result,
+                               c_api::keys_of(keys));
+    });
+}
+
+warpseal_status warpseal_internal_file_open(warpseal_engine* engine, int in_fd, int out_fd,
+                                            const warpseal_file_options* options,
+                                            warpseal_internal_slot_keys* keys,
+                                            warpseal_file_result* result) {
     if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
     return c_api::reported(*result, c_api::wrong_in(engine, in_fd, out_fd, -1, options), [&] {
-        return container::open(*engine->engine, in_fd, out_fd, *options, *result);
+        return container::open(*engine->engine, in_fd, out_fd, *options, *result,
+                               c_api::keys_of(keys));
     });
 }
 

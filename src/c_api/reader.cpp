@@ -2,6 +2,7 @@
 #include "warpseal/reader.h"
 
 #include "c_api/file_call.h"
+#include "c_api/slot_keys.h"
 #include "container/reader.h"
 
 struct warpseal_reader {
@@ -39,7 +40,7 @@ warpseal_status report(const Fault& fault, warpseal_file_result& result) {
 template <class Input>
 warpseal_status open(warpseal_engine* engine, const char* wrong, Input input,
                      const warpseal_file_options* options, warpseal_reader** out,
-                     warpseal_file_result* given) {
+                     warpseal_file_result* given, container::SlotKeys* keys = nullptr) {
     Result result(given);
     if (out == nullptr) return refuse("out is null");
     *out = nullptr;
@@ -51,7 +52,7 @@ warpseal_status open(warpseal_engine* engine, const char* wrong, Input input,
         ReaderInput source;
         auto made = std::make_unique<warpseal_reader>();
         if (input(source, fault) != WARPSEAL_OK ||
-            Reader::open(*engine->engine, std::move(source), *options, made->reader, fault) !=
+            Reader::open(*engine->engine, std::move(source), *options, made->reader, fault, keys) !=
                 WARPSEAL_OK)
             return report(fault, *result);
         (*result).file_bytes = made->reader->file_bytes();
@@ -72,11 +73,18 @@ extern "C" {
 warpseal_status warpseal_reader_open(warpseal_engine* engine, int in_fd,
                                      const warpseal_file_options* options, warpseal_reader** out,
                                      warpseal_file_result* result) {
+    return warpseal_internal_reader_open(engine, in_fd, options, nullptr, out, result);
+}
+
+warpseal_status warpseal_internal_reader_open(warpseal_engine* engine, int in_fd,
+                                              const warpseal_file_options* options,
+                                              warpseal_internal_slot_keys* keys,
+                                              warpseal_reader** out, warpseal_file_result* result) {
     const auto input = [in_fd](container::ReaderInput& source, container::Fault& fault) {
         return container::input_of_descriptor(in_fd, source, fault);
     };
     return c_api::open(engine, in_fd < 0 ? "in_fd is no descriptor" : "", input, options, out,
-                       result);
+                       result, c_api::keys_of(keys));
 }
 
 warpseal_status warpseal_reader_open_callback(warpseal_engine* engine,

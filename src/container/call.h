@@ -3,6 +3,7 @@
 
 #include "container/derive.h"
 #include "container/pipeline/pipeline.h"
+#include "container/slot_keys.h"
 
 namespace warpseal::container {
 
@@ -17,6 +18,7 @@ struct FileCall {
     uint64_t head_bytes = 0;  // offset of the first chunk
     bool header_copies_differ = false;
     warpseal_rescue* rescue = nullptr;  // set for a rescue
+    SlotKeys* keys = nullptr;           // of a run over many files
     Fault fault;
 
     FileCall(Engine& its_engine, int in_fd, int out_fd, const warpseal_file_options& its_options)

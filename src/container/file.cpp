@@ -29,7 +29,8 @@ warpseal_status write_head(FileCall& call, const Suite& suite, PayloadKey& paylo
     Header header;
     Secret<data_key_bytes> data_key;
     if (new_header(call.engine, suite, call.options.secrets, call.options.secret_count,
-                   argon2_cost(call.options), header, data_key, call.fault) != WARPSEAL_OK) {
+                   argon2_cost(call.options), header, data_key, call.fault,
+                   call.keys) != WARPSEAL_OK) {
         return call.fault.status;
     }
     Secret<32> input_key;
@@ -52,7 +53,7 @@ ReadAt reading(Source& source) {
 
 warpseal_status read_head(FileCall& call, Opened& opened) {
     const warpseal_status status =
-        open_head(call.engine, call.options, reading(call.source), opened, call.fault);
+        open_head(call.engine, call.options, reading(call.source), opened, call.fault, call.keys);
     call.head_bytes = opened.head_bytes;
     call.header_copies_differ = opened.header_copies_differ;
     return status;
@@ -145,9 +146,10 @@ warpseal_status report(const Fault& fault, warpseal_file_result& result) {
 
 warpseal_status run(warpseal_status (*work)(FileCall&), Engine& engine, int in_fd, int out_fd,
                     const warpseal_file_options& options, warpseal_file_result& result,
-                    bool sealing, warpseal_rescue* rescue = nullptr) {
+                    bool sealing, SlotKeys* keys, warpseal_rescue* rescue = nullptr) {
     FileCall call(engine, in_fd, out_fd, options);
     call.rescue = rescue;
+    call.keys = keys;
     try {
         if (call.source.is_same_file(out_fd)) {
             call.fault.say(WARPSEAL_INVALID_ARGUMENT, "input and output are the same file");
@@ -174,18 +176,18 @@ warpseal_status run(warpseal_status (*work)(FileCall&), Engine& engine, int in_f
 }  // namespace
 
 warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
-                     warpseal_file_result& result) {
-    return run(seal_call, engine, in_fd, out_fd, options, result, true);
+                     warpseal_file_result& result, SlotKeys* keys) {
+    return run(seal_call, engine, in_fd, out_fd, options, result, true, keys);
 }
 
 warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
-                     warpseal_file_result& result) {
-    return run(open_call, engine, in_fd, out_fd, options, result, false);
+                     warpseal_file_result& result, SlotKeys* keys) {
+    return run(open_call, engine, in_fd, out_fd, options, result, false, keys);
 }
 
 warpseal_status rescue(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                        warpseal_rescue& report, warpseal_file_result& result) {
-    return run(rescue_call, engine, in_fd, out_fd, options, result, false, &report);
+    return run(rescue_call, engine, in_fd, out_fd, options, result, false, nullptr, &report);
 }
 
 warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& result) {

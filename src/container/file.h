@@ -6,14 +6,17 @@
 
 namespace warpseal::container {
 
+class SlotKeys;
+
 // Implement warpseal_file_seal, warpseal_file_open, warpseal_file_rescue and
 // warpseal_file_info_read, which check struct sizes and null pointers first.
 // The caller zeroes `result`. On failure `message` describes the error, and system_error is the
 // errno behind WARPSEAL_IO.
+// keys: those of a run over many files, or null.
 warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
-                     warpseal_file_result& result);
+                     warpseal_file_result& result, SlotKeys* keys = nullptr);
 warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
-                     warpseal_file_result& result);
+                     warpseal_file_result& result, SlotKeys* keys = nullptr);
 // The caller zeroes the fields of `report` that the call sets.
 warpseal_status rescue(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                        warpseal_rescue& report, warpseal_file_result& result);

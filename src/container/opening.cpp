@@ -110,7 +110,7 @@ warpseal_status read_header(const ReadAt& read, Header& header, Fault& fault) {
 }
 
 warpseal_status open_head(Engine& engine, const warpseal_file_options& options, const ReadAt& read,
-                          Opened& out, Fault& fault) {
+                          Opened& out, Fault& fault, SlotKeys* keys) {
     if (is_bare(options)) return open_bare(engine, options, read, out, fault);
     uint8_t head[payload_head_bytes];
     Header header;
@@ -118,8 +118,8 @@ warpseal_status open_head(Engine& engine, const warpseal_file_options& options, 
     int in_force = 0;
     if (read_header(read, header, fault) != WARPSEAL_OK) return fault.status;
     out.head_bytes = header.bytes.size();
-    if (unlock(engine, header, options.secrets, options.secret_count, data_key, in_force, fault) !=
-        WARPSEAL_OK) {
+    if (unlock(engine, header, options.secrets, options.secret_count, data_key, in_force, fault,
+               argon2_budget, keys) != WARPSEAL_OK) {
         return fault.status;
     }
     out.header_copies_differ = !header.copies_equal();

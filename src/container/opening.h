@@ -37,9 +37,10 @@ struct Opened {
     bool header_copies_differ = false;
 };
 
-// Reads everything before the chunks: steps 1 to 5 of docs/file-format.md.
+// Reads everything before the chunks: steps 1 to 5 of docs/file-format.md. `keys` of a run
+// may be null.
 warpseal_status open_head(Engine& engine, const warpseal_file_options& options, const ReadAt& read,
-                          Opened& out, Fault& fault);
+                          Opened& out, Fault& fault, SlotKeys* keys = nullptr);
 
 // Returns the text length of a payload whose chunks take `bytes` bytes; UINT64_MAX if no payload
 // has that length.

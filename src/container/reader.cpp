@@ -74,10 +74,10 @@ ReaderInput input_of_callback(ReadCallback callback, void* user, uint64_t file_b
 
 warpseal_status Reader::open(Engine& engine, ReaderInput input,
                              const warpseal_file_options& options, std::unique_ptr<Reader>& out,
-                             Fault& fault) {
+                             Fault& fault, SlotKeys* keys) {
     if (check_options(options, fault) != WARPSEAL_OK) return fault.status;
     std::unique_ptr<Reader> made(new Reader(engine, std::move(input)));
-    if (open_head(engine, options, made->input_.read, made->opened_, fault) != WARPSEAL_OK)
+    if (open_head(engine, options, made->input_.read, made->opened_, fault, keys) != WARPSEAL_OK)
         return fault.status;
     if (options.secrets_used != nullptr) options.secrets_used(options.secrets_user);
     if (made->verify_end(fault) != WARPSEAL_OK) return fault.status;

@@ -27,7 +27,7 @@ public:
     // Opens the header and verifies the last chunk, so that the length is authentic.
     static warpseal_status open(Engine& engine, ReaderInput input,
                                 const warpseal_file_options& options, std::unique_ptr<Reader>& out,
-                                Fault& fault);
+                                Fault& fault, SlotKeys* keys = nullptr);
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
 

@@ -73,13 +73,13 @@ Fault refused(const Try& left_out) {
 // A damaged or too expensive slot does not prevent the next one from opening the file.
 Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret* secrets,
                     size_t secret_count, uint64_t budget, Secret<data_key_bytes>& data_key,
-                    Try* opened) {
+                    SlotKeys* keys, Try* opened) {
     Fault outcome;
     outcome.say(WARPSEAL_WRONG_KEY, "wrong key file or passphrase: it does not open this file");
     visit_tries(header, secrets, secret_count, budget, [&](const Try& next) {
         Fault here = refused(next);
         if (next.refusal == Refusal::none)
-            open_slot(engine, header.fixed.bytes, *next.slot, *next.secret, data_key, here);
+            open_slot(engine, header.fixed.bytes, *next.slot, *next.secret, data_key, here, keys);
         if (here.status == WARPSEAL_WRONG_KEY) return false;
         if (here.status == WARPSEAL_OK && opened != nullptr) *opened = next;
         const bool over =
@@ -157,11 +157,11 @@ void parse_copies(Header& header) {
 
 warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets,
                        size_t secret_count, Secret<data_key_bytes>& data_key, int& in_force,
-                       Fault& fault, uint64_t budget, Try* opened) {
+                       Fault& fault, uint64_t budget, SlotKeys* keys, Try* opened) {
     const int newest = header.newest();
     if (newest < 0)
         return fault.say(WARPSEAL_NOT_AUTHENTIC, "both copies of the file's header are damaged");
-    fault = find_data_key(engine, header, secrets, secret_count, budget, data_key, opened);
+    fault = find_data_key(engine, header, secrets, secret_count, budget, data_key, keys, opened);
     if (fault.status != WARPSEAL_OK) return fault.status;
 
     for (const int index : {newest, 1 - newest}) {
@@ -183,7 +183,7 @@ warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secr
 
 warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_secret* secrets,
                            size_t secret_count, Argon2Cost cost, Header& header,
-                           Secret<data_key_bytes>& data_key, Fault& fault) {
+                           Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys) {
     if (!draw(suite, header, data_key))
         return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for the file's keys");
     uint8_t* const block = header.bytes.data();
@@ -194,8 +194,9 @@ warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_se
     size_t used = 0;
     for (size_t i = 0; i < secret_count; ++i) {
         size_t slot_bytes = 0;
-        const warpseal_status sealed = seal_slot(engine, header.fixed.bytes, secrets[i], cost,
-                                                 data_key, slots.data() + used, slot_bytes, fault);
+        const warpseal_status sealed =
+            seal_slot(engine, header.fixed.bytes, secrets[i], cost, data_key, slots.data() + used,
+                      slot_bytes, fault, keys);
         if (sealed != WARPSEAL_OK) return sealed;
         used += slot_bytes;
     }

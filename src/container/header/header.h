@@ -65,16 +65,19 @@ struct Try;
 
 // Finds a slot that one of the secrets opens; visit_tries() defines the order and the cost limit.
 // in_force: receives the index of the newest copy whose MAC verifies under the data key.
+// keys: those of the run, or null. A key from there counts for the limit like a derived one.
 // opened: if not null, receives the slot and the secret that gave the data key.
 warpseal_status unlock(Engine& engine, const Header& header, const warpseal_secret* secrets,
                        size_t secret_count, Secret<data_key_bytes>& data_key, int& in_force,
-                       Fault& fault, uint64_t budget = argon2_budget, Try* opened = nullptr);
+                       Fault& fault, uint64_t budget = argon2_budget, SlotKeys* keys = nullptr,
+                       Try* opened = nullptr);
 
 // Creates the header of a new file: draws file ID and data key, seals one slot for each secret, and
 // writes both copies with generation 1.
 warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_secret* secrets,
                            size_t secret_count, Argon2Cost cost, Header& header,
-                           Secret<data_key_bytes>& data_key, Fault& fault);
+                           Secret<data_key_bytes>& data_key, Fault& fault,
+                           SlotKeys* keys = nullptr);
 
 // Writes one copy of fixed.copy_bytes bytes, with its MAC. `slots` are in the file's encoding.
 void write_copy(const uint8_t first_block[first_block_bytes], const FixedPart& fixed,

@@ -12,8 +12,8 @@ constexpr char key_file_label[] = "warpseal/key-file/v1";
 
 // Derives the input key of a slot from a key file or a passphrase.
 // A key file gets a label of its own, because it may also be the key of a bare payload.
-warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameters, Secret<32>& key,
-                         Fault& fault) {
+warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameters, SlotKeys* keys,
+                         Secret<32>& key, Fault& fault) {
     const Bytes bytes = {static_cast<const uint8_t*>(secret.bytes), secret.byte_count};
     if (secret.type == WARPSEAL_SECRET_KEY) {
         const Bytes label = text_bytes(key_file_label);
@@ -21,7 +21,8 @@ warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameter
         return WARPSEAL_OK;
     }
     const Argon2Cost cost = {get32(parameters), get32(parameters + 4)};
-    const warpseal_status status = argon2id(bytes, parameters + 8, cost, key);
+    const warpseal_status status = keys != nullptr ? keys->derive(bytes, parameters + 8, cost, key)
+                                                   : argon2id(bytes, parameters + 8, cost, key);
     if (status == WARPSEAL_OUT_OF_MEMORY)
         return fault.say(status, "no memory for Argon2id, which needs %u KiB here",
                          cost.memory_kib);
@@ -74,7 +75,7 @@ Argon2Cost passphrase_cost(const Slot& slot) {
 warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const warpseal_secret& secret, Argon2Cost cost,
                           const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes,
-                          Fault& fault) {
+                          Fault& fault, SlotKeys* keys) {
     uint8_t* p = out;
     const bool passphrase = secret.type == WARPSEAL_SECRET_PASSPHRASE;
     put16(p, static_cast<uint16_t>(secret.type));
@@ -83,7 +84,12 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
     if (passphrase) {
         put32(p, cost.passes);
         put32(p + 4, cost.memory_kib);
-        if (!random_bytes(p + 8, argon2_salt_bytes))
+        const bool has_salt =
+            keys != nullptr
+                ? keys->salt_for({static_cast<const uint8_t*>(secret.bytes), secret.byte_count},
+                                 cost, p + 8)
+                : random_bytes(p + 8, argon2_salt_bytes);
+        if (!has_salt)
             return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for a passphrase's salt");
         p += passphrase_parameter_bytes;
     }
@@ -91,7 +97,7 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
     put16(p, sealed_key_bytes);
     p += 2;
     Secret<32> key;
-    warpseal_status status = slot_key(secret, out + 4, key, fault);
+    warpseal_status status = slot_key(secret, out + 4, keys, key, fault);
     if (status != WARPSEAL_OK) return status;
     PayloadKey payload;
     status = new_payload(engine, default_suite, {key.data(), key.size()}, context.get(), p, payload,
@@ -107,11 +113,11 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
 
 warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const Slot& slot, const warpseal_secret& secret,
-                          Secret<data_key_bytes>& data_key, Fault& fault) {
+                          Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys) {
     if (slot.type != secret.type) return fault.say(WARPSEAL_WRONG_KEY, "a slot of another type");
     const Context context(fixed_part, slot.head);
     Secret<32> key;
-    warpseal_status status = slot_key(secret, slot.parameters.data, key, fault);
+    warpseal_status status = slot_key(secret, slot.parameters.data, keys, key, fault);
     if (status != WARPSEAL_OK) return status;
     PayloadKey payload;
     status = open_payload(engine, default_suite, {key.data(), key.size()}, context.get(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "container/payload.h"
+#include "container/slot_keys.h"
 
 namespace warpseal::container {
 
@@ -33,15 +34,15 @@ bool parse_slot(Bytes& rest, Slot& slot);
 Argon2Cost passphrase_cost(const Slot& slot);
 
 // Writes a slot for one secret and sets out_bytes to key_file_slot_bytes or passphrase_slot_bytes.
-// The cost must be within bounds.
+// The cost must be within bounds. `keys` of a run may be null.
 warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const warpseal_secret& secret, Argon2Cost cost,
                           const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes,
-                          Fault& fault);
+                          Fault& fault, SlotKeys* keys = nullptr);
 // Returns WARPSEAL_WRONG_KEY if the secret does not open the slot. The slot's cost must be within
 // bounds.
 warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const Slot& slot, const warpseal_secret& secret,
-                          Secret<data_key_bytes>& data_key, Fault& fault);
+                          Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys = nullptr);
 
 }  // namespace warpseal::container

@@ -1,0 +1,101 @@
+// Lines, counts and the outcome of a run.
+#include "cli/many/report.h"
+
+#include <fmt/core.h>
+
+#include <new>
+#include <nlohmann/json.hpp>
+
+namespace warpseal::cli {
+namespace {
+
+const char* past(FileTask task) {
+    return task == FileTask::encrypt   ? "encrypted"
+           : task == FileTask::decrypt ? "decrypted"
+                                       : "verified";
+}
+
+std::string files(size_t count) { return fmt::format("{} file{}", count, count == 1 ? "" : "s"); }
+
+bool is_interrupt(const Failure& failure) {
+    return static_cast<int>(failure.code) > 128 && interrupted_by() != 0;
+}
+
+}  // namespace
+
+void Report::print(const RunFile& file, const std::string& output, const char* status,
+                   ExitCode code, const std::string& message) {
+    if (!choice_.json) return;
+    nlohmann::ordered_json line{{"input", file.input},
+                                {"output", nullptr},
+                                {"status", status},
+                                {"exit_code", static_cast<int>(code)},
+                                {"bytes", file.plaintext_bytes},
+                                {"file_bytes", file.file_bytes}};
+    if (!output.empty()) line["output"] = output;
+    if (!message.empty()) line["message"] = message;
+    try {
+        // Paths may hold arbitrary bytes; JSON must be valid UTF-8.
+        print_output(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    } catch (const Failure& failure) {
+        stopped_ = true;
+        if (!failure_) failure_ = failure;
+    }
+}
+
+void Report::done(const RunFile& file, const std::string& output) {
+    const std::lock_guard lock(mutex_);
+    ++done_;
+    bytes_ += file.plaintext_bytes;
+    print(file, output, "done", ExitCode::ok, {});
+}
+
+void Report::skipped(const RunFile& file, const std::string& output) {
+    const std::lock_guard lock(mutex_);
+    ++skipped_;
+    print(file, output, "skipped", ExitCode::ok, {});
+}
+
+void Report::failed(const RunFile& file, const std::string& output, const Failure& failure) {
+    const std::lock_guard lock(mutex_);
+    if (is_interrupt(failure)) {
+        stopped_ = true;
+        return;
+    }
+    ++failed_;
+    print(file, output, "failed", failure.code, failure.what());
+    if (choice_.keep_going) {
+        if (session_.json_events) print_failed_event(failure.code, failure.what(), file.input);
+        complain(failure.what());
+        return;
+    }
+    stopped_ = true;
+    if (!failure_) failure_ = failure;
+}
+
+std::string Report::counts() const {
+    std::string text = files(done_) + (done_ == 1 ? " is done" : " are done");
+    if (skipped_ != 0) text += fmt::format(", {} skipped", skipped_);
+    if (failed_ > 1) text += fmt::format(", {} failed", failed_);
+    return fmt::format("{}, {} not begun or not finished.", text,
+                       files_ - done_ - skipped_ - failed_);
+}
+
+ExitCode Report::end() {
+    if (gave_up_) throw std::bad_alloc();
+    if (failure_) throw Failure(failure_->code, fmt::format("{} {}", failure_->what(), counts()));
+    if (const int signal_number = interrupted_by();
+        signal_number != 0 && done_ + skipped_ != files_)
+        throw Failure(ExitCode(128 + signal_number), "interrupted. " + counts());
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    if (!session_.json_events)
+        remark(session_, fmt::format("{} {}, {}, in {:.2f} s{}", past(task_), files(done_),
+                                     human_bytes(bytes_), seconds,
+                                     skipped_ == 0 ? "" : fmt::format(", {} skipped", skipped_)));
+    if (failed_ == 0) return ExitCode::ok;
+    throw Failure(ExitCode::some_failed,
+                  fmt::format("{} of {} failed, as said above.", failed_, files(files_)));
+}
+
+}  // namespace warpseal::cli

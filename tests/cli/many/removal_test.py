@@ -1,0 +1,187 @@
+"""Runs over many files: --rm, --skip-done, and interrupts."""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import many
+from program import NotRun, case, check, check_equal, main, some_bytes, wait_until
+
+
+@case
+def removal(p):
+    p.key()
+    contents = many.tree(p, ["a", "deep/b"], "top")
+    p.ok("encrypt", "-k", "key", "--rm", "--recursive", "top")
+    check_equal(many.names(p), ["key", "top/a.ws", "top/deep/b.ws"], "files")
+    p.ok("decrypt", "-k", "key", "--rm", "top/a.ws", "top/deep/b.ws")
+    for name, content in contents.items():
+        check_equal(p.read(name), content, name)
+    p.ok("encrypt", "-k", "key", "--rm", "top/a", "-o", "other")
+    check_equal(many.names(p), ["key", "other", "top/deep/b"], "files")
+
+
+@case
+def what_failed_is_not_removed(p):
+    p.key()
+    contents = many.tree(p, ["a", "b", "c"])
+    p.ok("encrypt", "-k", "key", "--rm", *contents)
+    sealed = bytearray(p.read("b.ws"))
+    sealed[-1] ^= 1
+    p.write("b.ws", bytes(sealed))
+    p.write("c", b"precious")
+    result = p.run("decrypt", "-k", "key", "--rm", "--keep-going", "a.ws", "b.ws", "c.ws")
+    check_equal(result.code, 3, result.err)
+    check_equal(many.names(p), ["a", "b.ws", "c", "c.ws", "key"], "files")
+    check_equal(p.read("c"), b"precious", "an existing output")
+
+
+@case
+def what_is_never_removed(p):
+    p.key()
+    contents = many.tree(p, ["a", "b"])
+    os.symlink("a", p.file("link"))
+    p.fails(2, ["symbolic link", "'link'"], "encrypt", "-k", "key", "--rm", "link")
+    p.fails(2, "'/dev/null'", "encrypt", "-k", "key", "--rm", "a", "-o", "/dev/null")
+    p.fails(2, "--rm", "encrypt", "-k", "key", "--rm", "a", "-o", "-")
+    for force in [[], ["--force"]]:
+        p.fails(2, "input", "encrypt", "-k", "key", "--rm", *force, "a", "-o", "a")
+    os.link(p.file("a"), p.file("same"))
+    p.fails(2, "input", "encrypt", "-k", "key", "--rm", "--force", "a", "-o", "same")
+    check_equal(len(contents), 2, "files")
+    p.write("word", b"correct horse\n", 0o600)
+    made = subprocess.run(["openssl", "enc", "-aes-256-cbc", "-pbkdf2", "-pass", "file:word", "-in", "a", "-out", "a.ws"], cwd=p.directory,
+                          capture_output=True, check=False)
+    if made.returncode != 0:
+        raise NotRun("no openssl: files of openssl enc, which --rm leaves alone")
+    p.fails(2, "not authenticated", "decrypt", "--passphrase-file", "word", "-c", "aes-256-cbc", "--pbkdf2", "--rm", "--output-dir", ".", "--force", "a.ws")
+
+
+@case
+def the_output_is_synced_before_the_input_is_removed(p):
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    p.key()
+    many.tree(p, ["a"])
+    traced = subprocess.run(["strace", "-f", "-o", p.file("calls"), "-e", "trace=fsync,linkat,unlink,unlinkat", p.path, "encrypt", "-k", "key", "--rm",
+                             "a"], cwd=p.directory, capture_output=True, start_new_session=True, check=False)
+    if b"ptrace" in traced.stderr:
+        raise NotRun("no ptrace here")
+    check_equal(traced.returncode, 0, traced.stderr)
+    with open(p.file("calls"), encoding="ascii", errors="replace") as log:
+        calls = [line.split(None, 1)[1] for line in log]
+    order = [call.split("(")[0] for call in calls if call.startswith(("fsync", "linkat", "unlink"))]
+    check_equal(order, ["fsync", "linkat", "fsync", "unlink"], "order of calls")
+    check(any(call.startswith('unlink("a")') for call in calls), "what is removed")
+
+
+@case
+def a_failed_sync_removes_nothing(p):
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    p.key()
+    many.tree(p, ["a"])
+    for number in [1, 2]:
+        traced = subprocess.run(["strace", "-f", "-o", "/dev/null", "-e", f"inject=fsync:error=EIO:when={number}", p.path, "encrypt", "-k", "key", "--rm",
+                                 "a"], cwd=p.directory, capture_output=True, start_new_session=True, check=False)
+        if b"ptrace" in traced.stderr:
+            raise NotRun("no ptrace here")
+        check_equal(traced.returncode, 16, traced.stderr)
+        check_equal(many.names(p), ["a", "key"], "files")
+
+
+@case
+def skip_done(p):
+    p.key()
+    p.key("other")
+    contents = many.tree(p, ["a", "b", "c", "d", "e", "f"])
+    p.ok("encrypt", "-k", "key", *contents)
+
+    def statuses(command, *options):
+        result = p.run(command, "-k", "key", "--skip-done", "--keep-going", "--json", *options)
+        return {name: (row["status"], row["exit_code"]) for name, row in many.rows(result).items()}
+
+    check_equal(set(statuses("encrypt", *contents).values()), {("skipped", 0)}, "all are done")
+    os.unlink(p.file("a.ws"))
+    p.write("b.ws", p.read("b.ws")[:-1])  # cut
+    p.write("c.ws", p.read("d.ws"))  # another file, one byte longer
+    os.utime(p.file("d"), (time.time() + 60, time.time() + 60))  # changed since
+    p.ok("-q", "encrypt", "-k", "other", "--force", "e", "-o", "e.ws")
+    wanted = {name: ("failed", 11) for name in "bcde"}
+    check_equal(statuses("encrypt", *contents), {**wanted, "a": ("done", 0), "f": ("skipped", 0)}, "without --force")
+    wanted = {name: ("done", 0) for name in "bcde"}
+    check_equal(statuses("encrypt", "--force", *contents), {**wanted, "a": ("skipped", 0), "f": ("skipped", 0)}, "with --force")
+
+
+@case
+def skip_done_when_decrypting(p):
+    p.key()
+    contents = many.tree(p, ["a", "b", "c"])
+    p.ok("encrypt", "-k", "key", "--rm", *contents)
+    sealed = [name + ".ws" for name in contents]
+    p.ok("decrypt", "-k", "key", *sealed)
+    os.unlink(p.file("a"))
+    p.write("b", contents["b"][:-1])
+    result = p.run("decrypt", "-k", "key", "--skip-done", "--keep-going", "--json", *sealed)
+    check_equal({name: (row["status"], row["exit_code"]) for name, row in many.rows(result).items()},
+                {"a.ws": ("done", 0), "b.ws": ("failed", 11), "c.ws": ("skipped", 0)}, "lines")
+    # What was skipped is not removed: its output was not compared.
+    p.ok("decrypt", "-k", "key", "--skip-done", "--rm", "a.ws", "c.ws")
+    check("a.ws" in many.names(p) and "c.ws" in many.names(p), "inputs")
+    p.fails(15, "--skip-done", "encrypt", "--format", "age", "--skip-done", "--passphrase-fd", 0, "a")
+
+
+@case
+def interrupted_among_small_files(p):
+    p.key()
+    contents = many.tree(p, [f"f{i:04}" for i in range(3000)], "in")
+    for number in [signal.SIGINT, signal.SIGTERM]:
+        process = p.start("encrypt", "-k", "key", "--recursive", "in", "--output-dir", "out")
+        wait_until(lambda: len(many.names(p, "out")) > 20, "some files are done")
+        process.send_signal(number)
+        _, err = process.communicate(timeout=120)
+        finished = many.names(p, "out")
+        if process.returncode == 0:
+            raise NotRun("the run ended before the signal")
+        check_equal(process.returncode, 128 + number, err)
+        check(b"interrupted" in err and f"{len(finished)} files are done".encode() in err, err)
+        check(all(name.endswith(".ws") for name in finished), "names")
+        check(len(finished) < len(contents), "it did not stop")
+        p.ok("verify", "-k", "key", "--recursive", "out")
+        shutil.rmtree(p.file("out"))
+
+
+@case
+def interrupted_in_a_big_file(p):
+    """Without unnamed files: the temporary name goes too."""
+    p.key()
+    many.tree(p, ["a", "b"])
+    with open(p.file("c"), "wb") as file:
+        file.truncate(64 << 30)
+    process = p.start("encrypt", "-k", "key", "--device", "portable", "--progress", "json", "a", "b", "c")
+    wait_until(lambda: os.path.exists(p.file("a.ws")) and os.path.exists(p.file("b.ws")), "the small files are done")
+    for line in process.stderr:
+        if b'"progress"' in line and b'"c"' in line:
+            break
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    check_equal(process.returncode, 130, err)
+    check(b"2 files are done, 1 not begun or not finished" in err, err)
+    check_equal(many.names(p), ["a", "a.ws", "b", "b.ws", "c", "key"], "files")
+
+
+@case
+def killed_files_are_swept_once(p):
+    """What a killed run left is removed, however many files a run has."""
+    p.key()
+    contents = many.tree(p, ["a", "b", "c"])
+    p.write(".warpseal-0123456789abcdef.tmp", some_bytes(10))
+    os.utime(p.file(".warpseal-0123456789abcdef.tmp"), (1, 1))
+    err = p.ok("encrypt", "-k", "key", *contents).err
+    check_equal(err.count("left behind"), 1, err)
+    check(".warpseal-0123456789abcdef.tmp" not in many.names(p), "a file of a killed run")
+
+
+main()
