@@ -126,7 +126,7 @@ warpseal_status SlotsChange::open_header() {
     };
     if (read_header(read, header_, fault) != WARPSEAL_OK ||
         unlock(engine_, header_, options_.secrets, options_.secret_count, data_key_, in_force_,
-               fault, argon2_budget, &opened_by_) != WARPSEAL_OK)
+               fault, argon2_budget, nullptr, &opened_by_) != WARPSEAL_OK)
         return fault.status;
     header_copies_differ_ = !header_.copies_equal();
     if (in_force().generation == UINT64_MAX)
