@@ -39,6 +39,7 @@ typedef struct warpseal_slots_change {
  * WARPSEAL_WRONG_KEY: also where only an outdated header copy opens.
  * WARPSEAL_NOT_AUTHENTIC: also where `remove` was given and the copy that warpseal_file_info_read
  * shows does not verify. The copies are repaired then: read the slots again.
+ * WARPSEAL_NO_RANDOM: no random bytes for a new slot.
  * WARPSEAL_IO: also where another program holds the lock; system_error is EWOULDBLOCK.
  * Slots of unknown types are kept. Unless in_force is 1, the old slots are in force. */
 WARPSEAL_API warpseal_status warpseal_file_slots_change(warpseal_engine* engine, int fd,
