@@ -18,7 +18,7 @@ const OSSL_ALGORITHM* cipher_algorithms();
 const OSSL_ALGORITHM* key_algorithms(const Context& context);
 const OSSL_ALGORITHM* kem_algorithms(const Context& context);
 const OSSL_ALGORITHM* encoder_algorithms(const Context& context);
-const OSSL_ALGORITHM* decoder_algorithms(const Context& context);
+const OSSL_ALGORITHM* decoder_algorithms(const Context& context, bool beside_openssl);
 // Implements the TLS-GROUP capability: calls `callback` once for each offered group. Stops and
 // returns 0 when a call returns 0.
 int report_groups(const Context& context, OSSL_CALLBACK* callback, void* user);

@@ -17,6 +17,7 @@
 #include "c_api/internal_stream.h"
 #include "provider/cipher_context.h"
 #include "provider/cipher_names.h"
+#include "provider/precedence.h"
 #include "provider/stack.h"
 
 namespace warpseal::provider {
@@ -32,6 +33,7 @@ CoreCalls read_calls(const OSSL_DISPATCH* in) {
     CoreCalls calls;
     for (; in->function_id != 0; ++in) switch (in->function_id) {
             case OSSL_FUNC_CORE_GET_PARAMS: calls.get_params = OSSL_FUNC_core_get_params(in); break;
+            case OSSL_FUNC_CORE_GET_LIBCTX: calls.get_libctx = OSSL_FUNC_core_get_libctx(in); break;
             case OSSL_FUNC_CORE_NEW_ERROR: calls.new_error = OSSL_FUNC_core_new_error(in); break;
             case OSSL_FUNC_CORE_SET_ERROR_DEBUG:
                 calls.set_error_debug = OSSL_FUNC_core_set_error_debug(in);
@@ -50,8 +52,7 @@ bool complete(const CoreCalls& calls) {
            calls.read != nullptr && calls.write != nullptr;
 }
 
-// True if the core is OpenSSL 3.5 or later, or says nothing of its version. Which of two providers
-// wins a name is undefined, so ours must not have the names of such a core's own ML-KEM.
+// True if the core is OpenSSL 3.5 or later, or says nothing of its version.
 bool has_mlkem(const OSSL_CORE_HANDLE* core, const CoreCalls& calls) {
     char* version = nullptr;
     OSSL_PARAM wanted[] = {OSSL_PARAM_construct_utf8_ptr(OSSL_PROV_PARAM_CORE_VERSION, &version, 0),
@@ -86,9 +87,11 @@ std::unique_ptr<Context> Context::create(const OSSL_CORE_HANDLE* core, const OSS
         return nullptr;
     }
     if (!read_settings(core, made->calls_, made->settings_)) return nullptr;
-    const MlKemSetting mlkem = made->settings_.mlkem;
-    made->offers_mlkem_ = mlkem == MlKemSetting::always ||
-                          (mlkem == MlKemSetting::automatic && !has_mlkem(core, made->calls_));
+    const bool is_automatic = made->settings_.mlkem == MlKemSetting::automatic,
+               is_second = is_automatic && has_mlkem(core, made->calls_);
+    if (is_second) made->yields_in_ = core_context(core, made->calls_);
+    made->offers_mlkem_ = made->settings_.mlkem == MlKemSetting::always ||
+                          (is_automatic && !is_second) || made->yields_in_ != nullptr;
     made->libctx_ = OSSL_LIB_CTX_new_child(core, calls);
     if (made->libctx_ == nullptr) return nullptr;
     return made;

@@ -19,6 +19,7 @@ namespace warpseal::provider {
 // Functions of the core that loads the provider (provider-base(7)).
 struct CoreCalls {
     OSSL_FUNC_core_get_params_fn* get_params = nullptr;
+    OSSL_FUNC_core_get_libctx_fn* get_libctx = nullptr;
     OSSL_FUNC_core_new_error_fn* new_error = nullptr;
     OSSL_FUNC_core_set_error_debug_fn* set_error_debug = nullptr;
     OSSL_FUNC_core_vset_error_fn* set_error = nullptr;
@@ -43,6 +44,9 @@ public:
     // True if algorithms and groups with ML-KEM are provided. They have the names that OpenSSL 3.5
     // and later give their own.
     bool offers_mlkem() const { return offers_mlkem_; }
+    // The program's library context if ours must be registered there after OpenSSL's own
+    // (precedence.h), else null.
+    OSSL_LIB_CTX* yields_in() const { return yields_in_; }
     size_t group_count() const { return offers_mlkem_ ? groups.size() : ntru_group_count; }
     // Library context for fetching other providers' algorithms; it has the same ones as the
     // program's context.
@@ -76,6 +80,7 @@ private:
     CoreCalls calls_;
     Settings settings_;
     bool offers_mlkem_ = false;
+    OSSL_LIB_CTX* yields_in_ = nullptr;
     OSSL_LIB_CTX* libctx_ = nullptr;
     mutable std::atomic<const ProcessState*> states_{nullptr};
 };

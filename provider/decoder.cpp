@@ -187,12 +187,18 @@ constexpr std::array<OSSL_ALGORITHM, 2 * sizeof...(group) + 1> every_algorithm(
 }
 
 constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
+constexpr std::array hybrid_algorithms =
+    every_algorithm(std::make_index_sequence<groups.size() - std::size(mlkem_sets)>());
+static_assert(!groups[groups.size() - std::size(mlkem_sets) - 1].is_mlkem());
 constexpr std::array ntru_algorithms =
     every_algorithm(std::make_index_sequence<ntru_group_count>());
 
 }  // namespace
 
-const OSSL_ALGORITHM* decoder_algorithms(const Context& context) {
+// Beside OpenSSL's own ML-KEM, its decoders alone read such keys: libcrypto tries the decoders of
+// all providers, whatever their order. A query gets the key into our provider afterwards.
+const OSSL_ALGORITHM* decoder_algorithms(const Context& context, bool beside_openssl) {
+    if (context.offers_mlkem() && beside_openssl) return hybrid_algorithms.data();
     return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
 }
 

@@ -11,6 +11,7 @@
 #include "provider/algorithms.h"
 #include "provider/context.h"
 #include "provider/groups.h"
+#include "provider/precedence.h"
 
 namespace warpseal::provider {
 namespace {
@@ -61,13 +62,16 @@ int get_params(void* context, OSSL_PARAM params[]) try {
 
 const OSSL_ALGORITHM* query_operation(void* data, int operation, int* no_cache) {
     const Context& context = *static_cast<const Context*>(data);
-    *no_cache = 0;
+    const Turn turn = turn_of(context, operation);
+    *no_cache = turn == Turn::now ? 0 : 1;
+    if (turn == Turn::later) return nullptr;
     switch (operation) {
         case OSSL_OP_CIPHER: return cipher_algorithms();
         case OSSL_OP_KEYMGMT: return key_algorithms(context);
         case OSSL_OP_KEM: return kem_algorithms(context);
         case OSSL_OP_ENCODER: return encoder_algorithms(context);
-        case OSSL_OP_DECODER: return decoder_algorithms(context);
+        case OSSL_OP_DECODER:
+            return decoder_algorithms(context, context.yields_in() != nullptr && turn == Turn::now);
         default: return nullptr;
     }
 }

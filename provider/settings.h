@@ -19,8 +19,8 @@ struct GroupSetting {
     uint16_t number = 0;
 };
 
-// Condition on which the module provides algorithms and groups with ML-KEM. automatic: the OpenSSL
-// of the program is older than 3.5 and has none of its own.
+// Condition on which the module provides algorithms and groups with ML-KEM. automatic: always, but
+// behind those that OpenSSL 3.5 and later have (precedence.h).
 enum class MlKemSetting : uint8_t { automatic, always, never };
 
 struct Settings {

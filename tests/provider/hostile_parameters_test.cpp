@@ -165,7 +165,9 @@ TEST_P(Parameters, OfGenerationNameThisGroupOrAreRefused) {
         if (other == GetParam()) continue;
         EXPECT_NE(EVP_PKEY_CTX_set_group_name(context.get(), other.c_str()), 1) << other;
     }
-    EXPECT_NE(EVP_PKEY_CTX_set_group_name(context.get(), ""), 1);
+    // libssl 3.5 names OpenSSL's own groups so.
+    const bool has_mlkem = GetParam().find("MLKEM") != std::string::npos;
+    EXPECT_EQ(EVP_PKEY_CTX_set_group_name(context.get(), "") == 1, has_mlkem);
     EXPECT_NE(EVP_PKEY_CTX_set_group_name(context.get(), std::string(1000, 'n').c_str()), 1);
     ERR_clear_error();
 }
