@@ -39,10 +39,10 @@ Outcome on_gpu(Operation operation, const Data& in, const Options& options, cons
     if (pipes) {
         const PipeSource source(in);
         PipeSink sink;
-        outcome.status = work(*engine, source.get(), sink.get(), options, outcome.result);
+        outcome.status = work(*engine, source.get(), sink.get(), options, outcome.result, nullptr);
         outcome.out = sink.finish();
     } else {
-        outcome.status = work(*engine, file.get(), out.get(), options, outcome.result);
+        outcome.status = work(*engine, file.get(), out.get(), options, outcome.result, nullptr);
         outcome.out = out.data();
     }
     return outcome;
