@@ -60,6 +60,54 @@ def what_is_never_removed(p):
 
 
 @case
+def files_of_secrets_are_not_removed(p):
+    """What is sealed with them could never be opened again."""
+    os.mkdir(p.file("top"))
+    p.key("top/key")
+    p.write("top/word", b"correct horse\n", 0o600)
+    p.ok("-q", "keygen", "--age", "-o", "top/identity.age")
+    os.link(p.file("top/key"), p.file("other"))
+    p.fails(2, ["--rm", "'top/key'"], "encrypt", "-k", "other", "--rm", "top/key")
+    p.fails(2, ["--rm", "'top/word'"], "encrypt", *many.QUICK, "--passphrase-file", "top/word", "--rm", "top/word")
+    p.fails(2, ["--rm", "'top/identity.age'"], "decrypt", "-i", "top/identity.age", "--rm", "top/identity.age")
+    for options, name in [(["-k", "-"], "key"), ([*many.QUICK, "--passphrase-fd", "0"], "word")]:
+        with open(p.file("top/" + name), "rb") as secret:
+            result = p.run("encrypt", *options, "--rm", "top/" + name, stdin=secret)
+        check_equal((result.code, many.names(p, "top")), (2, ["top/identity.age", "top/key", "top/word"]), result.err)
+    p.write("aad", b"data")
+    p.fails(2, ["--rm", "'aad'"], "encrypt", "-k", "top/key", "--format", "floe", "--aad-file", "aad", "--rm", "aad")
+    many.tree(p, ["a"], "top")
+    check_equal(p.run("encrypt", "-k", "top/key", "--rm", "--keep-going", "--recursive", "top").code, 3, "exit code")
+    check_equal(many.names(p, "top"), ["top/a.ws", "top/identity.age.ws", "top/key", "top/word.ws"], "files")
+
+
+@case
+def inputs_whose_outputs_are_one_file(p):
+    p.key()
+    contents = many.tree(p, ["x/a", "y/a", "b", "c"])
+    os.makedirs(p.file("out/y"))
+    os.symlink("y", p.file("out/x"))
+    p.write("b.ws", b"old")
+    os.symlink("b.ws", p.file("c.ws"))
+    for inputs in [["--output-dir", "out", "--recursive", "x", "y"], ["b", "c"]]:
+        result = p.run("encrypt", "-k", "key", "--rm", "--force", "--keep-going", *inputs)
+        check_equal(result.code, 3, result.err)
+        check("the output of another input" in result.err, result.err)
+    p.write("text", b"text")
+    p.ok("encrypt", "-k", "key", "text", "-o", "d.ws")
+    p.ok("encrypt", "-k", "key", "text", "-o", "d.floe", "--format", "floe")
+    result = p.run("decrypt", "-k", "key", "--rm", "--force", "--keep-going", "d.ws", p.file("d.floe"))
+    check_equal(result.code, 3, result.err)
+    check(os.path.exists(p.file("d.ws")) != os.path.exists(p.file("d.floe")), "one of two is left")
+    for name in ["d", "d.ws", "d.floe", "text"]:
+        if os.path.exists(p.file(name)):
+            os.unlink(p.file(name))
+    left = [name for name in contents if os.path.exists(p.file(name))]
+    check_equal(len(left), 2, "inputs that were not removed")
+    check_equal(many.names(p), sorted(["key", "out/y/a.ws", "b.ws", "c.ws", *left]), "files")
+
+
+@case
 def the_output_is_synced_before_the_input_is_removed(p):
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
@@ -75,6 +123,23 @@ def the_output_is_synced_before_the_input_is_removed(p):
     order = [call.split("(")[0] for call in calls if call.startswith(("fsync", "linkat", "unlink"))]
     check_equal(order, ["fsync", "linkat", "fsync", "unlink"], "order of calls")
     check(any(call.startswith('unlink("a")') for call in calls), "what is removed")
+
+
+@case
+def a_new_directory_is_synced_in_its_parent(p):
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    p.key()
+    many.tree(p, ["a"])
+    os.mkdir(p.file("in"))
+    for directory, parent in [("1", "."), ("in/2", "in/"), ("in/3//", "in/")]:
+        traced = subprocess.run(["strace", "-f", "-y", "-o", p.file("calls"), "-e", "trace=fsync", p.path, "encrypt", "-k", "key", "--output-dir", directory,
+                                 "a"], cwd=p.directory, capture_output=True, start_new_session=True, check=False)
+        if b"ptrace" in traced.stderr:
+            raise NotRun("no ptrace here")
+        check_equal(traced.returncode, 0, traced.stderr)
+        with open(p.file("calls"), encoding="utf-8", errors="replace") as log:
+            check(f"<{os.path.realpath(p.file(parent))}>" in log.read(), f"no sync of the parent of {directory}")
 
 
 @case
