@@ -119,6 +119,16 @@ def what_each_file_reads_again_is_no_pipe(p):
 
 
 @case
+def derivations_of_age_share_memory(p):
+    """Each needs 256 MiB. No other case needs more than that."""
+    p.write("word", b"one for all of them\n", 0o600)
+    contents = many.tree(p, [f"f{i}" for i in range(7)])
+    p.ok("encrypt", "--format", "age", "--passphrase-file", "word", "--threads", "7", *contents)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+    check(most < 1.3 * 2**30, f"{most} bytes of memory")
+
+
+@case
 def ten_thousand_small_files(p):
     """The processor time beyond one derivation. The limit of issue 27 is 3 s on two idle cores."""
     count = int(os.environ.get("WARPSEAL_TEST_FILES", "10000"))
