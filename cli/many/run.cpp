@@ -74,7 +74,8 @@ private:
     // Returns false if the file was skipped.
     bool handle_one(const ManyInput& input, const std::string& output, RunFile& state);
     void find_needed_files();
-    void claim(const std::string& output);
+    bool claim(const std::string& output);
+    void remember_made(const std::string& output);
     void refuse_unsafe_removal(const ManyInput& input, const struct stat& opened,
                                const std::string& output) const;
     void remove(const ManyInput& input, const struct stat& opened) const;
@@ -91,6 +92,7 @@ private:
     std::set<std::pair<dev_t, ino_t>> identities_, needed_files_;
     std::mutex claims_mutex_;
     std::set<std::string> claims_;
+    std::set<std::pair<dev_t, ino_t>> claimed_files_;
     std::atomic<size_t> next_{0};
 };
 
@@ -260,26 +262,42 @@ bool Run::handle_one(const ManyInput& input, const std::string& output, RunFile&
         identities_.count({old.st_dev, old.st_ino}) != 0)
         throw Failure(ExitCode::usage,
                       fmt::format("cannot write '{}': it is an input of this command.", output));
-    if (writes()) claim(output);
+    const bool may_replace = writes() && claim(output) && task_.output.force;
     if (many.skip_done && is_done(task_, file, opened.get(), output, session)) return false;
     if (!many.output_directory.empty()) make_directories(many.output_directory, output, task_.task);
-    task_.one(file, opened.get(), {output, task_.output.force}, session);
+    task_.one(file, opened.get(), {output, may_replace}, session);
+    if (writes()) remember_made(output);
     if (many.remove) remove(input, about);
     return true;
 }
 
-// Two names may lead to one file through links. With --force, the second output would replace the
-// first.
-void Run::claim(const std::string& output) {
+// Two names may lead to one file: through links and mounts, or where case makes no difference. With
+// --force, the second output would replace the first. Returns true if there is a file to replace:
+// one that appears later may be an output of this run.
+bool Run::claim(const std::string& output) {
     std::error_code error;
     const std::filesystem::path resolved =
         std::filesystem::weakly_canonical(std::filesystem::absolute(output), error);
+    struct stat old;
+    const bool exists = lstat(output.c_str(), &old) == 0;
     const std::lock_guard lock(claims_mutex_);
-    if (!claims_.insert(error ? output : resolved.string()).second)
+    bool is_free = claims_.insert(error ? output : resolved.string()).second;
+    // Hard links to one file are replaced one by one.
+    if (exists && S_ISREG(old.st_mode) && old.st_nlink == 1)
+        is_free &= claimed_files_.insert({old.st_dev, old.st_ino}).second;
+    if (!is_free)
         throw Failure(ExitCode::usage,
-                      fmt::format("cannot write '{}': through links, it is the output of another "
+                      fmt::format("cannot write '{}': it is the same file as the output of another "
                                   "input of this command.",
                                   output));
+    return exists;
+}
+
+void Run::remember_made(const std::string& output) {
+    struct stat made;
+    if (lstat(output.c_str(), &made) != 0 || !S_ISREG(made.st_mode)) return;
+    const std::lock_guard lock(claims_mutex_);
+    claimed_files_.insert({made.st_dev, made.st_ino});
 }
 
 // Files that outputs open with may lie among the inputs.

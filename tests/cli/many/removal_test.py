@@ -92,7 +92,7 @@ def inputs_whose_outputs_are_one_file(p):
     for inputs in [["--output-dir", "out", "--recursive", "x", "y"], ["b", "c"]]:
         result = p.run("encrypt", "-k", "key", "--rm", "--force", "--keep-going", *inputs)
         check_equal(result.code, 3, result.err)
-        check("the output of another input" in result.err, result.err)
+        check("the same file as the output of another input" in result.err, result.err)
     p.write("text", b"text")
     p.ok("encrypt", "-k", "key", "text", "-o", "d.ws")
     p.ok("encrypt", "-k", "key", "text", "-o", "d.floe", "--format", "floe")
@@ -105,6 +105,31 @@ def inputs_whose_outputs_are_one_file(p):
     left = [name for name in contents if os.path.exists(p.file(name))]
     check_equal(len(left), 2, "inputs that were not removed")
     check_equal(many.names(p), sorted(["key", "out/y/a.ws", "b.ws", "c.ws", *left]), "files")
+
+
+@case
+def outputs_behind_a_mount(p):
+    if os.geteuid() != 0:
+        raise NotRun("only root can mount a directory twice")
+    p.key()
+    many.tree(p, ["x/a", "y/a"])
+    os.makedirs(p.file("out/x"))
+    os.makedirs(p.file("out/y"))
+    if subprocess.run(["mount", "--bind", p.file("out/x"), p.file("out/y")], capture_output=True, check=False).returncode != 0:
+        raise NotRun("a directory cannot be mounted here")
+    try:
+        for old in [None, b"old"]:
+            if old is not None:
+                p.write("out/x/a.ws", old)
+            result = p.run("encrypt", "-k", "key", "--rm", "--force", "--keep-going", "--threads", "1", "--recursive", "x", "y", "--output-dir", "out")
+            check_equal((result.code, os.path.exists(p.file("x/a")), os.path.exists(p.file("y/a"))), (3, False, True), result.err)
+            many.tree(p, ["x/a"])
+        # Hard links are different files to replace.
+        os.link(p.file("out/x/a.ws"), p.file("out/x/b.ws"))
+        many.tree(p, ["x/b"])
+        p.ok("encrypt", "-k", "key", "--rm", "--force", "--recursive", "x", "--output-dir", "out")
+    finally:
+        subprocess.run(["umount", p.file("out/y")], check=True)
 
 
 @case
