@@ -316,6 +316,13 @@ void Run::find_needed_files() {
 
 void Run::refuse_unsafe_removal(const ManyInput& input, const struct stat& opened,
                                 const std::string& output) const {
+    // A link may have taken the place of a directory above the file.
+    if (input.from_directory &&
+        (opened.st_dev != input.identity.device || opened.st_ino != input.identity.inode))
+        throw Failure(ExitCode::input_output,
+                      fmt::format("'{}' was replaced meanwhile, and --rm takes only what was found "
+                                  "in the directory: run the command again.",
+                                  input.path));
     if (needed_files_.count({opened.st_dev, opened.st_ino}) != 0)
         throw Failure(ExitCode::usage,
                       fmt::format("--rm does not remove '{}': this command reads a key, "

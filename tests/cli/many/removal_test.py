@@ -82,6 +82,17 @@ def files_of_secrets_are_not_removed(p):
 
 
 @case
+def a_directory_that_a_link_replaces(p):
+    """The key command runs after the directories were read."""
+    p.key()
+    contents = many.tree(p, ["top/d/a", "other/a"])
+    result = p.run("encrypt", "--key-command", "mv top/d top/e; ln -s ../other top/d; cat key", "--rm", "--recursive", "top")
+    check_equal(result.code, 16, result.err)
+    check("'top/d/a' was replaced meanwhile" in result.err, result.err)
+    check_equal(p.read("other/a"), contents["other/a"], "a file that is no input")
+
+
+@case
 def inputs_whose_outputs_are_one_file(p):
     p.key()
     contents = many.tree(p, ["x/a", "y/a", "b", "c"])
