@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 namespace warpseal::cli {
 namespace {
@@ -31,7 +32,7 @@ void sync_parent(const std::string& path) {
 void make_directory(const std::string& path, mode_t mode) {
     if (is_directory(path)) return;
     if (mkdir(path.c_str(), mode) == 0) return sync_parent(path);
-    // Another thread of this run may have made it.
+    // Another program may have made it.
     if (errno == EEXIST && is_directory(path)) return;
     throw Failure(ExitCode::input_output,
                   fmt::format("cannot create the directory '{}': {}.", path, strerror(errno)));
@@ -83,6 +84,9 @@ void make_directories(const std::string& base, const std::string& output, FileTa
     // What was decrypted is private.
     const mode_t mode = task == FileTask::decrypt ? 0700 : 0777;
     const size_t end = output.rfind('/');
+    // No other thread uses a directory whose name is not synced yet: --rm would remove its input.
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
     make_directory(base, mode);
     for (size_t at = output.find('/', base.size() + 1); at != std::string::npos && at <= end;
          at = output.find('/', at + 1))

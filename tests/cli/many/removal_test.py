@@ -179,6 +179,25 @@ def a_new_directory_is_synced_in_its_parent(p):
 
 
 @case
+def nothing_is_removed_before_a_new_directory_is_synced(p):
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    p.key()
+    contents = many.tree(p, ["a", "b", "c", "d"])
+    process = subprocess.Popen(["strace", "-f", "-o", "/dev/null", "-P", os.path.realpath(p.directory), "-e", "inject=fsync:delay_enter=2000000", p.path,
+                                "encrypt", "-k", "key", "--rm", "--threads", "4", *contents, "--output-dir", "out"], cwd=p.directory,
+                               stderr=subprocess.PIPE, start_new_session=True)
+    wait_until(lambda: os.path.exists(p.file("out")) or process.poll() is not None, "the directory is made")
+    time.sleep(0.5)
+    left = many.names(p)
+    _, err = process.communicate(timeout=120)
+    if b"ptrace" in err:
+        raise NotRun("no ptrace here")
+    check_equal((process.returncode, left), (0, ["a", "b", "c", "d", "key"]), err)
+    check_equal(many.names(p), ["key", *["out/" + name + ".ws" for name in contents]], "files")
+
+
+@case
 def a_failed_sync_removes_nothing(p):
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
