@@ -5,7 +5,10 @@
 #include <openssl/err.h>
 #include <openssl/kdf.h>
 
+#include <algorithm>
 #include <array>
+#include <condition_variable>
+#include <mutex>
 
 #include "cli/support/command.h"
 
@@ -20,6 +23,31 @@ void require(bool done, const char* what) {
     ERR_clear_error();
     throw Failure(ExitCode::error, std::string("libcrypto failed in ") + what + ".");
 }
+
+// Memory of the derivations of a run, whose files are worked on side by side. A derivation that
+// needs all of it or more waits until no other is at work.
+class DerivationMemory {
+public:
+    explicit DerivationMemory(uint64_t bytes) : bytes_(std::min(bytes, most_bytes)) {
+        std::unique_lock lock(mutex_);
+        released_.wait(lock, [this] { return used_bytes_ + bytes_ <= most_bytes; });
+        used_bytes_ += bytes_;
+    }
+    ~DerivationMemory() {
+        const std::lock_guard lock(mutex_);
+        used_bytes_ -= bytes_;
+        released_.notify_all();
+    }
+    DerivationMemory(const DerivationMemory&) = delete;
+    DerivationMemory& operator=(const DerivationMemory&) = delete;
+
+private:
+    static constexpr uint64_t most_bytes = uint64_t{1} << 30;
+    static inline std::mutex mutex_;
+    static inline std::condition_variable released_;
+    static inline uint64_t used_bytes_ = 0;
+    const uint64_t bytes_;
+};
 
 OSSL_LIB_CTX* library() {
     static OSSL_LIB_CTX* const context = OSSL_LIB_CTX_new();
@@ -104,6 +132,7 @@ std::optional<Secret> x25519(View secret_key, View public_key) {
 Secret scrypt(View passphrase, View salt, unsigned log2_cost) {
     constexpr uint64_t block_size = 8, parallel = 1, spare = 1 << 20;
     const uint64_t cost = uint64_t{1} << log2_cost;
+    const DerivationMemory memory(128 * block_size * cost);
     Secret out(key_bytes);
     if (EVP_PBE_scrypt_ex(reinterpret_cast<const char*>(passphrase.data()), passphrase.size(),
                           salt.data(), salt.size(), cost, block_size, parallel,

@@ -47,6 +47,7 @@ void check_format(FileTask task, const OpenChoice& choice, const FileChoice& fil
 ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session) {
     if (choice.range) throw Failure(ExitCode::usage, "--range reads one file alone.");
     refuse_one_use(choice.age.identities, "-i");
+    refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
     if (!choice.file.secrets.any() && choice.age.identities.empty() && !has_terminal())
         throw Failure(ExitCode::usage,
                       "no key and no passphrase: give -k KEYFILE, -p, --passphrase-file or "
@@ -57,6 +58,7 @@ ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session)
         run_one(task_kind, choice, file, input, task_kind == FileTask::verify ? nullptr : &output,
                 one);
     };
+    task.identity_files = choice.age.identities;
     task.check_format = [&choice, task_kind](const FileChoice& file, int input) {
         check_format(task_kind, choice, file, input);
     };

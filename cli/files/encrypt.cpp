@@ -57,6 +57,7 @@ ExitCode run_all(const EncryptChoice& choice, Session& session) {
     const bool floe = choice.file.foreign.format == ForeignFormat::floe;
     if (choice.many.skip_done && (choice.is_age() || floe)) refuse_skipping();
     refuse_one_use(choice.age.recipient_files, "-R");
+    refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
     ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};
     task.file.age = choice.is_age();
     task.default_suffix = choice.is_age() ? ".age" : floe ? ".floe" : ".ws";

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <cstring>
 
 #include "cli/support/output.h"
@@ -28,11 +29,52 @@ std::string joined(const std::string& directory, const std::string& name) {
     return directory.back() == '/' ? directory + name : directory + "/" + name;
 }
 
-std::string read_all(int descriptor, const std::string& shown) {
-    std::string text;
+// Checks each name as soon as it is read, so that a file that is no list does not fill the memory.
+class NameList {
+public:
+    explicit NameList(const std::string& shown) : shown_(shown) {}
+
+    void add(const char* block, size_t bytes) {
+        rest_.append(block, bytes);
+        size_t at = 0;
+        for (size_t end; (end = rest_.find('\0', at)) != std::string::npos; at = end + 1)
+            add_name(rest_.substr(at, end - at));
+        rest_.erase(0, at);
+        if (rest_.size() >= PATH_MAX) refuse(fmt::format("longer than {} bytes", PATH_MAX - 1));
+    }
+
+    std::vector<std::string> take() {
+        if (!rest_.empty()) add_name(rest_);
+        return std::move(names_);
+    }
+
+private:
+    void add_name(const std::string& name) {
+        if (name.empty()) refuse("empty");
+        if (name.size() >= PATH_MAX) refuse(fmt::format("longer than {} bytes", PATH_MAX - 1));
+        // "-" is a file here, since standard input may be the list.
+        names_.push_back(name == "-" ? "./-" : name);
+    }
+
+    [[noreturn]] void refuse(const std::string& what) const {
+        throw Failure(ExitCode::usage,
+                      fmt::format("name {} in {} is {}: each name ends with one zero byte, as "
+                                  "`find -print0` writes it.",
+                                  names_.size() + 1, shown_, what));
+    }
+
+    const std::string shown_;
+    std::string rest_;  // the start of a name whose end was not read yet
+    std::vector<std::string> names_;
+};
+
+std::vector<std::string> read_names(const std::string& path) {
+    const std::string shown = path == "-" ? "standard input" : "'" + path + "'";
+    const Descriptor list = open_input(path);
+    NameList names(shown);
     char block[1 << 16];
     for (;;) {
-        const ssize_t got = read(descriptor, block, sizeof block);
+        const ssize_t got = read(list.get(), block, sizeof block);
         const int error = errno;
         if (const int signal_number = interrupted_by())
             throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
@@ -40,28 +82,9 @@ std::string read_all(int descriptor, const std::string& shown) {
         if (got < 0)
             throw Failure(ExitCode::input_output,
                           fmt::format("cannot read {}: {}.", shown, strerror(error)));
-        if (got == 0) return text;
-        text.append(block, static_cast<size_t>(got));
+        if (got == 0) return names.take();
+        names.add(block, static_cast<size_t>(got));
     }
-}
-
-std::vector<std::string> read_names(const std::string& path) {
-    const std::string shown = path == "-" ? "standard input" : "'" + path + "'";
-    const std::string text = read_all(open_input(path).get(), shown);
-    std::vector<std::string> names;
-    for (size_t at = 0; at < text.size();) {
-        const size_t end = std::min(text.find('\0', at), text.size());
-        if (end == at)
-            throw Failure(ExitCode::usage,
-                          fmt::format("name {} in {} is empty: each name ends with one zero byte, "
-                                      "as `find -print0` writes it.",
-                                      names.size() + 1, shown));
-        names.push_back(text.substr(at, end - at));
-        // "-" is a file here, since standard input may be the list.
-        if (names.back() == "-") names.back() = "./-";
-        at = end + 1;
-    }
-    return names;
 }
 
 class Finder {

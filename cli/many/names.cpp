@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 
 namespace warpseal::cli {
 namespace {
@@ -19,7 +20,8 @@ bool is_directory(const std::string& path) {
 
 // The new name must survive a loss of power as the file in it does.
 void sync_parent(const std::string& path) {
-    const size_t slash = path.rfind('/');
+    const size_t end = path.find_last_not_of('/');
+    const size_t slash = path.rfind('/', end);
     const std::string parent = slash == std::string::npos ? "." : path.substr(0, slash + 1);
     const Descriptor directory(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory || (fsync(directory.get()) != 0 && errno != EINVAL))
@@ -30,10 +32,18 @@ void sync_parent(const std::string& path) {
 void make_directory(const std::string& path, mode_t mode) {
     if (is_directory(path)) return;
     if (mkdir(path.c_str(), mode) == 0) return sync_parent(path);
-    // Another thread of this run may have made it.
+    // Another program may have made it.
     if (errno == EEXIST && is_directory(path)) return;
     throw Failure(ExitCode::input_output,
                   fmt::format("cannot create the directory '{}': {}.", path, strerror(errno)));
+}
+
+// Returns the path of a file, also where the name alone means something else.
+std::string as_file(const std::string& path) {
+    const std::string reason = Output::refused_path(path);
+    if (!reason.empty())
+        throw Failure(ExitCode::usage, fmt::format("cannot write '{}': {}.", path, reason));
+    return path == "-" ? "./-" : path;
 }
 
 }  // namespace
@@ -60,20 +70,23 @@ std::string output_name(FileTask task, const ManyInput& input, const ManyChoice&
     if (!choice.output_directory.empty())
         path = choice.output_directory + (choice.output_directory.back() == '/' ? "" : "/") +
                input.relative;
-    if (task == FileTask::encrypt) return path + suffixes.of_new_files();
+    if (task == FileTask::encrypt) return as_file(path + suffixes.of_new_files());
     const size_t length = suffixes.length_in(path);
     if (length == 0)
         throw Failure(ExitCode::usage,
                       fmt::format("the name '{}' does not end in {}, which would be taken off for "
                                   "the output: give --suffix, or decrypt it alone with -o.",
                                   input.path, suffixes.of_new_files()));
-    return path.substr(0, path.size() - length);
+    return as_file(path.substr(0, path.size() - length));
 }
 
 void make_directories(const std::string& base, const std::string& output, FileTask task) {
     // What was decrypted is private.
     const mode_t mode = task == FileTask::decrypt ? 0700 : 0777;
     const size_t end = output.rfind('/');
+    // No other thread uses a directory whose name is not synced yet: --rm would remove its input.
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
     make_directory(base, mode);
     for (size_t at = output.find('/', base.size() + 1); at != std::string::npos && at <= end;
          at = output.find('/', at + 1))

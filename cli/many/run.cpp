@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -30,6 +32,16 @@ constexpr uint64_t small_file_bytes = 1 << 20;
 // A small file waits for the disk most of the time, when it is synced.
 constexpr unsigned threads_for_a_core = 4;
 constexpr unsigned most_threads = 64;
+
+// What the program has open by itself, and what a thread opens for its file.
+constexpr rlim_t own_descriptors = 24, descriptors_for_a_thread = 6;
+
+size_t threads_with_descriptors() {
+    rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return most_threads;
+    const rlim_t left = std::max(limit.rlim_cur, own_descriptors) - own_descriptors;
+    return std::clamp<rlim_t>(left / descriptors_for_a_thread, 1, most_threads);
+}
 
 std::shared_ptr<warpseal_internal_slot_keys> new_slot_keys() {
     warpseal_internal_slot_keys* const made = warpseal_internal_slot_keys_create();
@@ -61,7 +73,11 @@ private:
     void handle(const ManyInput& input, bool alone);
     // Returns false if the file was skipped.
     bool handle_one(const ManyInput& input, const std::string& output, RunFile& state);
-    void refuse_unsafe_removal(const ManyInput& input, const std::string& output) const;
+    void find_needed_files();
+    bool claim(const std::string& output);
+    void remember_made(const std::string& output);
+    void refuse_unsafe_removal(const ManyInput& input, const struct stat& opened,
+                               const std::string& output) const;
     void remove(const ManyInput& input, const struct stat& opened) const;
 
     const ManyTask& task_;
@@ -73,7 +89,10 @@ private:
     Report report_;
     std::vector<ManyInput> inputs_;
     std::map<const ManyInput*, std::string> outputs_;
-    std::set<std::pair<dev_t, ino_t>> identities_;
+    std::set<std::pair<dev_t, ino_t>> identities_, needed_files_;
+    std::mutex claims_mutex_;
+    std::set<std::string> claims_;
+    std::set<std::pair<dev_t, ino_t>> claimed_files_;
     std::atomic<size_t> next_{0};
 };
 
@@ -158,6 +177,7 @@ ExitCode Run::run() {
         remark(session_, "there are no files: nothing was done.");
         return ExitCode::ok;
     }
+    find_needed_files();
     start();
     std::vector<const ManyInput*> small, big;
     for (const ManyInput& input : inputs_)
@@ -173,7 +193,8 @@ void Run::work_side_by_side(const std::vector<const ManyInput*>& files) {
     const unsigned cores = std::max(std::thread::hardware_concurrency(), 1u);
     const unsigned wanted =
         file_.engine.threads != 0 ? file_.engine.threads : threads_for_a_core * cores;
-    const size_t count = std::min<size_t>(std::min(wanted, most_threads), files.size());
+    const size_t count =
+        std::min<size_t>({wanted, most_threads, threads_with_descriptors(), files.size()});
     if (count <= 1) return work(files, true);
     std::vector<std::thread> threads;
     try {
@@ -235,20 +256,78 @@ bool Run::handle_one(const ManyInput& input, const std::string& output, RunFile&
     const ManyChoice& many = task_.many;
     if ((many.remove || many.skip_done) && task_.check_format)
         task_.check_format(file, opened.get());
-    if (many.remove) refuse_unsafe_removal(input, output);
+    if (many.remove) refuse_unsafe_removal(input, about, output);
     struct stat old;
     if (writes() && stat(output.c_str(), &old) == 0 &&
         identities_.count({old.st_dev, old.st_ino}) != 0)
         throw Failure(ExitCode::usage,
                       fmt::format("cannot write '{}': it is an input of this command.", output));
+    const bool may_replace = writes() && claim(output) && task_.output.force;
     if (many.skip_done && is_done(task_, file, opened.get(), output, session)) return false;
     if (!many.output_directory.empty()) make_directories(many.output_directory, output, task_.task);
-    task_.one(file, opened.get(), {output, task_.output.force}, session);
+    task_.one(file, opened.get(), {output, may_replace}, session);
+    if (writes()) remember_made(output);
     if (many.remove) remove(input, about);
     return true;
 }
 
-void Run::refuse_unsafe_removal(const ManyInput& input, const std::string& output) const {
+// Two names may lead to one file: through links and mounts, or where case makes no difference. With
+// --force, the second output would replace the first. Returns true if there is a file to replace:
+// one that appears later may be an output of this run.
+bool Run::claim(const std::string& output) {
+    std::error_code error;
+    const std::filesystem::path resolved =
+        std::filesystem::weakly_canonical(std::filesystem::absolute(output), error);
+    struct stat old;
+    const bool exists = lstat(output.c_str(), &old) == 0;
+    const std::lock_guard lock(claims_mutex_);
+    bool is_free = claims_.insert(error ? output : resolved.string()).second;
+    // Hard links to one file are replaced one by one.
+    if (exists && S_ISREG(old.st_mode) && old.st_nlink == 1)
+        is_free &= claimed_files_.insert({old.st_dev, old.st_ino}).second;
+    if (!is_free)
+        throw Failure(ExitCode::usage,
+                      fmt::format("cannot write '{}': it is the same file as the output of another "
+                                  "input of this command.",
+                                  output));
+    return exists;
+}
+
+void Run::remember_made(const std::string& output) {
+    struct stat made;
+    if (lstat(output.c_str(), &made) != 0 || !S_ISREG(made.st_mode)) return;
+    const std::lock_guard lock(claims_mutex_);
+    claimed_files_.insert({made.st_dev, made.st_ino});
+}
+
+// Files that outputs open with may lie among the inputs.
+void Run::find_needed_files() {
+    struct stat about;
+    const auto add = [&](bool found) {
+        if (found) needed_files_.insert({about.st_dev, about.st_ino});
+    };
+    const SecretChoice& secrets = file_.secrets;
+    for (const auto* paths : {&secrets.key_files, &secrets.passphrase_files, &task_.identity_files})
+        for (const std::string& path : *paths)
+            add(path == "-" ? fstat(STDIN_FILENO, &about) == 0 : stat(path.c_str(), &about) == 0);
+    add(fstat(secrets.passphrase_descriptor, &about) == 0);
+    add(stat(file_.foreign.aad_file.c_str(), &about) == 0);
+}
+
+void Run::refuse_unsafe_removal(const ManyInput& input, const struct stat& opened,
+                                const std::string& output) const {
+    // A link may have taken the place of a directory above the file.
+    if (input.from_directory &&
+        (opened.st_dev != input.identity.device || opened.st_ino != input.identity.inode))
+        throw Failure(ExitCode::input_output,
+                      fmt::format("'{}' was replaced meanwhile, and --rm takes only what was found "
+                                  "in the directory: run the command again.",
+                                  input.path));
+    if (needed_files_.count({opened.st_dev, opened.st_ino}) != 0)
+        throw Failure(ExitCode::usage,
+                      fmt::format("--rm does not remove '{}': this command reads a key, "
+                                  "passphrase, identity or AAD from it. Leave it out.",
+                                  input.path));
     struct stat about;
     if (lstat(input.path.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
         throw Failure(ExitCode::usage,
@@ -287,11 +366,13 @@ void refuse_skipping() {
 }
 
 void refuse_one_use(const std::vector<std::string>& paths, const char* option) {
-    if (std::find(paths.begin(), paths.end(), "-") != paths.end())
-        throw Failure(ExitCode::usage,
-                      fmt::format("{} - is read once, and this command may work on several files: "
-                                  "name a file.",
-                                  option));
+    struct stat about;
+    for (const std::string& path : paths)
+        if (path == "-" || (stat(path.c_str(), &about) == 0 && S_ISFIFO(about.st_mode)))
+            throw Failure(ExitCode::usage,
+                          fmt::format("{} {} is read once, and this command may work on several "
+                                      "files: name a file.",
+                                      option, path));
 }
 
 ExitCode run_many(const ManyTask& task, Session& session) { return Run(task, session).run(); }

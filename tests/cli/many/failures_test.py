@@ -4,6 +4,7 @@ cannot start."""
 import errno
 import json
 import os
+import resource
 import shutil
 import subprocess
 
@@ -174,6 +175,15 @@ def progress_events_name_their_file(p):
     err = p.run("encrypt", "-k", "key", "--progress", "json", "--force", "--keep-going", *contents).err
     events = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
     check_equal([(event.get("file"), event["exit_code"]) for event in events if event["event"] == "failed"], [("a", 10), (None, 3)], "failed")
+
+
+@case
+def few_descriptors(p):
+    """Fewer threads work then."""
+    p.key()
+    contents = many.tree(p, [f"f{i:03}" for i in range(200)])
+    p.ok("encrypt", "-k", "key", "--threads", "64", *contents, "--output-dir", "out", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+    check_equal(len(many.names(p, "out")), 200, "outputs")
 
 
 @case

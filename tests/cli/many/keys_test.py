@@ -107,6 +107,28 @@ def secrets_are_read_once(p):
 
 
 @case
+def what_each_file_reads_again_is_no_pipe(p):
+    """The second file would get an empty AAD, and fewer recipients."""
+    p.key()
+    many.tree(p, ["a", "b"])
+    os.mkfifo(p.file("pipe"))
+    for path in ["-", "pipe"]:
+        for command, options in [("encrypt", ["--format", "floe", "--aad-file", path, "-k", "key"]), ("encrypt", ["-R", path]),
+                                 ("verify", ["--format", "floe", "--aad-file", path, "-k", "key"]), ("decrypt", ["-i", path])]:
+            p.fails(2, [f" {path} is read once", "name a file"], command, *options, "a", "b")
+
+
+@case
+def derivations_of_age_share_memory(p):
+    """Each needs 256 MiB. No other case needs more than that."""
+    p.write("word", b"one for all of them\n", 0o600)
+    contents = many.tree(p, [f"f{i}" for i in range(7)])
+    p.ok("encrypt", "--format", "age", "--passphrase-file", "word", "--threads", "7", *contents)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss << 10
+    check(most < 1.3 * 2**30, f"{most} bytes of memory")
+
+
+@case
 def ten_thousand_small_files(p):
     """The processor time beyond one derivation. The limit of issue 27 is 3 s on two idle cores."""
     count = int(os.environ.get("WARPSEAL_TEST_FILES", "10000"))

@@ -141,6 +141,35 @@ def names_from_a_list(p):
 
 
 @case
+def a_file_that_is_no_list(p):
+    p.key()
+    p.write("lines", b"a\n" * 10_000)
+    for name, what in [("lines", ["name 1", "4095", "zero byte"]), ("/dev/zero", ["name 1", "empty"])]:
+        err = p.fails(2, what, "encrypt", "-k", "key", "--files-from0", name).err
+        check(len(err) < 500, f"{len(err)} bytes on stderr")
+    many.tree(p, ["a", "b"])
+    p.ok("encrypt", "-k", "key", "a", "b")
+    # Some of these names lie across two reads.
+    p.write("list", b"".join(b"./" * i + b"a.ws\0" for i in range(300)))
+    check("verified 300 files" in p.ok("verify", "-k", "key", "--files-from0", "list").err, "names")
+
+
+@case
+def outputs_that_are_no_ordinary_names(p):
+    """Taken off, a suffix leaves the name of standard output, or one that later runs remove."""
+    p.key()
+    p.write("a", b"text")
+    p.ok("encrypt", "-k", "key", "a", "-o", "./-.ws")
+    result = p.ok("decrypt", "-k", "key", "--files-from0", "-", input=b"-.ws")
+    check_equal((result.out, p.read("-")), (b"", b"text"), "standard output and the file")
+    temporary = ".warpseal-0123456789abcdef.tmp"
+    p.write(temporary[:-4], b"text")
+    p.write(temporary + ".ws", p.read("-.ws"))
+    p.fails(2, ["temporary", temporary], "decrypt", "-k", "key", "--suffix", ".ws", temporary + ".ws")
+    p.fails(2, "temporary", "encrypt", "-k", "key", "--suffix", ".tmp", temporary[:-4])
+
+
+@case
 def names_with_arbitrary_bytes(p):
     p.key()
     name = os.path.join(os.fsencode(p.directory), b"\xff\xfe")

@@ -60,6 +60,90 @@ def what_is_never_removed(p):
 
 
 @case
+def files_of_secrets_are_not_removed(p):
+    """What is sealed with them could never be opened again."""
+    os.mkdir(p.file("top"))
+    p.key("top/key")
+    p.write("top/word", b"correct horse\n", 0o600)
+    p.ok("-q", "keygen", "--age", "-o", "top/identity.age")
+    os.link(p.file("top/key"), p.file("other"))
+    p.fails(2, ["--rm", "'top/key'"], "encrypt", "-k", "other", "--rm", "top/key")
+    p.fails(2, ["--rm", "'top/word'"], "encrypt", *many.QUICK, "--passphrase-file", "top/word", "--rm", "top/word")
+    p.fails(2, ["--rm", "'top/identity.age'"], "decrypt", "-i", "top/identity.age", "--rm", "top/identity.age")
+    for options, name in [(["-k", "-"], "key"), ([*many.QUICK, "--passphrase-fd", "0"], "word")]:
+        with open(p.file("top/" + name), "rb") as secret:
+            result = p.run("encrypt", *options, "--rm", "top/" + name, stdin=secret)
+        check_equal((result.code, many.names(p, "top")), (2, ["top/identity.age", "top/key", "top/word"]), result.err)
+    p.write("aad", b"data")
+    p.fails(2, ["--rm", "'aad'"], "encrypt", "-k", "top/key", "--format", "floe", "--aad-file", "aad", "--rm", "aad")
+    many.tree(p, ["a"], "top")
+    check_equal(p.run("encrypt", "-k", "top/key", "--rm", "--keep-going", "--recursive", "top").code, 3, "exit code")
+    check_equal(many.names(p, "top"), ["top/a.ws", "top/identity.age.ws", "top/key", "top/word.ws"], "files")
+
+
+@case
+def a_directory_that_a_link_replaces(p):
+    """The key command runs after the directories were read."""
+    p.key()
+    contents = many.tree(p, ["top/d/a", "other/a"])
+    result = p.run("encrypt", "--key-command", "mv top/d top/e; ln -s ../other top/d; cat key", "--rm", "--recursive", "top")
+    check_equal(result.code, 16, result.err)
+    check("'top/d/a' was replaced meanwhile" in result.err, result.err)
+    check_equal(p.read("other/a"), contents["other/a"], "a file that is no input")
+
+
+@case
+def inputs_whose_outputs_are_one_file(p):
+    p.key()
+    contents = many.tree(p, ["x/a", "y/a", "b", "c"])
+    os.makedirs(p.file("out/y"))
+    os.symlink("y", p.file("out/x"))
+    p.write("b.ws", b"old")
+    os.symlink("b.ws", p.file("c.ws"))
+    for inputs in [["--output-dir", "out", "--recursive", "x", "y"], ["b", "c"]]:
+        result = p.run("encrypt", "-k", "key", "--rm", "--force", "--keep-going", *inputs)
+        check_equal(result.code, 3, result.err)
+        check("the same file as the output of another input" in result.err, result.err)
+    p.write("text", b"text")
+    p.ok("encrypt", "-k", "key", "text", "-o", "d.ws")
+    p.ok("encrypt", "-k", "key", "text", "-o", "d.floe", "--format", "floe")
+    result = p.run("decrypt", "-k", "key", "--rm", "--force", "--keep-going", "d.ws", p.file("d.floe"))
+    check_equal(result.code, 3, result.err)
+    check(os.path.exists(p.file("d.ws")) != os.path.exists(p.file("d.floe")), "one of two is left")
+    for name in ["d", "d.ws", "d.floe", "text"]:
+        if os.path.exists(p.file(name)):
+            os.unlink(p.file(name))
+    left = [name for name in contents if os.path.exists(p.file(name))]
+    check_equal(len(left), 2, "inputs that were not removed")
+    check_equal(many.names(p), sorted(["key", "out/y/a.ws", "b.ws", "c.ws", *left]), "files")
+
+
+@case
+def outputs_behind_a_mount(p):
+    if os.geteuid() != 0:
+        raise NotRun("only root can mount a directory twice")
+    p.key()
+    many.tree(p, ["x/a", "y/a"])
+    os.makedirs(p.file("out/x"))
+    os.makedirs(p.file("out/y"))
+    if subprocess.run(["mount", "--bind", p.file("out/x"), p.file("out/y")], capture_output=True, check=False).returncode != 0:
+        raise NotRun("a directory cannot be mounted here")
+    try:
+        for old in [None, b"old"]:
+            if old is not None:
+                p.write("out/x/a.ws", old)
+            result = p.run("encrypt", "-k", "key", "--rm", "--force", "--keep-going", "--threads", "1", "--recursive", "x", "y", "--output-dir", "out")
+            check_equal((result.code, os.path.exists(p.file("x/a")), os.path.exists(p.file("y/a"))), (3, False, True), result.err)
+            many.tree(p, ["x/a"])
+        # Hard links are different files to replace.
+        os.link(p.file("out/x/a.ws"), p.file("out/x/b.ws"))
+        many.tree(p, ["x/b"])
+        p.ok("encrypt", "-k", "key", "--rm", "--force", "--recursive", "x", "--output-dir", "out")
+    finally:
+        subprocess.run(["umount", p.file("out/y")], check=True)
+
+
+@case
 def the_output_is_synced_before_the_input_is_removed(p):
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
@@ -75,6 +159,46 @@ def the_output_is_synced_before_the_input_is_removed(p):
     order = [call.split("(")[0] for call in calls if call.startswith(("fsync", "linkat", "unlink"))]
     check_equal(order, ["fsync", "linkat", "fsync", "unlink"], "order of calls")
     check(any(call.startswith('unlink("a")') for call in calls), "what is removed")
+
+
+@case
+def a_new_directory_is_synced_in_its_parent(p):
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    p.key()
+    many.tree(p, ["a"])
+    os.mkdir(p.file("in"))
+    for directory, parent in [("1", "."), ("in/2", "in/"), ("in/3//", "in/")]:
+        traced = subprocess.run(["strace", "-f", "-y", "-o", p.file("calls"), "-e", "trace=fsync", p.path, "encrypt", "-k", "key", "--output-dir", directory,
+                                 "a"], cwd=p.directory, capture_output=True, start_new_session=True, check=False)
+        if b"ptrace" in traced.stderr:
+            raise NotRun("no ptrace here")
+        check_equal(traced.returncode, 0, traced.stderr)
+        with open(p.file("calls"), encoding="utf-8", errors="replace") as log:
+            check(f"<{os.path.realpath(p.file(parent))}>" in log.read(), f"no sync of the parent of {directory}")
+
+
+@case
+def nothing_is_removed_before_a_new_directory_is_synced(p):
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    p.key()
+    contents = many.tree(p, ["a", "b", "c", "d"])
+    process = subprocess.Popen(["strace", "-f", "-o", "/dev/null", "-P", os.path.realpath(p.directory), "-e", "inject=fsync:delay_enter=2000000", p.path,
+                                "encrypt", "-k", "key", "--rm", "--threads", "4", *contents, "--output-dir", "out"], cwd=p.directory,
+                               stderr=subprocess.PIPE, start_new_session=True)
+    wait_until(lambda: os.path.exists(p.file("out")) or process.poll() is not None, "the directory is made")
+    begin = time.monotonic()
+    time.sleep(0.5)
+    left = many.names(p)
+    seconds = time.monotonic() - begin
+    _, err = process.communicate(timeout=120)
+    if b"ptrace" in err:
+        raise NotRun("no ptrace here")
+    if seconds > 1.5:
+        raise NotRun(f"the files were listed after {seconds} s: the sync may have ended")
+    check_equal((process.returncode, left), (0, ["a", "b", "c", "d", "key"]), err)
+    check_equal(many.names(p), ["key", *["out/" + name + ".ws" for name in contents]], "files")
 
 
 @case
