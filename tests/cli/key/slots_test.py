@@ -200,6 +200,18 @@ def files_that_are_not_changed(p):
 
 
 @case
+def one_file_with_two_names(p):
+    p.sealed(CONTENT)
+    p.key("key2")
+    os.link(p.file("sealed"), p.file("hard"))
+    os.symlink("sealed", p.file("link"))
+    before = p.read("sealed")
+    for other in ["sealed", "hard", "link"]:
+        p.fails(2, ["same file", f"'{other}'"], "key", "rotate", "-k", "key", "--to", "key2", "sealed", other)
+    check_equal(p.read("sealed"), before, "the file")
+
+
+@case
 def a_damaged_copy_is_repaired(p):
     p.sealed(CONTENT)
     p.key("key2")
