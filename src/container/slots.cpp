@@ -173,6 +173,10 @@ bool SlotsChange::visit_opened(const Try& next, Fault& error) {
             return false;
         error = here;
         if (here.status != WARPSEAL_OK) return true;
+        // One with another data key opens nothing.
+        if (change_.remove_opened == 0 &&
+            !equal_secret(other.data(), data_key_.data(), data_key_bytes))
+            return false;
     }
     for (uint32_t i = 0; i < in_force().slot_count; ++i)  // Equal slots are tried once.
         opened_[i] = opened_[i] || same(in_force().slots[i].whole, next.slot->whole);

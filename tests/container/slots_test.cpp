@@ -197,6 +197,24 @@ TEST_F(SlotsChange, ASlotThatAGivenSecretOpensStays) {
     EXPECT_EQ(open(new_key), WARPSEAL_OK);
 }
 
+// It opens under the key, but what it holds opens nothing.
+TEST_F(SlotsChange, ASlotWithAnotherDataKeyDoesNotStayForItsKey) {
+    const Data before = copy(file.data(), 0);
+    Data slots(before.begin() + 16, before.begin() + 16 + container::key_file_slot_bytes);
+    slots.resize(2 * slots.size());
+    warpseal::Secret<container::data_key_bytes> other;
+    size_t bytes = 0;
+    container::Fault fault;
+    ASSERT_EQ(container::seal_slot(engine(), file.data().data(), options.secrets[0], {1, 64}, other,
+                                   slots.data() + slots.size() / 2, bytes, fault),
+              WARPSEAL_OK);
+    rewrite(0, 5, 2, slots);
+    ASSERT_EQ(open(options), WARPSEAL_OK);
+    Change remove;
+    remove.removing(0);
+    refused(WARPSEAL_INVALID_ARGUMENT, "would not open", options, remove);
+}
+
 TEST_F(SlotsChange, FullSlotsAreRefused) {
     Change all, more;
     for (uint8_t i = 2; i <= 32; ++i) all.key(i);
