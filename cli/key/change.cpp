@@ -10,8 +10,10 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <utility>
 
+#include "cli/support/interrupt.h"
 #include "cli/support/output_directory.h"
 #include "warpseal/slots.h"
 
@@ -172,6 +174,12 @@ public:
             change.remove = &number;
             change.remove_count = 1;
         }
+        // A stop signal waits until both header copies are written.
+        std::optional<Uninterrupted> shield;
+        options.secrets_used = [](void* user) {
+            static_cast<std::optional<Uninterrupted>*>(user)->emplace();
+        };
+        options.secrets_user = &shield;
         change.remove_opened = task_ == KeyTask::passwd || task_ == KeyTask::rotate ? 1 : 0;
         warpseal_file_result result{};
         result.struct_bytes = sizeof result;

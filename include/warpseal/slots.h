@@ -33,7 +33,8 @@ typedef struct warpseal_slots_change {
  * engine: for the slots; its other calls may go on. fd: a regular file, open for reading and
  * writing, not in append mode. Its position is not moved. It is locked with flock(2) meanwhile.
  * options: secrets that open the file now, and the Argon2id cost of new passphrases.
- * secrets_used is called for the secrets of both structs. progress, suite and any_order are unused.
+ * secrets_used is called for the secrets of both structs, before the first write. progress, suite
+ * and any_order are unused.
  * WARPSEAL_INVALID_ARGUMENT: also where no slot would stay that one of the given secrets opens.
  * WARPSEAL_LIMIT_EXCEEDED: the slots are full, or would cost too much Argon2id work.
  * WARPSEAL_WRONG_KEY: also where only an outdated or unfinished header copy opens.

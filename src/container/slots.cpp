@@ -304,6 +304,7 @@ warpseal_status SlotsChange::write_both(uint32_t slot_count, const std::vector<u
     std::vector<uint8_t> copy(header_.fixed.copy_bytes), back(copy.size());
     write_copy(header_.bytes.data(), header_.fixed, in_force().generation + 1, slot_count,
                {slots.data(), slots.size()}, data_key_, copy.data());
+    if (options_.secrets_used != nullptr) options_.secrets_used(options_.secrets_user);
     // The copy in force may be from a run that was killed before its sync.
     if (sync() != WARPSEAL_OK || write_one(1 - in_force_, copy, back) != WARPSEAL_OK)
         return fault.status;
@@ -356,7 +357,6 @@ warpseal_status SlotsChange::run() {
     if (choose_removed() != WARPSEAL_OK || find_opened() != WARPSEAL_OK ||
         check_result() != WARPSEAL_OK || make_slots(slots) != WARPSEAL_OK)
         return fault.status;
-    if (options_.secrets_used != nullptr) options_.secrets_used(options_.secrets_user);
     return write_both(change_.slot_count, slots, "the change is in force");
 }
 
