@@ -9,7 +9,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
 
+#include "cli/support/interrupt.h"
 #include "cli/support/output_directory.h"
 #include "warpseal/slots.h"
 
@@ -80,6 +84,21 @@ Descriptor open_in_place(const std::string& path) {
             ExitCode::input_output,
             fmt::format("cannot open {} for reading and writing: {}.", shown, strerror(errno)));
     return file;
+}
+
+// Checks all files before the first is changed. One with two names would be changed twice.
+void check_files(const std::vector<std::string>& paths) {
+    std::map<std::pair<dev_t, ino_t>, std::string> names;
+    for (const std::string& path : paths) {
+        struct stat about;
+        if (fstat(open_in_place(path).get(), &about) != 0)
+            throw Failure(ExitCode::input_output,
+                          fmt::format("cannot open {}: {}.", quoted(path), strerror(errno)));
+        const auto [first, is_new] = names.emplace(std::pair{about.st_dev, about.st_ino}, path);
+        if (!is_new)
+            throw Failure(ExitCode::usage, fmt::format("{} and {} are the same file: name it once.",
+                                                       quoted(first->second), quoted(path)));
+    }
 }
 
 const char* next_step_of(const warpseal_file_result& result, const warpseal_slots_change& change,
@@ -155,6 +174,12 @@ public:
             change.remove = &number;
             change.remove_count = 1;
         }
+        // A stop signal waits until both header copies are written.
+        std::optional<Uninterrupted> shield;
+        options.secrets_used = [](void* user) {
+            static_cast<std::optional<Uninterrupted>*>(user)->emplace();
+        };
+        options.secrets_user = &shield;
         change.remove_opened = task_ == KeyTask::passwd || task_ == KeyTask::rotate ? 1 : 0;
         warpseal_file_result result{};
         result.struct_bytes = sizeof result;
@@ -211,7 +236,7 @@ ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     choice.fresh.prompt = "New passphrase";
     if (task == KeyTask::passwd) choice.old.prompt = "Old passphrase";
     check_choice(task, choice);
-    for (const std::string& path : choice.files) (void)open_in_place(path);
+    check_files(choice.files);
     KeyChange change(task, choice, session);
     for (size_t i = 0; i < choice.files.size(); ++i) {
         try {

@@ -92,8 +92,10 @@ private:
     warpseal_status check_result();
     warpseal_status make_slots(std::vector<uint8_t>& slots);
     warpseal_status add_slots(std::vector<uint8_t>& slots);
-    warpseal_status write_both(uint32_t slot_count, const std::vector<uint8_t>& slots);
-    warpseal_status write_one(int index, const std::vector<uint8_t>& copy);
+    warpseal_status write_both(uint32_t slot_count, const std::vector<uint8_t>& slots,
+                               const char* after_one);
+    warpseal_status write_one(int index, const std::vector<uint8_t>& copy,
+                              std::vector<uint8_t>& back);
     warpseal_status sync();
     warpseal_status repair();
 
@@ -171,6 +173,10 @@ bool SlotsChange::visit_opened(const Try& next, Fault& error) {
             return false;
         error = here;
         if (here.status != WARPSEAL_OK) return true;
+        // One with another data key opens nothing.
+        if (change_.remove_opened == 0 &&
+            !equal_secret(other.data(), data_key_.data(), data_key_bytes))
+            return false;
     }
     for (uint32_t i = 0; i < in_force().slot_count; ++i)  // Equal slots are tried once.
         opened_[i] = opened_[i] || same(in_force().slots[i].whole, next.slot->whole);
@@ -194,9 +200,11 @@ warpseal_status SlotsChange::find_opened() {
     }
     for (uint32_t i = 0; i < in_force().slot_count; ++i)
         if (opened_[i]) return WARPSEAL_OK;
+    const bool unfinished = header_.copies[1 - in_force_].generation > in_force().generation;
     return fault.say(WARPSEAL_WRONG_KEY,
-                     "the key or passphrase opens only an outdated copy of the header, which an "
-                     "interrupted change left: the newer key opens the file");
+                     "the key or passphrase opens only an %s copy of the header, which an "
+                     "interrupted change left: the %s key opens the file",
+                     unfinished ? "unfinished" : "outdated", unfinished ? "older" : "newer");
 }
 
 // Checks the result before a passphrase costs time.
@@ -275,12 +283,13 @@ warpseal_status SlotsChange::sync() {
     return WARPSEAL_OK;
 }
 
-warpseal_status SlotsChange::write_one(int index, const std::vector<uint8_t>& copy) {
+// back: as large as the copy, for reading it again.
+warpseal_status SlotsChange::write_one(int index, const std::vector<uint8_t>& copy,
+                                       std::vector<uint8_t>& back) {
     const uint64_t offset = static_cast<uint64_t>(header_.copy(index) - header_.bytes.data());
     if (sink_.write(offset, copy.data(), copy.size(), fault) != WARPSEAL_OK ||
         sync() != WARPSEAL_OK)
         return fault.status;
-    std::vector<uint8_t> back(copy.size());
     size_t got = 0;
     if (source_.read(offset, back.data(), back.size(), got, fault) != WARPSEAL_OK)
         return fault.status;
@@ -288,18 +297,22 @@ warpseal_status SlotsChange::write_one(int index, const std::vector<uint8_t>& co
     return fault.say(WARPSEAL_IO, "the header does not read back as it was written");
 }
 
-warpseal_status SlotsChange::write_both(uint32_t slot_count, const std::vector<uint8_t>& slots) {
-    std::vector<uint8_t> copy(header_.fixed.copy_bytes);
+// after_one: what is true where only the first copy is written, for the message.
+warpseal_status SlotsChange::write_both(uint32_t slot_count, const std::vector<uint8_t>& slots,
+                                        const char* after_one) {
+    // After the first write nothing is allocated, so that no copy is written without the other.
+    std::vector<uint8_t> copy(header_.fixed.copy_bytes), back(copy.size());
     write_copy(header_.bytes.data(), header_.fixed, in_force().generation + 1, slot_count,
                {slots.data(), slots.size()}, data_key_, copy.data());
+    if (options_.secrets_used != nullptr) options_.secrets_used(options_.secrets_user);
     // The copy in force may be from a run that was killed before its sync.
-    if (sync() != WARPSEAL_OK || write_one(1 - in_force_, copy) != WARPSEAL_OK) return fault.status;
+    if (sync() != WARPSEAL_OK || write_one(1 - in_force_, copy, back) != WARPSEAL_OK)
+        return fault.status;
     change_.in_force = 1;
-    if (write_one(in_force_, copy) == WARPSEAL_OK) return WARPSEAL_OK;
+    if (write_one(in_force_, copy, back) == WARPSEAL_OK) return WARPSEAL_OK;
     const Fault why = fault;
     std::snprintf(fault.message, sizeof fault.message,
-                  "the change is in force, but the second header copy is not written: %.160s",
-                  why.message);
+                  "%s, but the second header copy is not written: %.160s", after_one, why.message);
     return fault.status;
 }
 
@@ -311,8 +324,9 @@ warpseal_status SlotsChange::repair() {
         slots.insert(slots.end(), copy.slots[i].whole.data,
                      copy.slots[i].whole.data + copy.slots[i].whole.size);
     const uint32_t slot_count = copy.slot_count;
-    if (write_both(slot_count, slots) != WARPSEAL_OK) return fault.status;
+    (void)write_both(slot_count, slots, "nothing was removed");
     change_.in_force = 0;  // The change that was asked for is not.
+    if (fault.status != WARPSEAL_OK) return fault.status;
     return fault.say(WARPSEAL_NOT_AUTHENTIC,
                      "the newer copy of the header was damaged, so that the slots have other "
                      "numbers. The header is repaired now: list the slots again");
@@ -336,13 +350,14 @@ warpseal_status SlotsChange::run() {
     if (check() != WARPSEAL_OK || check_descriptor(fd_, fault) != WARPSEAL_OK ||
         lock.take(fault) != WARPSEAL_OK || open_header() != WARPSEAL_OK)
         return fault.status;
-    if (change_.remove_count != 0 && header_.newest() != in_force_) return repair();
+    // A key that opens only the damaged copy would not open the repaired file.
+    if (change_.remove_count != 0 && header_.newest() != in_force_)
+        return find_opened() == WARPSEAL_OK ? repair() : fault.status;
     std::vector<uint8_t> slots;
     if (choose_removed() != WARPSEAL_OK || find_opened() != WARPSEAL_OK ||
         check_result() != WARPSEAL_OK || make_slots(slots) != WARPSEAL_OK)
         return fault.status;
-    if (options_.secrets_used != nullptr) options_.secrets_used(options_.secrets_user);
-    return write_both(change_.slot_count, slots);
+    return write_both(change_.slot_count, slots, "the change is in force");
 }
 
 }  // namespace

@@ -1,13 +1,16 @@
 // Running out of memory anywhere in the library leaves the C interface as a status: no exception,
 // no crash.
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
 #include <new>
 #include <vector>
 
-#include "warpseal/warpseal.h"
+#include "warpseal/slots.h"
+#include "warpseal/warpseal.hpp"
 
 // Counts down every C++ allocation of this program.
 
@@ -105,6 +108,48 @@ TEST(Memory, EveryAllocationMayFail) {
     }
     EXPECT_EQ(status, WARPSEAL_OK);
     EXPECT_GT(failures, 5);
+}
+
+// A change of key slots that runs out of memory leaves both header copies as they were.
+TEST(Memory, NoHeaderCopyIsWrittenAlone) {
+    const warpseal::Engine engine("cpu", 1);
+    const uint8_t old_key[32] = {1}, new_key[32] = {2};
+    const warpseal_secret secrets[] = {{WARPSEAL_SECRET_KEY, old_key, 32},
+                                       {WARPSEAL_SECRET_KEY, new_key, 32}};
+    warpseal_file_options options = {};
+    options.struct_bytes = sizeof options;
+    options.secrets = secrets;
+    options.secret_count = 1;
+    const int plain = memfd_create("plain", 0), file = memfd_create("sealed", 0);
+    EXPECT_EQ(write(plain, "text", 4), 4);
+    lseek(plain, 0, SEEK_SET);
+    warpseal::seal_file(engine, plain, file, options);
+    close(plain);
+    std::vector<uint8_t> before(static_cast<size_t>(lseek(file, 0, SEEK_CUR))), now(before.size());
+    lseek(file, 0, SEEK_SET);
+    const auto read_file = [&](std::vector<uint8_t>& out) {
+        ASSERT_EQ(pread(file, out.data(), out.size(), 0), static_cast<ssize_t>(out.size()));
+    };
+    read_file(before);
+    warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+    int failures = 0;
+    for (long n = 0; n < 1000 && status != WARPSEAL_OK; ++n) {
+        warpseal_slots_change change = {};
+        change.struct_bytes = sizeof change;
+        change.add = secrets + 1;
+        change.add_count = 1;
+        warpseal_file_result result = {};
+        result.struct_bytes = sizeof result;
+        allocations_left = n;
+        status = warpseal_file_slots_change(engine.get(), file, &options, &change, &result);
+        allocations_left = -1;
+        read_file(now);
+        ASSERT_EQ(now == before, status == WARPSEAL_OUT_OF_MEMORY) << n;
+        failures += status == WARPSEAL_OUT_OF_MEMORY ? 1 : 0;
+    }
+    close(file);
+    EXPECT_EQ(status, WARPSEAL_OK);
+    EXPECT_GT(failures, 2);
 }
 
 }  // namespace

@@ -197,6 +197,24 @@ TEST_F(SlotsChange, ASlotThatAGivenSecretOpensStays) {
     EXPECT_EQ(open(new_key), WARPSEAL_OK);
 }
 
+// It opens under the key, but what it holds opens nothing.
+TEST_F(SlotsChange, ASlotWithAnotherDataKeyDoesNotStayForItsKey) {
+    const Data before = copy(file.data(), 0);
+    Data slots(before.begin() + 16, before.begin() + 16 + container::key_file_slot_bytes);
+    slots.resize(2 * slots.size());
+    warpseal::Secret<container::data_key_bytes> other;
+    size_t bytes = 0;
+    container::Fault fault;
+    ASSERT_EQ(container::seal_slot(engine(), file.data().data(), options.secrets[0], {1, 64}, other,
+                                   slots.data() + slots.size() / 2, bytes, fault),
+              WARPSEAL_OK);
+    rewrite(0, 5, 2, slots);
+    ASSERT_EQ(open(options), WARPSEAL_OK);
+    Change remove;
+    remove.removing(0);
+    refused(WARPSEAL_INVALID_ARGUMENT, "would not open", options, remove);
+}
+
 TEST_F(SlotsChange, FullSlotsAreRefused) {
     Change all, more;
     for (uint8_t i = 2; i <= 32; ++i) all.key(i);
@@ -342,6 +360,12 @@ TEST_F(SlotsChange, NumbersOfADamagedCopyAreRefused) {
     newer[7] = 9;  // generation: its MAC does not verify
     file.put(newer, copies_at[1]);
     remove.removing(1);
+    writing.error = ENOSPC;
+    writing.countdown = 1;
+    EXPECT_EQ(change(options, remove), WARPSEAL_IO);
+    EXPECT_TRUE(message_has("nothing was removed, but")) << result.message;
+    EXPECT_EQ(remove.in_force, 0);
+    file.put(newer, copies_at[1]);
     EXPECT_EQ(change(options, remove), WARPSEAL_NOT_AUTHENTIC);
     EXPECT_TRUE(message_has("list the slots again")) << result.message;
     EXPECT_EQ(remove.in_force, 0);
@@ -368,6 +392,39 @@ TEST_F(SlotsChange, AnOutdatedKeyChangesNothing) {
     ASSERT_EQ(change(new_key, add), WARPSEAL_OK);
     EXPECT_EQ(open(options), WARPSEAL_WRONG_KEY);
     EXPECT_EQ(info().generation, 3u);
+}
+
+// An interrupted write left new slots without their MAC: both keys open the file, but only the
+// older one changes it.
+TEST_F(SlotsChange, AKeyOfAnUnfinishedCopyChangesNothing) {
+    Change second, replace, add, remove;
+    second.key(3);
+    ASSERT_EQ(change(options, second), WARPSEAL_OK);
+    const Data before = file.data();
+    replace.replacing().key(2);
+    ASSERT_EQ(change(options, replace), WARPSEAL_OK);
+    const Data newer = file.data();
+    file.put(before);
+    file.put({newer.begin() + copies_at[1], newer.begin() + copies_at[1] + 4096}, copies_at[1]);
+    EXPECT_EQ(open(options), WARPSEAL_OK);
+    add.key(4);
+    refused(WARPSEAL_WRONG_KEY, "unfinished copy", new_key, add);
+    EXPECT_TRUE(message_has("the older key")) << result.message;
+    remove.removing(1);
+    refused(WARPSEAL_WRONG_KEY, "unfinished copy", new_key, remove);
+    EXPECT_EQ(open(new_key), WARPSEAL_OK);
+    ASSERT_EQ(change(options, add), WARPSEAL_OK) << result.message;
+    EXPECT_EQ(open(new_key), WARPSEAL_WRONG_KEY);
+
+    // The second copy of the same change, begun before old slots.
+    file.put(before);
+    file.put(copy(newer, 1), copies_at[1]);
+    file.put({newer.begin() + copies_at[0], newer.begin() + copies_at[0] + 16}, copies_at[0]);
+    EXPECT_EQ(open(options), WARPSEAL_OK);
+    Change again;
+    again.key(4);
+    refused(WARPSEAL_WRONG_KEY, "the newer key", options, again);
+    EXPECT_EQ(change(new_key, again), WARPSEAL_OK) << result.message;
 }
 
 // At each system call the bytes of the file are those that a crash would leave.

@@ -5,8 +5,10 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]), str(pathlib.Path(__file__).resolve().parents[1] / "support"),
                 str(pathlib.Path(__file__).resolve().parents[2] / "container/reader")]
@@ -200,6 +202,18 @@ def files_that_are_not_changed(p):
 
 
 @case
+def one_file_with_two_names(p):
+    p.sealed(CONTENT)
+    p.key("key2")
+    os.link(p.file("sealed"), p.file("hard"))
+    os.symlink("sealed", p.file("link"))
+    before = p.read("sealed")
+    for other in ["sealed", "hard", "link"]:
+        p.fails(2, ["same file", f"'{other}'"], "key", "rotate", "-k", "key", "--to", "key2", "sealed", other)
+    check_equal(p.read("sealed"), before, "the file")
+
+
+@case
 def a_damaged_copy_is_repaired(p):
     p.sealed(CONTENT)
     p.key("key2")
@@ -274,6 +288,28 @@ def killed_at_every_write(p):
         lost += was_killed
         number = number + step if was_killed else 1 + lost % step
     print(f"  key passwd: {lost} of {KILLS} kills at system calls hit it, no file lost")
+
+
+@case
+def signals_wait_for_both_copies(p):
+    """Two stop signals while the first copy is synced: a second one ends other work at once."""
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    sealed = p.read(with_passphrase(p))
+    with subprocess.Popen(["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync", "-e", "inject=fsync:delay_enter=1000000:when=2", p.path,
+                           "-q", "key", "passwd", *QUICK, *OLD, *TO_NEW, "sealed"], cwd=p.directory, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True) as traced:
+        while traced.poll() is None and p.read("sealed") == sealed:
+            time.sleep(0.01)
+        if traced.poll() is not None and b"ptrace" in traced.stderr.read():
+            raise NotRun("no ptrace here")
+        program = int(pathlib.Path(f"/proc/{traced.pid}/task/{traced.pid}/children").read_text().split()[0])
+        for _ in range(2):
+            os.kill(program, signal.SIGTERM)
+            time.sleep(0.2)
+        code = traced.wait()
+    check(code in (0, -signal.SIGTERM, 143), code)
+    check(opens(p, "sealed", NEW) and not opens(p, "sealed", OLD), "one copy is not written")
+    copies_are_whole(p, "sealed")
 
 
 main()
