@@ -16,26 +16,43 @@
 namespace warpseal::provider {
 namespace {
 
-// True while this thread fetches another provider's ML-KEM, which queries us as well.
-constinit thread_local bool is_fetching = false;
+// True while this thread searches for another provider's ML-KEM, which queries us as well.
+constinit thread_local bool is_searching = false;
 
-template <class Method>
-bool fetched(OSSL_LIB_CTX* context, Method* (*fetch)(OSSL_LIB_CTX*, const char*, const char*),
-             void (*release)(Method*)) {
-    Method* const method = fetch(context, "ML-KEM-768", not_us);
-    release(method);
-    return method != nullptr;
+// Returns true if another provider has ML-KEM for the operation whose functions are given.
+// libcrypto then has registered all that active providers have for it.
+template <class Method, auto fetch, auto release, auto visit_all, auto is_a>
+bool others_registered(OSSL_LIB_CTX* context) {
+    constexpr const char* name = "ML-KEM-768";
+    // libcrypto caches fetches, so this is the fast path.
+    if (Method* const method = fetch(context, name, not_us)) {
+        release(method);
+        return true;
+    }
+    // The program's default properties, such as fips=yes, may have hidden it from the fetch. Ours
+    // is among the methods only if it was registered for good, and then the answer changes nothing.
+    bool found = false;
+    const auto examine = [](Method* method, void* data) {
+        if (is_a(method, name) != 0) *static_cast<bool*>(data) = true;
+    };
+    visit_all(context, examine, &found);
+    return found;
 }
 
-// Fetches another provider's ML-KEM. libcrypto then registers all that other active providers have
-// for the operation, if it has not done so before. Returns false if there is none.
 bool others_registered(OSSL_LIB_CTX* context, int operation) {
     switch (operation) {
-        case OSSL_OP_KEYMGMT: return fetched(context, EVP_KEYMGMT_fetch, EVP_KEYMGMT_free);
-        case OSSL_OP_KEM: return fetched(context, EVP_KEM_fetch, EVP_KEM_free);
-        case OSSL_OP_ENCODER: return fetched(context, OSSL_ENCODER_fetch, OSSL_ENCODER_free);
-        case OSSL_OP_DECODER: return fetched(context, OSSL_DECODER_fetch, OSSL_DECODER_free);
-        default: return true;
+        case OSSL_OP_KEYMGMT:
+            return others_registered<EVP_KEYMGMT, EVP_KEYMGMT_fetch, EVP_KEYMGMT_free,
+                                     EVP_KEYMGMT_do_all_provided, EVP_KEYMGMT_is_a>(context);
+        case OSSL_OP_KEM:
+            return others_registered<EVP_KEM, EVP_KEM_fetch, EVP_KEM_free, EVP_KEM_do_all_provided,
+                                     EVP_KEM_is_a>(context);
+        case OSSL_OP_ENCODER:
+            return others_registered<OSSL_ENCODER, OSSL_ENCODER_fetch, OSSL_ENCODER_free,
+                                     OSSL_ENCODER_do_all_provided, OSSL_ENCODER_is_a>(context);
+        default:
+            return others_registered<OSSL_DECODER, OSSL_DECODER_fetch, OSSL_DECODER_free,
+                                     OSSL_DECODER_do_all_provided, OSSL_DECODER_is_a>(context);
     }
 }
 
@@ -48,8 +65,11 @@ OSSL_LIB_CTX* core_context(const OSSL_CORE_HANDLE* core, const CoreCalls& calls)
         dladdr(reinterpret_cast<const void*>(OSSL_LIB_CTX_new_child), &ours) == 0 ||
         of_core.dli_fbase != ours.dli_fbase)
         return nullptr;
-    // The handle is opaque to providers with a libcrypto of their own. This is the same library.
-    return reinterpret_cast<OSSL_LIB_CTX*>(calls.get_libctx(core));
+    // provider-base(7) warns against this cast, because a provider may have another libcrypto than
+    // the core. This one does not.
+    auto* const context = reinterpret_cast<OSSL_LIB_CTX*>(calls.get_libctx(core));
+    // Null stands for the thread's default context. This call returns it and changes nothing.
+    return context == nullptr ? OSSL_LIB_CTX_set0_default(nullptr) : context;
 }
 
 Turn turn_of(const Context& context, int operation) {
@@ -57,12 +77,12 @@ Turn turn_of(const Context& context, int operation) {
     if (operation != OSSL_OP_KEYMGMT && operation != OSSL_OP_KEM && operation != OSSL_OP_ENCODER &&
         operation != OSSL_OP_DECODER)
         return Turn::now;
-    if (is_fetching) return Turn::later;
-    is_fetching = true;
+    if (is_searching) return Turn::later;
+    is_searching = true;
     ERR_set_mark();
     const bool found = others_registered(context.yields_in(), operation);
     ERR_pop_to_mark();
-    is_fetching = false;
+    is_searching = false;
     return found ? Turn::now : Turn::once;
 }
 

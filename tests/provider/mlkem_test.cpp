@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <optional>
 
 #include "encodings.h"
 #include "library.h"
@@ -155,12 +156,19 @@ Key decoded(const Library& library, const Bytes& der, const char* structure, int
     return Key(key);
 }
 
-// The value of the setting. With `always`, files become our keys in every version of OpenSSL.
+// The value of the setting, until the end of the scope. With `always`, files become our keys in
+// every version of OpenSSL.
 struct Environment {
-    explicit Environment(const char* value) { setenv("WARPSEAL_MLKEM", value, 1); }
+    explicit Environment(const char* value) {
+        if (const char* const one = std::getenv("WARPSEAL_MLKEM")) before = one;
+        setenv("WARPSEAL_MLKEM", value, 1);
+    }
     Environment(const Environment&) = delete;
     Environment& operator=(const Environment&) = delete;
-    ~Environment() { unsetenv("WARPSEAL_MLKEM"); }
+    ~Environment() {
+        before ? setenv("WARPSEAL_MLKEM", before->c_str(), 1) : unsetenv("WARPSEAL_MLKEM");
+    }
+    std::optional<std::string> before;
 };
 
 TEST(MlKemKeys, AreReadInEveryFormOfTheVectors) {

@@ -277,6 +277,32 @@ void check_after_ntru() {
     check_fetches(in.get(), "after NTRU", "default");
 }
 
+// A program that makes no library context of its own. libcrypto has null for it.
+void check_default_context() {
+    OSSL_PROVIDER_set_default_search_path(nullptr, folder);
+    for (const char* provider : {"warpseal", "default"})
+        check(OSSL_PROVIDER_load(nullptr, provider) != nullptr, std::string("load ") + provider);
+    check_fetches(nullptr, "default context", "default");
+    check_keys(nullptr, "default context");
+    check_tls(nullptr, "default context");
+}
+
+// Default properties that exclude OpenSSL's ML-KEM, and a query that admits it again.
+void check_default_properties() {
+    for (const char* first : {"warpseal", "default"}) {
+        const Library in = library({first, std::strcmp(first, "default") ? "default" : "warpseal"});
+        check(EVP_set_default_properties(in.get(), "fips=yes") == 1, "set default properties");
+        for (const Operation operation : operations)
+            for (const char* name : {"ML-KEM-512", "MLKEM1024"}) {
+                const std::string of = std::string(first) + " first, fips=yes: operation " +
+                                       std::to_string(int(operation)) + " of " + name;
+                check(fetch(in.get(), operation, name, nullptr) != "warpseal", of);
+                const std::string got = fetch(in.get(), operation, name, "-fips");
+                check(got == "default", of + " with -fips: " + got);
+            }
+    }
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -289,6 +315,8 @@ int main(int count, char** arguments) {
     check_order("ours first", {"warpseal", "default"});
     check_alone_then_default();
     check_after_ntru();
+    check_default_context();
+    check_default_properties();
     for (int i = 0; i < 20; ++i) check_threads();
     std::printf("%s\n%d passed, %d failed\n", OpenSSL_version(OPENSSL_VERSION), passed, failed);
     return failed != 0;

@@ -1,0 +1,249 @@
+// Our ML-KEM beside another provider's, in any version of OpenSSL: the module is told that the core
+// is OpenSSL 3.5, and a provider of the test has methods of the same names.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <openssl/core_dispatch.h>
+#include <openssl/crypto.h>
+#include <openssl/decoder.h>
+#include <openssl/encoder.h>
+
+#include "library.h"
+
+namespace {
+
+using namespace tests;
+
+// ---- the other provider: methods that libcrypto accepts, and that nobody calls
+
+void* create(void*) { return nullptr; }
+void release(void*) {}
+int refuse() { return 0; }
+
+template <class Function>
+void (*any(Function* function))() {
+    return reinterpret_cast<void (*)()>(function);
+}
+
+const OSSL_DISPATCH keymgmt[] = {{OSSL_FUNC_KEYMGMT_NEW, any(create)},
+                                 {OSSL_FUNC_KEYMGMT_FREE, any(release)},
+                                 {OSSL_FUNC_KEYMGMT_HAS, any(refuse)},
+                                 {0, nullptr}};
+const OSSL_DISPATCH kem[] = {{OSSL_FUNC_KEM_NEWCTX, any(create)},
+                             {OSSL_FUNC_KEM_FREECTX, any(release)},
+                             {OSSL_FUNC_KEM_ENCAPSULATE_INIT, any(refuse)},
+                             {OSSL_FUNC_KEM_ENCAPSULATE, any(refuse)},
+                             {OSSL_FUNC_KEM_DECAPSULATE_INIT, any(refuse)},
+                             {OSSL_FUNC_KEM_DECAPSULATE, any(refuse)},
+                             {0, nullptr}};
+const OSSL_DISPATCH encoder[] = {{OSSL_FUNC_ENCODER_NEWCTX, any(create)},
+                                 {OSSL_FUNC_ENCODER_FREECTX, any(release)},
+                                 {OSSL_FUNC_ENCODER_ENCODE, any(refuse)},
+                                 {0, nullptr}};
+const OSSL_DISPATCH decoder[] = {{OSSL_FUNC_DECODER_NEWCTX, any(create)},
+                                 {OSSL_FUNC_DECODER_FREECTX, any(release)},
+                                 {OSSL_FUNC_DECODER_DECODE, any(refuse)},
+                                 {0, nullptr}};
+
+template <const OSSL_DISPATCH* functions>
+const OSSL_ALGORITHM* table(const char* properties) {
+    static const OSSL_ALGORITHM algorithms[] = {{"ML-KEM-768:MLKEM768", properties, functions, ""},
+                                                {nullptr, nullptr, nullptr, nullptr}};
+    return algorithms;
+}
+
+const OSSL_ALGORITHM* query(void*, int operation, int* no_cache) {
+    *no_cache = 0;
+    switch (operation) {
+        case OSSL_OP_KEYMGMT: return table<keymgmt>("provider=other");
+        case OSSL_OP_KEM: return table<kem>("provider=other");
+        case OSSL_OP_ENCODER: return table<encoder>("provider=other,output=der");
+        case OSSL_OP_DECODER: return table<decoder>("provider=other,input=der");
+        default: return nullptr;
+    }
+}
+
+int init_other(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** out,
+               void** context) {
+    static const OSSL_DISPATCH functions[] = {{OSSL_FUNC_PROVIDER_QUERY_OPERATION, any(query)},
+                                              {0, nullptr}};
+    static int one;
+    *out = functions, *context = &one;
+    return 1;
+}
+
+// A provider with keys of another kind.
+const OSSL_ALGORITHM* query_unrelated(void*, int operation, int* no_cache) {
+    static const OSSL_ALGORITHM algorithms[] = {{"unrelated", "provider=unrelated", keymgmt, ""},
+                                                {nullptr, nullptr, nullptr, nullptr}};
+    *no_cache = 0;
+    return operation == OSSL_OP_KEYMGMT ? algorithms : nullptr;
+}
+
+int init_unrelated(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** out,
+                   void** context) {
+    static const OSSL_DISPATCH functions[] = {
+        {OSSL_FUNC_PROVIDER_QUERY_OPERATION, any(query_unrelated)}, {0, nullptr}};
+    static int one;
+    *out = functions, *context = &one;
+    return 1;
+}
+
+// ---- the module in a core that calls itself OpenSSL 3.5
+
+char core_version[] = "3.5.0";
+OSSL_FUNC_core_get_params_fn* core_params;
+OSSL_FUNC_core_get_libctx_fn* core_context;
+bool is_foreign = false;  // The core is of another libcrypto: its functions are this program's.
+
+int params_with_version(const OSSL_CORE_HANDLE* core, OSSL_PARAM params[]) {
+    if (core_params(core, params) == 0) return 0;
+    OSSL_PARAM* const version = OSSL_PARAM_locate(params, OSSL_PROV_PARAM_CORE_VERSION);
+    return version == nullptr || OSSL_PARAM_set_utf8_ptr(version, core_version);
+}
+
+OPENSSL_CORE_CTX* foreign_context(const OSSL_CORE_HANDLE* core) { return core_context(core); }
+
+int init_ours(const OSSL_CORE_HANDLE* core, const OSSL_DISPATCH* in, const OSSL_DISPATCH** out,
+              void** context) {
+    static void* const module = dlopen(WARPSEAL_MODULES "/warpseal.so", RTLD_NOW);
+    if (module == nullptr) return 0;
+    std::vector<OSSL_DISPATCH> calls;
+    for (; in->function_id != 0; ++in) {
+        calls.push_back(*in);
+        if (in->function_id == OSSL_FUNC_CORE_GET_PARAMS) {
+            core_params = OSSL_FUNC_core_get_params(in);
+            calls.back().function = any(params_with_version);
+        } else if (in->function_id == OSSL_FUNC_CORE_GET_LIBCTX && is_foreign) {
+            core_context = OSSL_FUNC_core_get_libctx(in);
+            calls.back().function = any(foreign_context);
+        }
+    }
+    calls.push_back(*in);
+    return reinterpret_cast<OSSL_provider_init_fn*>(dlsym(module, "OSSL_provider_init"))(
+        core, calls.data(), out, context);
+}
+
+// ---- what libcrypto chooses
+
+constexpr int operations[] = {OSSL_OP_KEYMGMT, OSSL_OP_KEM, OSSL_OP_ENCODER, OSSL_OP_DECODER};
+
+template <auto fetch, auto provider, auto free>
+std::string chosen(OSSL_LIB_CTX* in, const char* name, const char* properties) {
+    auto* const method = fetch(in, name, properties);
+    const std::string one = method == nullptr ? "none" : OSSL_PROVIDER_get0_name(provider(method));
+    EXPECT_FALSE(method != nullptr && ERR_peek_error() != 0) << "an error stays after a fetch";
+    free(method);
+    ERR_clear_error();
+    return one;
+}
+
+std::string chosen(OSSL_LIB_CTX* in, int operation, const char* properties,
+                   const char* name = "ML-KEM-768") {
+    switch (operation) {
+        case OSSL_OP_KEYMGMT:
+            return chosen<EVP_KEYMGMT_fetch, EVP_KEYMGMT_get0_provider, EVP_KEYMGMT_free>(
+                in, name, properties);
+        case OSSL_OP_KEM:
+            return chosen<EVP_KEM_fetch, EVP_KEM_get0_provider, EVP_KEM_free>(in, name, properties);
+        case OSSL_OP_ENCODER:
+            return chosen<OSSL_ENCODER_fetch, OSSL_ENCODER_get0_provider, OSSL_ENCODER_free>(
+                in, name, properties);
+        default:
+            return chosen<OSSL_DECODER_fetch, OSSL_DECODER_get0_provider, OSSL_DECODER_free>(
+                in, name, properties);
+    }
+}
+
+class MlKemBesideAnother : public testing::Test {
+protected:
+    MlKemBesideAnother() {
+        OSSL_PROVIDER_add_builtin(context(), "warpseal", init_ours);
+        OSSL_PROVIDER_add_builtin(context(), "other", init_other);
+        OSSL_PROVIDER_add_builtin(context(), "unrelated", init_unrelated);
+    }
+    ~MlKemBesideAnother() override {
+        is_foreign = false;
+        core_version[2] = '5';
+    }
+    OSSL_LIB_CTX* context() const { return context_.get(); }
+    void load(std::initializer_list<const char*> names) {
+        for (const char* name : names)
+            ASSERT_NE(OSSL_PROVIDER_load(context(), name), nullptr) << name;
+    }
+    // `in` names the library context as a program does.
+    static void expect_ours_by_property_only(OSSL_LIB_CTX* in) {
+        for (const int operation : operations) {
+            SCOPED_TRACE(operation);
+            // Our decoders of ML-KEM are not there beside another provider's.
+            const bool is_decoder = operation == OSSL_OP_DECODER;
+            EXPECT_EQ(chosen(in, operation, "provider=warpseal"), is_decoder ? "none" : "warpseal");
+            EXPECT_EQ(chosen(in, operation, nullptr), "other");
+            EXPECT_EQ(chosen(in, operation, "?provider=warpseal"),
+                      is_decoder ? "other" : "warpseal");
+            EXPECT_EQ(chosen(in, operation, nullptr, "ntru_hps4096821"), "warpseal");
+        }
+    }
+
+private:
+    std::unique_ptr<OSSL_LIB_CTX, Free> context_{OSSL_LIB_CTX_new()};
+};
+
+TEST_F(MlKemBesideAnother, IsChosenByPropertyOnlyIfLoadedFirst) {
+    load({"warpseal", "other"});
+    expect_ours_by_property_only(context());
+}
+
+TEST_F(MlKemBesideAnother, IsChosenByPropertyOnlyIfLoadedLast) {
+    load({"other", "warpseal"});
+    expect_ours_by_property_only(context());
+}
+
+TEST_F(MlKemBesideAnother, ServesAloneUntilTheOtherIsLoaded) {
+    load({"warpseal", "unrelated"});
+    for (const int operation : operations)
+        for (const char* properties : {static_cast<const char*>(nullptr), "provider=warpseal"})
+            EXPECT_EQ(chosen(context(), operation, properties), "warpseal") << operation;
+    load({"other"});
+    expect_ours_by_property_only(context());
+}
+
+TEST_F(MlKemBesideAnother, IsChosenInTheOrderOfLoadingBefore35) {
+    core_version[2] = '4';
+    load({"warpseal", "other"});
+    for (const int operation : operations)
+        EXPECT_EQ(chosen(context(), operation, nullptr), "warpseal") << operation;
+}
+
+// Such properties hide the other's from our search, and a query may admit it again.
+TEST_F(MlKemBesideAnother, IsNotChosenBecauseOfDefaultProperties) {
+    load({"warpseal", "other"});
+    ASSERT_EQ(EVP_set_default_properties(context(), "fips=yes"), 1);
+    for (const int operation : operations) {
+        EXPECT_EQ(chosen(context(), operation, nullptr), "none") << operation;
+        EXPECT_EQ(chosen(context(), operation, "-fips"), "other") << operation;
+    }
+}
+
+// A program that makes no library context passes null to libcrypto.
+TEST_F(MlKemBesideAnother, IsChosenByPropertyInTheDefaultContext) {
+    OSSL_LIB_CTX* const before = OSSL_LIB_CTX_set0_default(context());
+    OSSL_PROVIDER* const ours = OSSL_PROVIDER_load(nullptr, "warpseal");
+    OSSL_PROVIDER* const other = OSSL_PROVIDER_load(nullptr, "other");
+    EXPECT_TRUE(ours != nullptr && other != nullptr);
+    expect_ours_by_property_only(nullptr);
+    OSSL_PROVIDER_unload(ours);
+    OSSL_PROVIDER_unload(other);
+    OSSL_LIB_CTX_set0_default(before);
+}
+
+// A program that links libcrypto statically.
+TEST_F(MlKemBesideAnother, IsNotProvidedToAnotherLibcrypto) {
+    is_foreign = true;
+    load({"warpseal"});
+    for (const int operation : operations) {
+        EXPECT_EQ(chosen(context(), operation, nullptr), "none") << operation;
+        EXPECT_EQ(chosen(context(), operation, nullptr, "ntru_hps4096821"), "warpseal");
+    }
+}
+
+}  // namespace
