@@ -7,6 +7,9 @@
 #include <openssl/decoder.h>
 #include <openssl/encoder.h>
 
+#include <cstdlib>
+#include <optional>
+
 #include "library.h"
 
 namespace {
@@ -157,11 +160,14 @@ std::string chosen(OSSL_LIB_CTX* in, int operation, const char* properties,
 class MlKemBesideAnother : public testing::Test {
 protected:
     MlKemBesideAnother() {
+        if (const char* const one = std::getenv("WARPSEAL_MLKEM")) setting_ = one;
+        unsetenv("WARPSEAL_MLKEM");
         OSSL_PROVIDER_add_builtin(context(), "warpseal", init_ours);
         OSSL_PROVIDER_add_builtin(context(), "other", init_other);
         OSSL_PROVIDER_add_builtin(context(), "unrelated", init_unrelated);
     }
     ~MlKemBesideAnother() override {
+        if (setting_) setenv("WARPSEAL_MLKEM", setting_->c_str(), 1);
         is_foreign = false;
         core_version[2] = '5';
     }
@@ -185,6 +191,7 @@ protected:
     }
 
 private:
+    std::optional<std::string> setting_;  // in the environment of the whole program
     std::unique_ptr<OSSL_LIB_CTX, Free> context_{OSSL_LIB_CTX_new()};
 };
 
