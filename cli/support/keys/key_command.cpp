@@ -22,9 +22,12 @@ namespace {
     throw Failure(ExitCode::input_output, fmt::format("--key-command {}.", why));
 }
 
+[[noreturn]] void throw_interrupted(int signal_number) {
+    throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
+}
+
 void throw_if_interrupted() {
-    if (const int signal_number = interrupted_by())
-        throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
+    if (const int signal_number = interrupted_by()) throw_interrupted(signal_number);
 }
 
 // Child process, which is ended and reaped in any case. Without a terminal it has a process group
@@ -126,6 +129,9 @@ SecretBytes output_of_command(const std::string& command) {
     if (secret.size == SecretBytes::page_bytes) fail("printed more than a key");
     const int status = child.wait();
     throw_if_interrupted();
+    // Ctrl-C reaches both processes. The command may end before the signal is noticed here.
+    if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGINT || WTERMSIG(status) == SIGQUIT))
+        throw_interrupted(WTERMSIG(status));
     if (WIFSIGNALED(status)) fail(fmt::format("was ended by signal {}", WTERMSIG(status)));
     if (WEXITSTATUS(status) != 0)
         fail(

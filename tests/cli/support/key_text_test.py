@@ -209,6 +209,16 @@ def a_command_may_ask_at_the_terminal(p):
 
 
 @case
+def a_command_that_ctrl_c_ended_interrupts_the_program(p):
+    """The signal may reach the command first."""
+    p.key()
+    p.sealed(CONTENT)
+    for name, number in ("INT", signal.SIGINT), ("QUIT", signal.SIGQUIT):
+        p.fails(128 + number, "interrupted", "decrypt", "--key-command", f"ulimit -c 0; kill -{name} $$", "sealed", "-o", "opened")
+    p.fails(16, "signal 15", "decrypt", "--key-command", "kill -TERM $$", "sealed", "-o", "opened")
+
+
+@case
 def a_command_with_too_much_output_is_not_waited_for(p):
     p.key()
     p.sealed(CONTENT)
