@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <vector>
 
 #include "library.h"
 
@@ -167,14 +168,17 @@ protected:
         OSSL_PROVIDER_add_builtin(context(), "unrelated", init_unrelated);
     }
     ~MlKemBesideAnother() override {
+        for (OSSL_PROVIDER* provider : loaded_) OSSL_PROVIDER_unload(provider);
         if (setting_) setenv("WARPSEAL_MLKEM", setting_->c_str(), 1);
         is_foreign = false;
         core_version[2] = '5';
     }
     OSSL_LIB_CTX* context() const { return context_.get(); }
     void load(std::initializer_list<const char*> names) {
-        for (const char* name : names)
-            ASSERT_NE(OSSL_PROVIDER_load(context(), name), nullptr) << name;
+        for (const char* name : names) {
+            loaded_.push_back(OSSL_PROVIDER_load(context(), name));
+            ASSERT_NE(loaded_.back(), nullptr) << name;
+        }
     }
     // `in` names the library context as a program does.
     static void expect_ours_by_property_only(OSSL_LIB_CTX* in) {
@@ -193,6 +197,7 @@ protected:
 private:
     std::optional<std::string> setting_;  // in the environment of the whole program
     std::unique_ptr<OSSL_LIB_CTX, Free> context_{OSSL_LIB_CTX_new()};
+    std::vector<OSSL_PROVIDER*> loaded_;
 };
 
 TEST_F(MlKemBesideAnother, IsChosenByPropertyOnlyIfLoadedFirst) {
