@@ -81,7 +81,7 @@ std::string output_name(FileTask task, const ManyInput& input, const ManyChoice&
 }
 
 void make_directories(const std::string& base, const std::string& output, FileTask task) {
-    // What was decrypted is private.
+    // Directories of decrypted files are private.
     const mode_t mode = task == FileTask::decrypt ? 0700 : 0777;
     const size_t end = output.rfind('/');
     // No other thread uses a directory whose name is not synced yet: --rm would remove its input.

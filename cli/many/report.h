@@ -1,4 +1,4 @@
-// What a run over many files says: a JSON line for each, failures, and a summary.
+// The report of a run over many files: a JSON line for each file, failures, and a summary.
 #pragma once
 
 #include <atomic>

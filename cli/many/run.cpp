@@ -33,7 +33,7 @@ constexpr uint64_t small_file_bytes = 1 << 20;
 constexpr unsigned threads_for_a_core = 4;
 constexpr unsigned most_threads = 64;
 
-// What the program has open by itself, and what a thread opens for its file.
+// Numbers of descriptors: open in the program at all times, and opened by a thread for its file.
 constexpr rlim_t own_descriptors = 24, descriptors_for_a_thread = 6;
 
 size_t threads_with_descriptors() {
@@ -246,7 +246,7 @@ bool Run::handle_one(const ManyInput& input, const std::string& output, RunFile&
     session.file = &state;
     FileChoice file = file_;
     file.input = input.path;
-    // What was a file in a directory may be a link or a pipe by now.
+    // Since the search, a link or a pipe may have replaced a file of a directory.
     const Descriptor opened =
         open_input(input.path, input.from_directory ? O_NOFOLLOW | O_NONBLOCK : O_NONBLOCK);
     struct stat about;
