@@ -32,8 +32,11 @@ constexpr size_t sealed_chunk_bytes = chunk_bytes + bench_tag_stride;
     throw cli::Failure(cli::ExitCode::input_output, what + ": " + std::strerror(errno) + ".");
 }
 
-// Creates a file without a name, which vanishes however the program ends.
+// Creates a file without a name, which vanishes however the program ends. Where the file system has
+// no O_TMPFILE, the file has a name until it is unlinked.
 cli::Descriptor unnamed_file(const std::string& directory) {
+    cli::Descriptor unnamed(::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+    if (unnamed) return unnamed;
     std::string path = directory + "/warpseal-bench-XXXXXX";
     cli::Descriptor file(mkostemp(path.data(), O_CLOEXEC));
     if (!file || ::unlink(path.c_str()) != 0) fail("cannot make a file in " + directory);

@@ -174,9 +174,13 @@ def file_to_file(p):
         check_equal(sorted((r["cipher"], r["operation"], r["place"]) for r in rows),
                     [(cipher, operation, "file") for cipher in ("aes-128", "aes-256") for operation in ("open", "seal")], "rows")
     check_equal([name for name in os.listdir(p.directory) if name.startswith("warpseal-bench")], [], "leftover files")
+
+    def unnamed(name):
+        return name.startswith(p.directory) and name.endswith(" (deleted)")
+
     process = p.start("bench", "--place", "file", "--size", "64MiB", "--directory", p.directory, "aes-256-gcm")
     if os.geteuid() == 0:
-        wait_until(lambda: process.poll() is not None or any("warpseal-bench" in name for name in open_files(process.pid)), "it has made a file")
+        wait_until(lambda: process.poll() is not None or any(map(unnamed, open_files(process.pid))), "it has made a file")
     else:
         time.sleep(0.5)  # other processes cannot list its open files
     process.kill()
