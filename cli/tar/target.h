@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/support/command.h"
 #include "cli/support/descriptor.h"
 #include "cli/support/interrupt.h"
 

@@ -20,6 +20,15 @@ struct Times {
     timespec both[2];
 };
 
+// Some file systems have no modes, or none for this file. We own it, so it is no lack of rights.
+bool has_no_modes(int error) { return error == EPERM || error == ENOTSUP; }
+
+// Sets mode and time. Returns 0 or an errno.
+int finish_attributes(int descriptor, mode_t mode, const timespec& modified) {
+    if (fchmod(descriptor, mode) != 0 && !has_no_modes(errno)) return errno;
+    return futimens(descriptor, Times(modified).both) == 0 ? 0 : errno;
+}
+
 [[noreturn]] void fail_make(const std::string& shown, int error) {
     if (error == EEXIST) refuse(shown, "the archive has two entries of that name");
     fail_system(doing, shown, error);
@@ -49,7 +58,8 @@ Tree::Level Tree::open_level(const std::string& name, const std::string& shown) 
         if (!S_ISDIR(about.st_mode)) refuse(shown, "the archive has a file of that name too");
         level.attributes = Attributes{about.st_mode, about.st_mtim};
         // Its mode may keep its owner out.
-        if (fchmodat(parent, name.c_str(), S_IRWXU, 0) != 0) fail_system(doing, shown, errno);
+        if (fchmodat(parent, name.c_str(), S_IRWXU, 0) != 0 && !has_no_modes(errno))
+            fail_system(doing, shown, errno);
     }
     level.directory = Descriptor(openat(parent, name.c_str(), O_RDONLY | no_follow_flags));
     if (!level.directory) fail_system(doing, shown, errno);
@@ -61,10 +71,9 @@ void Tree::leave(size_t levels) {
         const Level level = std::move(levels_.back());
         levels_.pop_back();
         if (!level.attributes) continue;
-        const int directory = level.directory.get();
-        if (fchmod(directory, kept(level.attributes->mode)) != 0 ||
-            futimens(directory, Times(level.attributes->modified).both) != 0)
-            fail_system(doing, level.shown, errno);
+        const int error = finish_attributes(level.directory.get(), kept(level.attributes->mode),
+                                            level.attributes->modified);
+        if (error != 0) fail_system(doing, level.shown, error);
     }
 }
 
@@ -96,10 +105,9 @@ Descriptor Tree::make_file(const std::vector<std::string>& names, const std::str
 
 void Tree::finish_file(int file, uint64_t bytes, const Attributes& attributes,
                        const std::string& shown) const {
-    if (ftruncate(file, static_cast<off_t>(bytes)) != 0 ||
-        fchmod(file, kept(attributes.mode)) != 0 ||
-        futimens(file, Times(attributes.modified).both) != 0)
-        fail_system(doing, shown, errno);
+    if (ftruncate(file, static_cast<off_t>(bytes)) != 0) fail_system(doing, shown, errno);
+    const int error = finish_attributes(file, kept(attributes.mode), attributes.modified);
+    if (error != 0) fail_system(doing, shown, error);
 }
 
 void Tree::make_symbolic_link(const std::vector<std::string>& names, const std::string& target,

@@ -193,6 +193,31 @@ def file_systems_that_cannot_refuse_to_replace(p):
         check_equal(sorted(os.listdir(p.file(out))), ["in", "single"], out)
 
 
+@case
+def file_systems_without_modes(p):
+    small_tree(p, 3)
+    p.ok("encrypt", *KEY, "--tar", "in", "-o", "a.ws")
+    p.ok("decrypt", *KEY, "--tar", "a.ws", "--output-dir", "out", preexec_fn=refuse("fchmod", errno.EPERM))
+    check_equal(p.read("out/in/000"), p.read("in/000"), "content")
+    p.fails(16, "cannot unpack 'in/000'", "decrypt", *KEY, "--tar", "a.ws", "--output-dir", "new", preexec_fn=refuse("fchmod", errno.EIO))
+
+
+@case
+def other_formats(p):
+    small_tree(p, 3)
+    for name in ["cobblestone", "floe"]:
+        p.ok("encrypt", *KEY, "--format", name, "--tar", "in", "-o", name)
+        options = [*KEY, "--format", name, "--tar"]
+        p.ok("decrypt", *options, name, "--output-dir", "from-" + name)
+        check_same_tree(p.file(f"from-{name}/in"), p.file("in"))
+        sealed = bytearray(p.read(name))
+        sealed[len(sealed) // 2] ^= 1
+        p.write("bad", bytes(sealed))
+        p.fails(13, "Nothing was written to 'new'.", "decrypt", *options, "bad", "--output-dir", "new")
+        p.fails(16, ["cannot write 'in/000': File too large", "Nothing was written to 'new'."], "decrypt", *options, name, "--output-dir", "new",
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+
+
 def stopped(p, number, out):
     """Stops an extraction that waits for its input, after its first files."""
     before = set(os.listdir(p.file(out))) if os.path.isdir(p.file(out)) else set()
