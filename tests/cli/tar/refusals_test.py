@@ -1,12 +1,11 @@
 """Archives that would write outside of the directory, or more than they may: each is refused with
 its reason, nothing outside is touched and nothing is left inside."""
 
-import io
 import os
 import tarfile
 
 from archives import AGE, KEY, archive, member, sealed_archive
-from program import case, check, check_equal, main, snapshot
+from program import case, check, check_equal, main
 
 LINK, HARD, DIRECTORY = tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE
 
