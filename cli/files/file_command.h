@@ -30,10 +30,6 @@ struct FileChoice {
 void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
                       std::vector<std::string>* inputs = nullptr);
 
-struct OutputChoice {
-    std::string path;
-    bool force = false;
-};
 void add_output_options(CLI::App& command, OutputChoice& choice);
 
 // Throws Failure: usage for options that exclude each other, input_output for a descriptor that is

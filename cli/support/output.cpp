@@ -40,8 +40,8 @@ Descriptor open_input(const std::string& path, int flags) {
         throw Failure(ExitCode::input_output, fmt::format("cannot read {}: it is closed.", shown));
     if (S_ISDIR(about.st_mode))
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot read {}: it is a directory. Name a file; tar -c "
-                                  "DIRECTORY packs one into a stream.",
+                      fmt::format("cannot read {}: it is a directory. Name a file; encrypt "
+                                  "--tar DIRECTORY seals one.",
                                   shown));
     return file;
 }
@@ -59,6 +59,15 @@ Output::Output(const std::string& path, bool force, mode_t mode)
 
 Output::Output(const std::string& path, mode_t mode)
     : Output(path, false, mode, "name another one, or remove it") {}
+
+Output::Output(const OutputChoice& choice, mode_t mode)
+    : Output(choice.pipe < 0 ? choice.path : "-", choice.force, mode) {
+    if (choice.pipe < 0) return;
+    shown_ = "'" + choice.path + "'";
+    file_ = Descriptor(fcntl(choice.pipe, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+    if (!file_) fail("cannot write to", errno);
+    dropped_ = true;
+}
 
 Output::Output(const std::string& path, bool force, mode_t mode, const char* exists_hint)
     : shown_(path.empty() || path == "-" ? "standard output" : "'" + path + "'"),
