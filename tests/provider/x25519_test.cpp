@@ -285,6 +285,27 @@ TEST(X25519Files, AreReadUnderEveryQuery) {
         }
 }
 
+TEST(X25519Files, AreEncrypted) {
+    const Library library;
+    const Key key = generate(library, our_own);
+    char passphrase[] = "secret";
+    BIO* const file = BIO_new(BIO_s_mem());
+    EVP_CIPHER* const cipher = EVP_CIPHER_fetch(library.context(), "AES-256-CBC", stock);
+    EXPECT_EQ(
+        PEM_write_bio_PrivateKey_ex(file, key.get(), cipher, reinterpret_cast<uint8_t*>(passphrase),
+                                    6, nullptr, nullptr, library.context(), our_own),
+        1);
+    const char* text = nullptr;
+    const long bytes = BIO_get_mem_data(file, &text);
+    EXPECT_TRUE(std::string(text, static_cast<size_t>(bytes))
+                    .starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----"));
+    const Key read(
+        PEM_read_bio_PrivateKey_ex(file, nullptr, nullptr, passphrase, library.context(), our_own));
+    EXPECT_EQ(raw_secret(read.get()), raw_secret(key.get()));
+    EVP_CIPHER_free(cipher);
+    BIO_free(file);
+}
+
 TEST(X25519Files, ThatAreDamagedAreRefused) {
     const Library library;
     const Key key = generate(library, our_own);
