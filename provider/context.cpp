@@ -53,7 +53,7 @@ bool complete(const CoreCalls& calls) {
 }
 
 // True if the core is OpenSSL 3.5 or later, or says nothing of its version.
-bool has_mlkem(const OSSL_CORE_HANDLE* core, const CoreCalls& calls) {
+bool is_3_5_or_later(const OSSL_CORE_HANDLE* core, const CoreCalls& calls) {
     char* version = nullptr;
     OSSL_PARAM wanted[] = {OSSL_PARAM_construct_utf8_ptr(OSSL_PROV_PARAM_CORE_VERSION, &version, 0),
                            OSSL_PARAM_construct_end()};
@@ -87,14 +87,20 @@ std::unique_ptr<Context> Context::create(const OSSL_CORE_HANDLE* core, const OSS
         return nullptr;
     }
     if (!read_settings(core, made->calls_, made->settings_)) return nullptr;
-    const bool is_automatic = made->settings_.mlkem == MlKemSetting::automatic,
-               is_second = is_automatic && has_mlkem(core, made->calls_);
-    if (is_second) made->yields_in_ = core_context(core, made->calls_);
-    made->offers_mlkem_ = made->settings_.mlkem == MlKemSetting::always ||
-                          (is_automatic && !is_second) || made->yields_in_ != nullptr;
+    made->choose_offer();
     made->libctx_ = OSSL_LIB_CTX_new_child(core, calls);
     if (made->libctx_ == nullptr) return nullptr;
     return made;
+}
+
+void Context::choose_offer() {
+    program_ = core_context(core_, calls_);
+    has_decoder_queries_ = is_3_5_or_later(core_, calls_);
+    const bool is_automatic = settings_.mlkem == MlKemSetting::automatic;
+    mlkem_waits_ = is_automatic && has_decoder_queries_ && program_ != nullptr;
+    offer_.mlkem = settings_.mlkem == MlKemSetting::always || mlkem_waits_ ||
+                   (is_automatic && !has_decoder_queries_);
+    offer_.x25519 = settings_.x25519 && program_ != nullptr;
 }
 
 // Leaves objects of a parent process alone: its threads and its GPU do not exist in this process.

@@ -41,13 +41,15 @@ public:
     const OSSL_CORE_HANDLE* core() const { return core_; }
     const CoreCalls& calls() const { return calls_; }
     const Settings& settings() const { return settings_; }
-    // True if algorithms and groups with ML-KEM are provided. They have the names that OpenSSL 3.5
-    // and later give their own.
-    bool offers_mlkem() const { return offers_mlkem_; }
-    // The program's library context if ours must be registered there after OpenSSL's own
-    // (precedence.h), else null.
-    OSSL_LIB_CTX* yields_in() const { return yields_in_; }
-    size_t group_count() const { return offers_mlkem_ ? groups.size() : ntru_group_count; }
+    // What is provided under names that OpenSSL gives its own: X25519, and ML-KEM from 3.5 on.
+    Offer offer() const { return offer_; }
+    // The program's library context, in which ours are registered after OpenSSL's own
+    // (precedence.h). Null if it is of another libcrypto.
+    OSSL_LIB_CTX* program() const { return program_; }
+    // True if ML-KEM waits for OpenSSL's own to be registered, as X25519 always does.
+    bool mlkem_waits() const { return mlkem_waits_; }
+    // True if decoders of a key file are selected by a property query (OpenSSL 3.5).
+    bool has_decoder_queries() const { return has_decoder_queries_; }
     // Library context for fetching other providers' algorithms; it has the same ones as the
     // program's context.
     OSSL_LIB_CTX* libctx() const { return libctx_; }
@@ -68,6 +70,7 @@ private:
     struct ProcessState;
 
     Context() = default;
+    void choose_offer();
     const ProcessState* state() const;
     const ProcessState* make_state() const;
     warpseal_status fill(ProcessState& state) const;
@@ -79,8 +82,9 @@ private:
     const OSSL_CORE_HANDLE* core_ = nullptr;
     CoreCalls calls_;
     Settings settings_;
-    bool offers_mlkem_ = false;
-    OSSL_LIB_CTX* yields_in_ = nullptr;
+    Offer offer_{};
+    bool mlkem_waits_ = false, has_decoder_queries_ = false;
+    OSSL_LIB_CTX* program_ = nullptr;
     OSSL_LIB_CTX* libctx_ = nullptr;
     mutable std::atomic<const ProcessState*> states_{nullptr};
 };

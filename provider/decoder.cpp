@@ -112,6 +112,10 @@ bool set_mlkem_key(const Decoder& decoder, std::span<const uint8_t> all, Key& ke
 bool set_private_key(const Decoder& decoder, std::span<const uint8_t> all, Key& key) {
     const Group& group = groups[decoder.group];
     if (group.is_mlkem()) return set_mlkem_key(decoder, all, key);
+    if (group.is_x25519()) {
+        const auto scalar = after(decoder, PrivateForm::expanded, all);
+        return !scalar.empty() && key.set_pair(scalar, {});
+    }
     const auto both = after(decoder, PrivateForm::with_share, all);
     return !both.empty() && key.set_pair(both.first(group.secret_key_bytes()),
                                          both.subspan(group.secret_key_bytes()));
@@ -177,29 +181,19 @@ constexpr char from_public_key[] = "provider=warpseal,input=der,structure=Subjec
 constexpr char from_private_key[] = "provider=warpseal,input=der,structure=PrivateKeyInfo";
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, 2 * sizeof...(group) + 1> every_algorithm(
+constexpr std::array<OSSL_ALGORITHM, 2 * sizeof...(group)> every_algorithm(
     std::index_sequence<group...>) {
     return {{{algorithm_names<group>(), from_public_key, public_key_functions<group>,
               groups[group].name}...,
              {algorithm_names<group>(), from_private_key, private_key_functions<group>,
-              groups[group].name}...,
-             {nullptr, nullptr, nullptr, nullptr}}};
+              groups[group].name}...}};
 }
 
-constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
-constexpr std::array hybrid_algorithms =
-    every_algorithm(std::make_index_sequence<groups.size() - std::size(mlkem_sets)>());
-static_assert(!groups[groups.size() - std::size(mlkem_sets) - 1].is_mlkem());
-constexpr std::array ntru_algorithms =
-    every_algorithm(std::make_index_sequence<ntru_group_count>());
+constexpr Tables tables(every_algorithm(std::make_index_sequence<groups.size()>()),
+                        [](size_t entry) { return entry % groups.size(); });
 
 }  // namespace
 
-// Beside OpenSSL's own ML-KEM, its decoders alone read such keys: libcrypto tries the decoders of
-// all providers, whatever their order. A query gets the key into our provider afterwards.
-const OSSL_ALGORITHM* decoder_algorithms(const Context& context, bool beside_openssl) {
-    if (context.offers_mlkem() && beside_openssl) return hybrid_algorithms.data();
-    return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
-}
+const OSSL_ALGORITHM* decoder_algorithms(Offer offer) { return tables[offer]; }
 
 }  // namespace warpseal::provider

@@ -95,10 +95,11 @@ SecretBytes joined(std::span<const uint8_t> a, std::span<const uint8_t> b,
 SecretBytes public_key_der(const Key& key) {
     return joined(public_key_beginning(index_of(key.group())), key.share());
 }
-// A key of ML-KEM is written as its seed where that is known, as RFC 9935 recommends.
+// A key of ML-KEM is written as its seed where that is known, as RFC 9935 recommends. X25519 has
+// the form of ML-KEM's expanded key (RFC 8410, section 7).
 SecretBytes private_key_der(const Key& key) {
     const size_t group = index_of(key.group());
-    if (!key.group().is_mlkem())
+    if (!key.group().is_mlkem() && !key.group().is_x25519())
         return joined(private_key_beginning(group, PrivateForm::with_share), key.secret_key(),
                       key.share());
     if (key.seed().empty())
@@ -263,8 +264,8 @@ constexpr Output outputs[] = {
 template <size_t... group>
 constexpr auto every_algorithm(std::index_sequence<group...>) {
     constexpr const char* names[] = {algorithm_names<group>()...};
-    std::array<OSSL_ALGORITHM, sizeof...(group) * std::size(outputs) + 1> made{};
-    for (size_t i = 0; i + 1 < made.size(); ++i) {
+    std::array<OSSL_ALGORITHM, sizeof...(group) * std::size(outputs)> made{};
+    for (size_t i = 0; i < made.size(); ++i) {
         const size_t number = i / std::size(outputs);
         const Output& output = outputs[i % std::size(outputs)];
         made[i] = {names[number], output.properties, output.functions, groups[number].name};
@@ -272,14 +273,11 @@ constexpr auto every_algorithm(std::index_sequence<group...>) {
     return made;
 }
 
-constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
-constexpr std::array ntru_algorithms =
-    every_algorithm(std::make_index_sequence<ntru_group_count>());
+constexpr Tables tables(every_algorithm(std::make_index_sequence<groups.size()>()),
+                        [](size_t entry) { return entry / std::size(outputs); });
 
 }  // namespace
 
-const OSSL_ALGORITHM* encoder_algorithms(const Context& context) {
-    return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
-}
+const OSSL_ALGORITHM* encoder_algorithms(Offer offer) { return tables[offer]; }
 
 }  // namespace warpseal::provider

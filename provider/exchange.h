@@ -11,7 +11,8 @@ namespace warpseal::provider {
 // Each returns false, with an error raised, on failure. Lengths are those of the set.
 bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> public_key,
                   std::span<uint8_t> secret_key);
-// The pair of ML-KEM that a seed determines. Not through the batcher, which draws its own coins.
+// The pair that a seed of ML-KEM or a scalar of X25519 determines. Not through the batcher, which
+// draws its own coins.
 bool make_keypair_of(const Context& context, const Set& set, std::span<const uint8_t> seed,
                      std::span<uint8_t> public_key, std::span<uint8_t> secret_key);
 bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t> public_key,

@@ -17,7 +17,7 @@ struct Set {
     size_t public_key, secret_key, ciphertext, shared_secret;
     unsigned spare_bits;  // of NTRU: unused bits in the last byte of a public key
     unsigned rank;        // of ML-KEM: k; 0 without ML-KEM
-    bool with_x25519;     // a point follows ML-KEM's public key and ciphertext
+    bool with_x25519;     // public key and ciphertext end with a point
 
     constexpr size_t public_key_bytes() const { return public_key; }
     constexpr size_t secret_key_bytes() const { return secret_key; }
@@ -56,6 +56,8 @@ inline constexpr Set mlkem1024{"ml-kem-1024", 1024, 256, 1568, 3168, 1568, 32, 0
 inline constexpr Set x25519mlkem768{"x25519mlkem768", 768, 192, 1184 + 32, 2400 + 32,
                                     1088 + 32,        64,  0,   3,         true};
 inline constexpr size_t mlkem_seed_bytes = 64;  // d and z
+// RFC 7748: keys and ciphertexts are coordinates.
+inline constexpr Set x25519_alone{"x25519", 253, 128, 32, 32, 32, 32, 0, 0, true};
 
 // Classical half of a hybrid, as in RFC 8446 4.2.8.2 and 7.4.2.
 struct Classical {
@@ -82,6 +84,8 @@ struct Group {
     constexpr bool is_mlkem() const {
         return set.rank != 0 && !set.with_x25519 && classical == nullptr;
     }
+    // X25519 alone, which libcrypto and libssl use for key agreement instead of encapsulation.
+    constexpr bool is_x25519() const { return set.with_x25519 && set.rank == 0; }
     constexpr size_t classical_share_bytes() const {
         return classical == nullptr ? 0 : classical->share_bytes;
     }
@@ -109,8 +113,8 @@ struct Group {
 bool same_name(std::string_view a, std::string_view b);
 
 // Group numbers of the Open Quantum Safe project. It has X25519 numbers only for the first set; the
-// others are from the private-use range (RFC 8446 4.2.7). Numbers with ML-KEM are IANA's; those
-// groups are last.
+// others are from the private-use range (RFC 8446 4.2.7). Numbers with ML-KEM, and of X25519, are
+// IANA's; those groups are last.
 inline constexpr std::array groups{
     Group{"ntru_hps2048509", hps2048509, nullptr, 0x0214},
     Group{"ntru_hps2048677", hps2048677, nullptr, 0x0215},
@@ -136,8 +140,20 @@ inline constexpr std::array groups{
     Group{"MLKEM512", mlkem512, nullptr, 0x0200},
     Group{"MLKEM768", mlkem768, nullptr, 0x0201},
     Group{"MLKEM1024", mlkem1024, nullptr, 0x0202},
+    Group{"X25519", x25519_alone, nullptr, 0x001D},
 };
 inline constexpr size_t ntru_group_count = 18;
+inline constexpr const Group& x25519_group = groups.back();
 static_assert(groups[ntru_group_count - 1].set.rank == 0 && groups[ntru_group_count].set.rank != 0);
+static_assert(x25519_group.is_x25519());
+
+// What is provided beside NTRU.
+struct Offer {
+    bool mlkem, x25519;
+
+    constexpr bool has(size_t group) const {
+        return group < ntru_group_count || (groups[group].is_x25519() ? x25519 : mlkem);
+    }
+};
 
 }  // namespace warpseal::provider

@@ -10,7 +10,7 @@
 
 namespace warpseal::provider {
 
-// Object identifier, split before its last arc. That arc is below 100, so one byte in DER.
+// Object identifier, split before its last arc. That arc is below 128, so one byte in DER.
 struct ObjectIdentifier {
     std::string_view text;          // leading arcs with a final dot
     std::span<const uint8_t> arcs;  // same arcs in DER (X.690 8.19)
@@ -29,9 +29,12 @@ inline constexpr uint8_t hybrid_arcs[] = {0x69, 0x83, 0xb2, 0x96, 0xa4, 0x9f, 0x
                                           0xd6, 0xb2, 0x9a, 0xad, 0x95, 0x95, 0x9a,
                                           0x8f, 0xae, 0xe3, 0xcc, 0xb9, 0x25};
 
+inline constexpr uint8_t thawte_arcs[] = {0x2b, 0x65};  // of X25519 (RFC 8410, section 3)
+
 // Must have fewer than 50 characters, because OpenSSL 3.0 truncates longer names.
 constexpr ObjectIdentifier object_identifier(size_t group) {
     const Set& set = groups[group].set;
+    if (groups[group].is_x25519()) return {"1.3.101.", thawte_arcs, 110};
     if (groups[group].classical != nullptr || set.with_x25519)
         return {"2.25.288558176082678323885897844765479869605.", hybrid_arcs,
                 static_cast<uint8_t>(group)};
@@ -61,8 +64,9 @@ struct AlgorithmNames {
             end = put(put(end, size), ":");
         }
         end = put(end, identifier.text);
-        if (identifier.last >= 10) *end++ = static_cast<char>('0' + identifier.last / 10);
-        *end = static_cast<char>('0' + identifier.last % 10);
+        for (const uint8_t unit : {100, 10, 1})
+            if (identifier.last >= unit)
+                *end++ = static_cast<char>('0' + identifier.last / unit % 10);
     }
 };
 

@@ -154,20 +154,20 @@ const OSSL_DISPATCH functions[] = {
 };
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, sizeof...(group) + 1> every_algorithm(
+constexpr std::array<OSSL_ALGORITHM, sizeof...(group)> every_algorithm(
     std::index_sequence<group...>) {
-    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}...,
-             {nullptr, nullptr, nullptr, nullptr}}};
+    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}...}};
 }
 
-constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
-constexpr std::array ntru_algorithms =
-    every_algorithm(std::make_index_sequence<ntru_group_count>());
+constexpr Tables tables(every_algorithm(std::make_index_sequence<groups.size()>()),
+                        [](size_t entry) { return entry; });
 
 }  // namespace
 
-const OSSL_ALGORITHM* kem_algorithms(const Context& context) {
-    return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
+// OpenSSL's KEM of the name X25519 is that of HPKE (RFC 9180 4.1), which hashes the secret.
+const OSSL_ALGORITHM* kem_algorithms(Offer offer) {
+    offer.x25519 = false;
+    return tables[offer];
 }
 
 }  // namespace warpseal::provider

@@ -112,6 +112,7 @@ bool Key::set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t>
         raise(context_, Reason::wrong_length, group_.name);
         return false;
     }
+    if (group_.is_x25519()) return set_scalar(secret_key, share);
     if (share.empty() && group_.is_mlkem()) share = mlkem_public_key(group_.set, secret_key);
     if (!check_share(share)) return false;
     if (group_.set.rank != 0 && !check_mlkem_secret(secret_key, share)) return false;
@@ -128,6 +129,20 @@ bool Key::set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t>
     secret_key_ = std::move(kept_secret);
     seed_ = SecretBytes();
     classical_ = std::move(classical);
+    return true;
+}
+
+bool Key::set_scalar(std::span<const uint8_t> scalar, std::span<const uint8_t> share) {
+    if (!share.empty() && !check_share(share)) return false;
+    SecretBytes made_share(group_.share_bytes()), same(scalar.size()), kept = copied(scalar);
+    if (made_share.empty() || same.empty() || kept.empty()) return out_of_memory(context_);
+    if (!make_keypair_of(context_, group_.set, scalar, made_share, same)) return false;
+    if (!share.empty() && !std::ranges::equal(share, std::span<const uint8_t>(made_share))) {
+        raise(context_, Reason::bad_encoding, "the scalar has another public key");
+        return false;
+    }
+    share_ = std::move(made_share);
+    secret_key_ = std::move(kept);
     return true;
 }
 

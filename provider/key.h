@@ -37,7 +37,8 @@ public:
 
     bool generate();
     bool set_share(std::span<const uint8_t> share);
-    // share: may be empty for a key of ML-KEM, whose secret key holds it.
+    // share: may be empty for a key of ML-KEM, whose secret key holds it, and of X25519, whose
+    // scalar determines it.
     bool set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t> share);
     // Derives a pair of ML-KEM from its seed. secret_key, share: what the pair must be; empty if
     // not known.
@@ -54,6 +55,7 @@ public:
 
 private:
     bool check_share(std::span<const uint8_t> share) const;
+    bool set_scalar(std::span<const uint8_t> scalar, std::span<const uint8_t> share);
     bool check_mlkem_secret(std::span<const uint8_t> secret_key,
                             std::span<const uint8_t> share) const;
     bool generate_from_new_seed();

@@ -34,9 +34,9 @@ void* create(void* context) {
 void destroy(void* key) { delete static_cast<Key*>(key); }
 
 void* duplicate(const void* from, int selection) {
-    return static_cast<const Key*>(from)
-        ->copy((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0)
-        .release();
+    const Key& key = *static_cast<const Key*>(from);
+    if ((selection & OSSL_KEYMGMT_SELECT_KEYPAIR) == 0) return make_key(key.context(), key.group());
+    return key.copy((selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0).release();
 }
 
 // Takes over the key that a decoder passes by pointer.
@@ -69,10 +69,18 @@ int validate(const void* data, int selection, int) {
 
 // ---- generation ----
 
+// Keying material of HPKE's DeriveKeyPair (RFC 9180 7.1.3), as OpenSSL 3.2 names it.
+constexpr char derivation_param[] = "dhkem-ikm";
+
 int set_generation_params(void* data, const OSSL_PARAM params[]) {
     const Generation& generation = *static_cast<const Generation*>(data);
-    const OSSL_PARAM* const named =
-        params == nullptr ? nullptr : OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_GROUP_NAME);
+    if (params == nullptr) return 1;
+    // A key pair that was drawn instead would not be the one that the caller wants.
+    if (OSSL_PARAM_locate_const(params, derivation_param) != nullptr) {
+        raise(generation.context, Reason::unsupported, derivation_param);
+        return 0;
+    }
+    const OSSL_PARAM* const named = OSSL_PARAM_locate_const(params, OSSL_PKEY_PARAM_GROUP_NAME);
     if (named == nullptr) return 1;
     char name[64];  // Copied, because the parameter need not be null-terminated.
     char* out = name;
@@ -199,7 +207,8 @@ int import_key(void* data, int selection, const OSSL_PARAM params[]) {
     const bool with_secret = (selection & OSSL_KEYMGMT_SELECT_PRIVATE_KEY) != 0;
     if (key.group().is_mlkem() && with_secret && seed.data() != nullptr)
         return key.set_seed(seed, secret_key, share);
-    if (key.group().is_mlkem() && with_secret && secret_key.data() != nullptr)
+    if ((key.group().is_mlkem() || key.group().is_x25519()) && with_secret &&
+        secret_key.data() != nullptr)
         return key.set_pair(secret_key, share);
     if (share.empty()) {
         raise(key.context(), Reason::no_public_key);
@@ -257,20 +266,16 @@ const OSSL_DISPATCH functions[] = {
 };
 
 template <size_t... group>
-constexpr std::array<OSSL_ALGORITHM, sizeof...(group) + 1> every_algorithm(
+constexpr std::array<OSSL_ALGORITHM, sizeof...(group)> every_algorithm(
     std::index_sequence<group...>) {
-    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}...,
-             {nullptr, nullptr, nullptr, nullptr}}};
+    return {{{algorithm_names<group>(), properties, functions<group>, groups[group].name}...}};
 }
 
-constexpr std::array algorithms = every_algorithm(std::make_index_sequence<groups.size()>());
-constexpr std::array ntru_algorithms =
-    every_algorithm(std::make_index_sequence<ntru_group_count>());
+constexpr Tables tables(every_algorithm(std::make_index_sequence<groups.size()>()),
+                        [](size_t entry) { return entry; });
 
 }  // namespace
 
-const OSSL_ALGORITHM* key_algorithms(const Context& context) {
-    return context.offers_mlkem() ? algorithms.data() : ntru_algorithms.data();
-}
+const OSSL_ALGORITHM* key_algorithms(Offer offer) { return tables[offer]; }
 
 }  // namespace warpseal::provider

@@ -61,17 +61,16 @@ int get_params(void* context, OSSL_PARAM params[]) try {
 }
 
 const OSSL_ALGORITHM* query_operation(void* data, int operation, int* no_cache) {
-    const Context& context = *static_cast<const Context*>(data);
-    const Turn turn = turn_of(context, operation);
-    *no_cache = turn == Turn::now ? 0 : 1;
-    if (turn == Turn::later) return nullptr;
+    const Answer answer = answer_to(*static_cast<const Context*>(data), operation);
+    *no_cache = answer.turn == Turn::now ? 0 : 1;
+    if (answer.turn == Turn::later) return nullptr;
     switch (operation) {
         case OSSL_OP_CIPHER: return cipher_algorithms();
-        case OSSL_OP_KEYMGMT: return key_algorithms(context);
-        case OSSL_OP_KEM: return kem_algorithms(context);
-        case OSSL_OP_ENCODER: return encoder_algorithms(context);
-        case OSSL_OP_DECODER:
-            return decoder_algorithms(context, context.yields_in() != nullptr && turn == Turn::now);
+        case OSSL_OP_KEYMGMT: return key_algorithms(answer.offer);
+        case OSSL_OP_KEYEXCH: return agreement_algorithms(answer.offer);
+        case OSSL_OP_KEM: return kem_algorithms(answer.offer);
+        case OSSL_OP_ENCODER: return encoder_algorithms(answer.offer);
+        case OSSL_OP_DECODER: return decoder_algorithms(answer.offer);
         default: return nullptr;
     }
 }

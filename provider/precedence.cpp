@@ -1,11 +1,10 @@
-// Order of registration of our ML-KEM and another provider's (provider-base(7),
-// OSSL_METHOD_STORE(3)).
+// Order of registration of our algorithms and another provider's of the same names
+// (provider-base(7), OSSL_METHOD_STORE(3)).
 #include "provider/precedence.h"
 
 #include <dlfcn.h>
 #include <openssl/core_dispatch.h>
 #include <openssl/crypto.h>
-#include <openssl/decoder.h>
 #include <openssl/encoder.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -16,14 +15,13 @@
 namespace warpseal::provider {
 namespace {
 
-// True while this thread searches for another provider's ML-KEM, which queries us as well.
+// True while this thread searches for another provider's algorithms, which queries us as well.
 constinit thread_local bool is_searching = false;
 
-// Returns true if another provider has ML-KEM for the operation whose functions are given.
+// Returns true if another provider has the algorithm for the operation whose functions are given.
 // libcrypto then has registered all that active providers have for it.
 template <class Method, auto fetch, auto release, auto visit_all, auto is_a>
-bool others_registered(OSSL_LIB_CTX* context) {
-    constexpr const char* name = "ML-KEM-768";
+bool others_have(OSSL_LIB_CTX* context, const char* name) {
     // libcrypto caches fetches, so this is the fast path.
     if (Method* const method = fetch(context, name, not_us)) {
         release(method);
@@ -31,29 +29,43 @@ bool others_registered(OSSL_LIB_CTX* context) {
     }
     // The program's default properties, such as fips=yes, may have hidden it from the fetch. Ours
     // is among the methods only if it was registered for good, and then the answer changes nothing.
-    bool found = false;
+    struct Search {
+        const char* name;
+        bool found;
+    } search{name, false};
     const auto examine = [](Method* method, void* data) {
-        if (is_a(method, name) != 0) *static_cast<bool*>(data) = true;
+        Search& wanted = *static_cast<Search*>(data);
+        if (is_a(method, wanted.name) != 0) wanted.found = true;
     };
-    visit_all(context, examine, &found);
-    return found;
+    visit_all(context, examine, &search);
+    return search.found;
 }
 
-bool others_registered(OSSL_LIB_CTX* context, int operation) {
+bool others_have(OSSL_LIB_CTX* context, int operation, const char* name) {
     switch (operation) {
         case OSSL_OP_KEYMGMT:
-            return others_registered<EVP_KEYMGMT, EVP_KEYMGMT_fetch, EVP_KEYMGMT_free,
-                                     EVP_KEYMGMT_do_all_provided, EVP_KEYMGMT_is_a>(context);
+            return others_have<EVP_KEYMGMT, EVP_KEYMGMT_fetch, EVP_KEYMGMT_free,
+                               EVP_KEYMGMT_do_all_provided, EVP_KEYMGMT_is_a>(context, name);
+        case OSSL_OP_KEYEXCH:
+            return others_have<EVP_KEYEXCH, EVP_KEYEXCH_fetch, EVP_KEYEXCH_free,
+                               EVP_KEYEXCH_do_all_provided, EVP_KEYEXCH_is_a>(context, name);
         case OSSL_OP_KEM:
-            return others_registered<EVP_KEM, EVP_KEM_fetch, EVP_KEM_free, EVP_KEM_do_all_provided,
-                                     EVP_KEM_is_a>(context);
-        case OSSL_OP_ENCODER:
-            return others_registered<OSSL_ENCODER, OSSL_ENCODER_fetch, OSSL_ENCODER_free,
-                                     OSSL_ENCODER_do_all_provided, OSSL_ENCODER_is_a>(context);
+            return others_have<EVP_KEM, EVP_KEM_fetch, EVP_KEM_free, EVP_KEM_do_all_provided,
+                               EVP_KEM_is_a>(context, name);
         default:
-            return others_registered<OSSL_DECODER, OSSL_DECODER_fetch, OSSL_DECODER_free,
-                                     OSSL_DECODER_do_all_provided, OSSL_DECODER_is_a>(context);
+            return others_have<OSSL_ENCODER, OSSL_ENCODER_fetch, OSSL_ENCODER_free,
+                               OSSL_ENCODER_do_all_provided, OSSL_ENCODER_is_a>(context, name);
     }
+}
+
+// libcrypto tries the decoders of all providers that a query admits, those registered for good
+// first, and the newest of them first. So ours are never registered for good: without a query they
+// get what OpenSSL's own have declined. Before OpenSSL 3.5 no query selects decoders, and those of
+// X25519 would never be reached.
+Answer answer_for_decoders(const Context& context) {
+    Offer offer = context.offer();
+    if (!context.has_decoder_queries()) offer.x25519 = false;
+    return {context.mlkem_waits() || offer.x25519 ? Turn::once : Turn::now, offer};
 }
 
 }  // namespace
@@ -72,18 +84,27 @@ OSSL_LIB_CTX* core_context(const OSSL_CORE_HANDLE* core, const CoreCalls& calls)
     return context == nullptr ? OSSL_LIB_CTX_set0_default(nullptr) : context;
 }
 
-Turn turn_of(const Context& context, int operation) {
-    if (context.yields_in() == nullptr) return Turn::now;
-    if (operation != OSSL_OP_KEYMGMT && operation != OSSL_OP_KEM && operation != OSSL_OP_ENCODER &&
-        operation != OSSL_OP_DECODER)
-        return Turn::now;
-    if (is_searching) return Turn::later;
+Answer answer_to(const Context& context, int operation) {
+    Offer offer = context.offer();
+    if (operation == OSSL_OP_DECODER) return answer_for_decoders(context);
+    const bool keys = operation == OSSL_OP_KEYMGMT || operation == OSSL_OP_ENCODER,
+               with_mlkem = offer.mlkem && (keys || operation == OSSL_OP_KEM),
+               with_x25519 = offer.x25519 && (keys || operation == OSSL_OP_KEYEXCH);
+    if (context.program() == nullptr || (!with_mlkem && !with_x25519)) return {Turn::now, offer};
+    if (is_searching) return {Turn::later, offer};
     is_searching = true;
     ERR_set_mark();
-    const bool found = others_registered(context.yields_in(), operation);
+    const bool mlkem_found = with_mlkem && others_have(context.program(), operation, "ML-KEM-768"),
+               x25519_found = with_x25519 && others_have(context.program(), operation, "X25519");
     ERR_pop_to_mark();
     is_searching = false;
-    return found ? Turn::now : Turn::once;
+    const bool mlkem_waits = with_mlkem && !mlkem_found && context.mlkem_waits(),
+               x25519_waits = with_x25519 && !x25519_found;
+    if (!mlkem_waits && !x25519_waits) return {Turn::now, offer};
+    // libcrypto prefers what serves a single fetch, so that must not have another provider's names.
+    offer.mlkem = offer.mlkem && !mlkem_found;
+    offer.x25519 = offer.x25519 && !x25519_found;
+    return {Turn::once, offer};
 }
 
 }  // namespace warpseal::provider

@@ -91,6 +91,14 @@ bool read_mlkem(const Source& source, Settings& settings) {
            Source::refuse("mlkem", *given, "auto, always or never is wanted");
 }
 
+bool read_x25519(const Source& source, Settings& settings) {
+    const std::optional<std::string> given = source.text("x25519");
+    if (!given) return true;
+    settings.x25519 = *given == "auto";
+    return settings.x25519 || *given == "never" ||
+           Source::refuse("x25519", *given, "auto or never is wanted");
+}
+
 // `groups`: names of the offered groups, separated by commas, colons or blanks; all if unset.
 bool read_offered(const Source& source, Settings& settings) {
     const std::optional<std::string> given = source.text("groups");
@@ -149,7 +157,8 @@ bool read_settings(const OSSL_CORE_HANDLE* core, const CoreCalls& calls, Setting
         return false;
     settings.metrics_directory = source.text("metrics_directory").value_or("");
     return read_device(source, settings) && read_mlkem(source, settings) &&
-           read_offered(source, settings) && read_numbers(source, settings);
+           read_x25519(source, settings) && read_offered(source, settings) &&
+           read_numbers(source, settings);
 }
 
 }  // namespace warpseal::provider

@@ -32,6 +32,7 @@ struct Settings {
     uint32_t max_waiting = 0;
     std::string metrics_directory;
     MlKemSetting mlkem = MlKemSetting::automatic;
+    bool x25519 = true;                                // provided, behind OpenSSL's own
     std::array<GroupSetting, groups.size()> by_group;  // in the order of `groups`
 };
 

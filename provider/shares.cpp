@@ -58,7 +58,7 @@ const char* public_key_fault(const Set& set, std::span<const uint8_t> public_key
     if (set.rank != 0 && !coefficients_are_below_q(set, public_key))
         return "a coefficient of ML-KEM is out of range";
     if (set.with_x25519 && has_low_order(public_key.last(point_bytes)))
-        return "the X25519 half has a low order";
+        return "the X25519 point has a low order";
     return nullptr;
 }
 

@@ -82,14 +82,21 @@ bool cipher_works(const EVP_CIPHER* cipher, EVP_CIPHER_CTX* kept) {
     return true;
 }
 
-// A key of a group, and contexts prepared for it.
+// A key of a group and one of X25519, and contexts prepared for them.
 struct Prepared {
-    tests::Key key;
-    tests::KeyContext there, back;
-    tests::Bytes ciphertext, secret, received;
+    tests::Key key, agreeing;
+    tests::KeyContext there, back, agreement;
+    tests::Bytes ciphertext, secret, received, expected, agreed;
 
-    Prepared(const Library& library, const std::string& group) : key(library.generate(group)) {
-        if (key == nullptr) throw std::runtime_error("no key of " + group);
+    Prepared(const Library& library, const std::string& group)
+        : key(library.generate(group)), agreeing(library.generate("X25519")) {
+        if (key == nullptr || agreeing == nullptr) throw std::runtime_error("no key of " + group);
+        expected = tests::agreed(library, agreeing.get(), agreeing.get());
+        agreement = library.on(agreeing.get());
+        agreed.resize(expected.size());
+        if (expected.empty() || EVP_PKEY_derive_init(agreement.get()) != 1 ||
+            EVP_PKEY_derive_set_peer(agreement.get(), agreeing.get()) != 1)
+            throw std::runtime_error("no agreement");
         there = library.on(key.get());
         back = library.on(key.get());
         size_t bytes = 0, secret_bytes = 0;
@@ -108,6 +115,9 @@ struct Prepared {
         RIGHT(EVP_PKEY_decapsulate(back.get(), received.data(), &got, ciphertext.data(), bytes) ==
                   1 &&
               secret == received);
+        size_t agreed_bytes = agreed.size();
+        RIGHT(EVP_PKEY_derive(agreement.get(), agreed.data(), &agreed_bytes) == 1 &&
+              agreed == expected);
         return true;
     }
 };
@@ -144,6 +154,9 @@ public:
             RIGHT(key != nullptr && tests::works(library_, key.get()));
         }
         for (auto& prepared : prepared_) RIGHT(tests::works(library_, prepared->key.get()));
+        const tests::Key one = library_.generate("X25519"), other = library_.generate("X25519");
+        const tests::Bytes secret = tests::agreed(library_, one.get(), other.get());
+        RIGHT(!secret.empty() && tests::agreed(library_, other.get(), one.get()) == secret);
         const Library another;
         const tests::Key key = another.generate(groups_[number % groups_.size()]);
         RIGHT(key != nullptr && tests::works(another, key.get()));

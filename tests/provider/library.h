@@ -47,15 +47,19 @@ public:
     // Objects fetched from it keep it loaded until they are freed.
     void unload() { provider_.reset(); }
 
-    // Returns the algorithms of the provider's TLS groups.
+    // Returns the algorithms of the provider's TLS groups that are KEMs.
     std::vector<std::string> groups() const {
         std::vector<std::string> names;
         OSSL_PROVIDER_get_capabilities(
             provider(), "TLS-GROUP",
             [](const OSSL_PARAM* params, void* out) {
-                const OSSL_PARAM* name =
-                    OSSL_PARAM_locate_const(params, OSSL_CAPABILITY_TLS_GROUP_ALG);
-                if (name != nullptr)
+                const OSSL_PARAM *name =
+                                     OSSL_PARAM_locate_const(params, OSSL_CAPABILITY_TLS_GROUP_ALG),
+                                 *kem = OSSL_PARAM_locate_const(params,
+                                                                OSSL_CAPABILITY_TLS_GROUP_IS_KEM);
+                unsigned is_kem = 0;
+                if (name != nullptr && kem != nullptr && OSSL_PARAM_get_uint(kem, &is_kem) == 1 &&
+                    is_kem == 1)
                     static_cast<std::vector<std::string>*>(out)->emplace_back(
                         static_cast<const char*>(name->data));
                 return 1;
@@ -119,6 +123,22 @@ inline Bytes decapsulate(const Library& library, EVP_PKEY* key, const Bytes& cip
 inline bool works(const Library& library, EVP_PKEY* key) {
     const Encapsulated made = encapsulate(library, key);
     return !made.secret.empty() && decapsulate(library, key, made.ciphertext) == made.secret;
+}
+
+// Returns the secret that a key agrees with a peer, by the provider that the query selects; nothing
+// if that is refused.
+inline Bytes agreed(const Library& library, EVP_PKEY* own, EVP_PKEY* peer,
+                    const char* query = our_own) {
+    const KeyContext context(EVP_PKEY_CTX_new_from_pkey(library.context(), own, query));
+    size_t bytes = 0;
+    if (!context || EVP_PKEY_derive_init(context.get()) != 1 ||
+        EVP_PKEY_derive_set_peer(context.get(), peer) != 1 ||
+        EVP_PKEY_derive(context.get(), nullptr, &bytes) != 1)
+        return {};
+    Bytes secret(bytes);
+    if (EVP_PKEY_derive(context.get(), secret.data(), &bytes) != 1) return {};
+    secret.resize(bytes);
+    return secret;
 }
 
 inline Bytes encoded_public_key(EVP_PKEY* key) {

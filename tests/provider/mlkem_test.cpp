@@ -156,8 +156,7 @@ Key decoded(const Library& library, const Bytes& der, const char* structure, int
     return Key(key);
 }
 
-// The value of the setting, until the end of the scope. With `always`, files become our keys in
-// every version of OpenSSL.
+// The value of the setting, until the end of the scope.
 struct Environment {
     explicit Environment(const char* value) {
         if (const char* const one = std::getenv("WARPSEAL_MLKEM")) before = one;
@@ -172,7 +171,6 @@ struct Environment {
 };
 
 TEST(MlKemKeys, AreReadInEveryFormOfTheVectors) {
-    const Environment with_decoders("always");
     const Library library;
     size_t valid = 0, invalid = 0;
     for (const json& row : rows("der.jsonl.gz")) {
@@ -207,7 +205,6 @@ TEST(MlKemKeys, AreReadInEveryFormOfTheVectors) {
 
 // A key with a seed is written as the seed, another one as the expanded key.
 TEST(MlKemKeys, AreWrittenAsTheVectorsAre) {
-    const Environment with_decoders("always");
     const Library library;
     size_t checked = 0;
     for (const json& row : rows("der.jsonl.gz")) {

@@ -1,5 +1,5 @@
-// Our ML-KEM beside another provider's, in any version of OpenSSL: the module is told that the core
-// is OpenSSL 3.5, and a provider of the test has methods of the same names.
+// Our ML-KEM and X25519 beside another provider's, in any version of OpenSSL: the module is told
+// that the core is OpenSSL 3.5, and a provider of the test has methods of the same names.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <openssl/core_dispatch.h>
@@ -39,6 +39,11 @@ const OSSL_DISPATCH kem[] = {{OSSL_FUNC_KEM_NEWCTX, any(create)},
                              {OSSL_FUNC_KEM_DECAPSULATE_INIT, any(refuse)},
                              {OSSL_FUNC_KEM_DECAPSULATE, any(refuse)},
                              {0, nullptr}};
+const OSSL_DISPATCH agreement[] = {{OSSL_FUNC_KEYEXCH_NEWCTX, any(create)},
+                                   {OSSL_FUNC_KEYEXCH_FREECTX, any(release)},
+                                   {OSSL_FUNC_KEYEXCH_INIT, any(refuse)},
+                                   {OSSL_FUNC_KEYEXCH_DERIVE, any(refuse)},
+                                   {0, nullptr}};
 const OSSL_DISPATCH encoder[] = {{OSSL_FUNC_ENCODER_NEWCTX, any(create)},
                                  {OSSL_FUNC_ENCODER_FREECTX, any(release)},
                                  {OSSL_FUNC_ENCODER_ENCODE, any(refuse)},
@@ -51,6 +56,7 @@ const OSSL_DISPATCH decoder[] = {{OSSL_FUNC_DECODER_NEWCTX, any(create)},
 template <const OSSL_DISPATCH* functions>
 const OSSL_ALGORITHM* table(const char* properties) {
     static const OSSL_ALGORITHM algorithms[] = {{"ML-KEM-768:MLKEM768", properties, functions, ""},
+                                                {"X25519:1.3.101.110", properties, functions, ""},
                                                 {nullptr, nullptr, nullptr, nullptr}};
     return algorithms;
 }
@@ -60,6 +66,7 @@ const OSSL_ALGORITHM* query(void*, int operation, int* no_cache) {
     switch (operation) {
         case OSSL_OP_KEYMGMT: return table<keymgmt>("provider=other");
         case OSSL_OP_KEM: return table<kem>("provider=other");
+        case OSSL_OP_KEYEXCH: return table<agreement>("provider=other");
         case OSSL_OP_ENCODER: return table<encoder>("provider=other,output=der");
         case OSSL_OP_DECODER: return table<decoder>("provider=other,input=der");
         default: return nullptr;
@@ -87,6 +94,24 @@ int init_unrelated(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DIS
                    void** context) {
     static const OSSL_DISPATCH functions[] = {
         {OSSL_FUNC_PROVIDER_QUERY_OPERATION, any(query_unrelated)}, {0, nullptr}};
+    static int one;
+    *out = functions, *context = &one;
+    return 1;
+}
+
+// A provider with X25519, but without ML-KEM.
+const OSSL_ALGORITHM* query_partial(void*, int operation, int* no_cache) {
+    static const OSSL_ALGORITHM algorithms[] = {
+        {"X25519:1.3.101.110", "provider=partial", keymgmt, ""},
+        {nullptr, nullptr, nullptr, nullptr}};
+    *no_cache = 0;
+    return operation == OSSL_OP_KEYMGMT ? algorithms : nullptr;
+}
+
+int init_partial(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DISPATCH** out,
+                 void** context) {
+    static const OSSL_DISPATCH functions[] = {
+        {OSSL_FUNC_PROVIDER_QUERY_OPERATION, any(query_partial)}, {0, nullptr}};
     static int one;
     *out = functions, *context = &one;
     return 1;
@@ -129,7 +154,16 @@ int init_ours(const OSSL_CORE_HANDLE* core, const OSSL_DISPATCH* in, const OSSL_
 
 // ---- what libcrypto chooses
 
-constexpr int operations[] = {OSSL_OP_KEYMGMT, OSSL_OP_KEM, OSSL_OP_ENCODER, OSSL_OP_DECODER};
+struct Method {
+    int operation;
+    const char* name;
+};
+constexpr Method methods[] = {{OSSL_OP_KEYMGMT, "ML-KEM-768"}, {OSSL_OP_KEM, "ML-KEM-768"},
+                              {OSSL_OP_ENCODER, "ML-KEM-768"}, {OSSL_OP_KEYMGMT, "X25519"},
+                              {OSSL_OP_KEYEXCH, "X25519"},     {OSSL_OP_ENCODER, "X25519"}};
+constexpr char ntru[] = "ntru_hps4096821";
+constexpr int operations_of_ntru[] = {OSSL_OP_KEYMGMT, OSSL_OP_KEM, OSSL_OP_ENCODER,
+                                      OSSL_OP_DECODER};
 
 template <auto fetch, auto provider, auto free>
 std::string chosen(OSSL_LIB_CTX* in, const char* name, const char* properties) {
@@ -141,14 +175,17 @@ std::string chosen(OSSL_LIB_CTX* in, const char* name, const char* properties) {
     return one;
 }
 
-std::string chosen(OSSL_LIB_CTX* in, int operation, const char* properties,
-                   const char* name = "ML-KEM-768") {
-    switch (operation) {
+std::string chosen(OSSL_LIB_CTX* in, const Method& method, const char* properties) {
+    const char* const name = method.name;
+    switch (method.operation) {
         case OSSL_OP_KEYMGMT:
             return chosen<EVP_KEYMGMT_fetch, EVP_KEYMGMT_get0_provider, EVP_KEYMGMT_free>(
                 in, name, properties);
         case OSSL_OP_KEM:
             return chosen<EVP_KEM_fetch, EVP_KEM_get0_provider, EVP_KEM_free>(in, name, properties);
+        case OSSL_OP_KEYEXCH:
+            return chosen<EVP_KEYEXCH_fetch, EVP_KEYEXCH_get0_provider, EVP_KEYEXCH_free>(
+                in, name, properties);
         case OSSL_OP_ENCODER:
             return chosen<OSSL_ENCODER_fetch, OSSL_ENCODER_get0_provider, OSSL_ENCODER_free>(
                 in, name, properties);
@@ -158,16 +195,36 @@ std::string chosen(OSSL_LIB_CTX* in, int operation, const char* properties,
     }
 }
 
-class MlKemBesideAnother : public testing::Test {
+// The providers whose decoders of `name` libcrypto binds to a key file, in that order. It tries the
+// last first.
+std::vector<std::string> decoders_of(OSSL_LIB_CTX* in, const char* name) {
+    struct Search {
+        const char* name;
+        std::vector<std::string> providers;
+    } search{name, {}};
+    OSSL_DECODER_do_all_provided(
+        in,
+        [](OSSL_DECODER* decoder, void* data) {
+            Search& wanted = *static_cast<Search*>(data);
+            if (OSSL_DECODER_is_a(decoder, wanted.name) == 1)
+                wanted.providers.emplace_back(
+                    OSSL_PROVIDER_get0_name(OSSL_DECODER_get0_provider(decoder)));
+        },
+        &search);
+    return search.providers;
+}
+
+class BesideAnother : public testing::Test {
 protected:
-    MlKemBesideAnother() {
+    BesideAnother() {
         if (const char* const one = std::getenv("WARPSEAL_MLKEM")) setting_ = one;
         unsetenv("WARPSEAL_MLKEM");
         OSSL_PROVIDER_add_builtin(context(), "warpseal", init_ours);
         OSSL_PROVIDER_add_builtin(context(), "other", init_other);
         OSSL_PROVIDER_add_builtin(context(), "unrelated", init_unrelated);
+        OSSL_PROVIDER_add_builtin(context(), "partial", init_partial);
     }
-    ~MlKemBesideAnother() override {
+    ~BesideAnother() override {
         for (OSSL_PROVIDER* provider : loaded_) OSSL_PROVIDER_unload(provider);
         if (setting_) setenv("WARPSEAL_MLKEM", setting_->c_str(), 1);
         is_foreign = false;
@@ -182,16 +239,20 @@ protected:
     }
     // `in` names the library context as a program does.
     static void expect_ours_by_property_only(OSSL_LIB_CTX* in) {
-        for (const int operation : operations) {
-            SCOPED_TRACE(operation);
-            // Our decoders of ML-KEM are not there beside another provider's.
-            const bool is_decoder = operation == OSSL_OP_DECODER;
-            EXPECT_EQ(chosen(in, operation, "provider=warpseal"), is_decoder ? "none" : "warpseal");
-            EXPECT_EQ(chosen(in, operation, nullptr), "other");
-            EXPECT_EQ(chosen(in, operation, "?provider=warpseal"),
-                      is_decoder ? "other" : "warpseal");
-            EXPECT_EQ(chosen(in, operation, nullptr, "ntru_hps4096821"), "warpseal");
+        for (const Method& method : methods) {
+            SCOPED_TRACE(testing::Message() << method.operation << ' ' << method.name);
+            EXPECT_EQ(chosen(in, method, nullptr), "other");
+            EXPECT_EQ(chosen(in, method, "provider=warpseal"), "warpseal");
+            EXPECT_EQ(chosen(in, method, "?provider=warpseal"), "warpseal");
         }
+        for (const int operation : operations_of_ntru)
+            EXPECT_EQ(chosen(in, {operation, ntru}, nullptr), "warpseal") << operation;
+        // Ours for public and private keys read what the other's has declined.
+        for (const char* name : {"ML-KEM-768", "X25519"})
+            for (int round = 0; round < 2; ++round)
+                EXPECT_EQ(decoders_of(in, name),
+                          (std::vector<std::string>{"warpseal", "warpseal", "other"}))
+                    << name;
     }
 
 private:
@@ -200,44 +261,68 @@ private:
     std::vector<OSSL_PROVIDER*> loaded_;
 };
 
-TEST_F(MlKemBesideAnother, IsChosenByPropertyOnlyIfLoadedFirst) {
+TEST_F(BesideAnother, IsChosenByPropertyOnlyIfLoadedFirst) {
     load({"warpseal", "other"});
     expect_ours_by_property_only(context());
 }
 
-TEST_F(MlKemBesideAnother, IsChosenByPropertyOnlyIfLoadedLast) {
+TEST_F(BesideAnother, IsChosenByPropertyOnlyIfLoadedLast) {
     load({"other", "warpseal"});
     expect_ours_by_property_only(context());
 }
 
-TEST_F(MlKemBesideAnother, ServesAloneUntilTheOtherIsLoaded) {
+TEST_F(BesideAnother, ServesAloneUntilTheOtherIsLoaded) {
     load({"warpseal", "unrelated"});
-    for (const int operation : operations)
+    for (const Method& method : methods)
         for (const char* properties : {static_cast<const char*>(nullptr), "provider=warpseal"})
-            EXPECT_EQ(chosen(context(), operation, properties), "warpseal") << operation;
+            EXPECT_EQ(chosen(context(), method, properties), "warpseal") << method.operation;
     load({"other"});
     expect_ours_by_property_only(context());
 }
 
-TEST_F(MlKemBesideAnother, IsChosenInTheOrderOfLoadingBefore35) {
+// While ours of one name cannot be registered for good, the other's of the other name stay chosen.
+TEST_F(BesideAnother, ServesWhatTheOtherLacks) {
+    load({"warpseal", "partial"});
+    for (int round = 0; round < 2; ++round) {
+        EXPECT_EQ(chosen(context(), {OSSL_OP_KEYMGMT, "X25519"}, nullptr), "partial");
+        EXPECT_EQ(chosen(context(), {OSSL_OP_KEYMGMT, "ML-KEM-768"}, nullptr), "warpseal");
+        EXPECT_EQ(chosen(context(), {OSSL_OP_KEYEXCH, "X25519"}, nullptr), "warpseal");
+    }
+}
+
+// Before 3.5 nothing waits for another ML-KEM, but X25519 does. Decoders are not selected by a
+// query there: ours of X25519 would displace the other's.
+TEST_F(BesideAnother, IsChosenByPropertyOnlyBefore35) {
     core_version[2] = '4';
     load({"warpseal", "other"});
-    for (const int operation : operations)
-        EXPECT_EQ(chosen(context(), operation, nullptr), "warpseal") << operation;
+    for (const Method& method : methods) {
+        EXPECT_EQ(chosen(context(), method, nullptr), "other") << method.operation;
+        EXPECT_EQ(chosen(context(), method, "provider=warpseal"), "warpseal") << method.operation;
+    }
+    EXPECT_EQ(decoders_of(context(), "X25519"), std::vector<std::string>{"other"});
+}
+
+TEST_F(BesideAnother, MlKemServesAloneBefore35) {
+    core_version[2] = '4';
+    load({"warpseal"});
+    for (const Method& method : methods)
+        EXPECT_EQ(chosen(context(), method, nullptr), "warpseal") << method.operation;
+    EXPECT_EQ(decoders_of(context(), "ML-KEM-768"),
+              (std::vector<std::string>{"warpseal", "warpseal"}));
 }
 
 // Such properties hide the other's from our search, and a query may admit it again.
-TEST_F(MlKemBesideAnother, IsNotChosenBecauseOfDefaultProperties) {
+TEST_F(BesideAnother, IsNotChosenBecauseOfDefaultProperties) {
     load({"warpseal", "other"});
     ASSERT_EQ(EVP_set_default_properties(context(), "fips=yes"), 1);
-    for (const int operation : operations) {
-        EXPECT_EQ(chosen(context(), operation, nullptr), "none") << operation;
-        EXPECT_EQ(chosen(context(), operation, "-fips"), "other") << operation;
+    for (const Method& method : methods) {
+        EXPECT_EQ(chosen(context(), method, nullptr), "none") << method.operation;
+        EXPECT_EQ(chosen(context(), method, "-fips"), "other") << method.operation;
     }
 }
 
 // A program that makes no library context passes null to libcrypto.
-TEST_F(MlKemBesideAnother, IsChosenByPropertyInTheDefaultContext) {
+TEST_F(BesideAnother, IsChosenByPropertyInTheDefaultContext) {
     OSSL_LIB_CTX* const before = OSSL_LIB_CTX_set0_default(context());
     OSSL_PROVIDER* const ours = OSSL_PROVIDER_load(nullptr, "warpseal");
     OSSL_PROVIDER* const other = OSSL_PROVIDER_load(nullptr, "other");
@@ -249,13 +334,13 @@ TEST_F(MlKemBesideAnother, IsChosenByPropertyInTheDefaultContext) {
 }
 
 // A program that links libcrypto statically.
-TEST_F(MlKemBesideAnother, IsNotProvidedToAnotherLibcrypto) {
+TEST_F(BesideAnother, IsNotProvidedToAnotherLibcrypto) {
     is_foreign = true;
     load({"warpseal"});
-    for (const int operation : operations) {
-        EXPECT_EQ(chosen(context(), operation, nullptr), "none") << operation;
-        EXPECT_EQ(chosen(context(), operation, nullptr, "ntru_hps4096821"), "warpseal");
-    }
+    for (const Method& method : methods)
+        EXPECT_EQ(chosen(context(), method, nullptr), "none") << method.operation;
+    for (const int operation : operations_of_ntru)
+        EXPECT_EQ(chosen(context(), {operation, ntru}, nullptr), "warpseal") << operation;
 }
 
 }  // namespace

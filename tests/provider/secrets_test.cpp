@@ -172,13 +172,19 @@ Patterns group_patterns(const Child& child, Half half, const std::string& prefix
     return all;
 }
 
-// Returns a used key of each group, and a copy of it.
+// Returns a used key of each group and of X25519, and a copy of it.
 std::vector<Key> keys_of_all_groups(ChildSide& side, UndumpedMemory& undumped) {
     std::vector<Key> keys;
-    for (const std::string& group : ours().groups()) {
+    std::vector<std::string> names = ours().groups();
+    // Not the last: memcpy copies its 32 bytes in one vector register, which a core has.
+    names.insert(names.begin(), "X25519");
+    for (const std::string& group : names) {
         Key key = ours().generate(group);
         size_t bytes = 0;
-        if (key == nullptr || !works(ours(), key.get()) ||
+        const bool used =
+            key != nullptr && (group == "X25519" ? !agreed(ours(), key.get(), key.get()).empty()
+                                                 : works(ours(), key.get()));
+        if (!used ||
             EVP_PKEY_get_octet_string_param(key.get(), OSSL_PKEY_PARAM_PRIV_KEY, undumped.data(),
                                             UndumpedMemory::bytes, &bytes) != 1)
             throw std::runtime_error("cannot use " + group);

@@ -36,6 +36,10 @@ const Fewest of_keys = {{"provider_init", 40},  {"keymgmt_gen_init", 2},   {"key
                         {"keymgmt_new", 2},     {"keymgmt_import", 4},     {"keymgmt_validate", 8},
                         {"keymgmt_dup", 4},     {"keymgmt_set_params", 2}, {"kem_newctx", 2},
                         {"kem_encapsulate", 8}, {"kem_dupctx", 2},         {"kem_decapsulate", 4}};
+const Fewest of_agreement = {
+    {"provider_init", 40}, {"keymgmt_gen_init", 2}, {"keymgmt_gen", 40},  {"keymgmt_new", 2},
+    {"keymgmt_import", 4}, {"keymgmt_validate", 8}, {"keymgmt_dup", 4},   {"keymgmt_set_params", 2},
+    {"keyexch_newctx", 2}, {"keyexch_derive", 4},   {"keyexch_dupctx", 2}};
 const Fewest of_encodings = {
     {"provider_init", 40}, {"keymgmt_gen", 40}, {"encoder_encode", 12}, {"decoder_decode", 8}};
 const Fewest of_module = {{"provider_init", 40}, {"provider_get_params", 100}};
@@ -49,6 +53,7 @@ const Case all[] = {
     {"cipher_ccm", works::cipher_ccm, of_ciphers},
     {"keys_ntru", works::keys_ntru, of_keys},
     {"keys_hybrid", works::keys_hybrid, of_keys},
+    {"keys_agreement", works::keys_agreement, of_agreement},
     {"module", works::module, of_module},
     {"encodings", works::encodings, of_encodings},
     {"encodings_hybrid", works::encodings_hybrid, of_encodings},

@@ -1,9 +1,10 @@
-// Key management and encapsulation of one group: a pair is made, copied, exported, imported and
-// checked, and a secret is sent.
+// Key management of one group, and encapsulation or agreement: a pair is made, copied, exported,
+// imported and checked, and a secret is sent.
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 
 #include <algorithm>
+#include <string>
 
 #include "loaded.h"
 #include "provider_works.h"
@@ -11,7 +12,7 @@
 namespace works {
 namespace {
 
-constexpr size_t most = 4096;
+constexpr size_t most = 4096, agreement_bytes = 32;
 // Outputs of the work; their sizes are the group's.
 uint8_t ciphertext[most], sent[most], received[most], share[most];
 
@@ -20,7 +21,9 @@ public:
     Group(const Loaded& loaded, const char* name)
         : loaded_(loaded),
           keys_(loaded.provider(), OSSL_OP_KEYMGMT, name),
-          kem_(loaded.provider(), OSSL_OP_KEM, name) {}
+          kem_(loaded.provider(), OSSL_OP_KEM, name),
+          agreement_(loaded.provider(), OSSL_OP_KEYEXCH, name),
+          agrees_(std::string(name) == agreement_group) {}
 
     warpseal_status work() const;
 
@@ -45,9 +48,12 @@ private:
     warpseal_status encapsulate(void* context, void* key) const;
     warpseal_status decapsulate(void* context, void* key) const;
     warpseal_status send(void* key) const;
+    warpseal_status derive(void* context, uint8_t* secret) const;
+    warpseal_status agree(void* key) const;
 
     const Loaded& loaded_;
-    const Functions keys_, kem_;
+    const Functions keys_, kem_, agreement_;
+    const bool agrees_;
     mutable size_t ciphertext_bytes_ = 0, secret_bytes_ = 0;
 };
 
@@ -133,9 +139,45 @@ warpseal_status Group::decapsulate(void* context, void* key) const {
         });
 }
 
+warpseal_status Group::derive(void* context, uint8_t* secret) const {
+    const auto call = agreement_.get<OSSL_FUNC_keyexch_derive_fn>(OSSL_FUNC_KEYEXCH_DERIVE);
+    return checked("keyexch_derive", {{secret, agreement_bytes}}, [&] {
+        return status_of(call(context, secret, &secret_bytes_, agreement_bytes));
+    });
+}
+
+// The key is its own peer. A copy of the context agrees too.
+warpseal_status Group::agree(void* key) const {
+    const auto create = agreement_.get<OSSL_FUNC_keyexch_newctx_fn>(OSSL_FUNC_KEYEXCH_NEWCTX);
+    const auto begin = agreement_.get<OSSL_FUNC_keyexch_init_fn>(OSSL_FUNC_KEYEXCH_INIT);
+    const auto set_peer = agreement_.get<OSSL_FUNC_keyexch_set_peer_fn>(OSSL_FUNC_KEYEXCH_SET_PEER);
+    const auto duplicate = agreement_.get<OSSL_FUNC_keyexch_dupctx_fn>(OSSL_FUNC_KEYEXCH_DUPCTX);
+    const auto free = agreement_.get<OSSL_FUNC_keyexch_freectx_fn>(OSSL_FUNC_KEYEXCH_FREECTX);
+    const Object context(
+        "keyexch_newctx", [&] { return create(loaded_.context()); }, "keyexch_freectx", free);
+    const warpseal_status status =
+        Steps({context.status})
+            .then("keyexch_init", [&] { return status_of(begin(context.get(), key, nullptr)); })
+            .then("keyexch_set_peer", [&] { return status_of(set_peer(context.get(), key)); })
+            .run([&] { return derive(context.get(), sent); })
+            .run([&] {
+                const Object copy(
+                    "keyexch_dupctx", [&] { return duplicate(context.get()); }, "keyexch_freectx",
+                    free);
+                return Steps({copy.status}).run([&] { return derive(copy.get(), received); });
+            })
+            .and_if_all_did([&] {
+                if (!std::equal(sent, sent + agreement_bytes, received))
+                    complain("keyexch_derive", "another secret");
+            });
+    if (status != WARPSEAL_OK && context.status == WARPSEAL_OK) (void)derive(context.get(), sent);
+    return status;
+}
+
 // A copy of the context decapsulates. After a failure the same context may work again, and then
 // gives the right secret.
 warpseal_status Group::send(void* key) const {
+    if (agrees_) return agree(key);
     const auto duplicate = kem_.get<OSSL_FUNC_kem_dupctx_fn>(OSSL_FUNC_KEM_DUPCTX);
     const Object context = kem_context();
     const warpseal_status status =
@@ -180,5 +222,6 @@ warpseal_status of(const char* name) {
 
 warpseal_status keys_ntru() { return of(ntru_group); }
 warpseal_status keys_hybrid() { return of(hybrid_group); }
+warpseal_status keys_agreement() { return of(agreement_group); }
 
 }  // namespace works

@@ -29,9 +29,10 @@ inline void require(bool condition, const char* what) {
 // State shared by the ends of all connections over one group.
 class Ends {
 public:
-    Ends(const Library& library, const std::string& group)
-        : client_(SSL_CTX_new_ex(library.context(), nullptr, TLS_client_method())),
-          server_(SSL_CTX_new_ex(library.context(), nullptr, TLS_server_method())) {
+    // query: the property query of both contexts, or null.
+    Ends(const Library& library, const std::string& group, const char* query = nullptr)
+        : client_(SSL_CTX_new_ex(library.context(), query, TLS_client_method())),
+          server_(SSL_CTX_new_ex(library.context(), query, TLS_server_method())) {
         require(client_ && server_, "no context of TLS");
         for (SSL_CTX* const context : {client_.get(), server_.get()})
             require(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1 &&

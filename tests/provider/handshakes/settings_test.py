@@ -1,5 +1,6 @@
 """The provider's settings: in openssl.cnf, in the environment, and invalid values."""
 
+import os
 import re
 
 from stock import GROUPS, Machine, case, check, check_equal, main, need, shares
@@ -19,7 +20,7 @@ def invalid_values(p):
     with Machine(p) as machine:
         for name, value, why in [("THREADS", "many", "number from 0"), ("THREADS", "-1", "number from 0"), ("THREADS", "5000", "number from 0"),
                                  ("THREADS", "", "number from 0"), ("DEVICE", "bogus", "cuda:N"), ("DEVICE", "cuda:0,0", "cuda:N"), ("DEVICE", "", "cuda:N"),
-                                 ("MAX_DELAY_US", "1e3", "number from 0"),
+                                 ("MAX_DELAY_US", "1e3", "number from 0"), ("X25519", "always", "auto or never"),
                                  ("MAX_BATCH", "99999999999999999999", "number from 0"), ("MAX_WAITING", "0x", "number from 0"),
                                  ("GROUPS", "ntru_hps2048509, ntru_hps", "no group is called ntru_hps"),
                                  ("NUMBER_NTRU_HRSS701", "0x1d", "number from"), ("NUMBER_NTRU_HRSS701", "65536", "number from"),
@@ -60,6 +61,23 @@ def fewer_groups(p):
         check(client.returncode != 0 and "ntru_hps4096821" in client.text, client.text[-1000:])
         # It is still available as an algorithm.
         machine.ok("openssl", "genpkey", "-algorithm", "ntru_hps4096821", "-out", "other.pem")
+
+
+@case
+def x25519(p):
+    """A query takes X25519 to the module, whatever `groups` says, but not with `x25519 = never`. The
+    client's is OpenSSL's."""
+    for setting, requests in (("auto", 2), ("never", 0)):
+        with Machine(p, settings=f"groups = {HYBRID}\nx25519 = {setting}\nmetrics_directory = {p.directory}\n") as machine:
+            machine.certificate()
+            server = machine.s_server(["X25519"], "-naccept", 1, "-propquery", "?provider=warpseal")
+            client = machine.s_client(server.port, ["X25519"])
+            check_equal(client.returncode, 0, f"{setting}: {client.text[-1000:]}")
+            check_equal(server.wait(20), 0, server.said())
+            name = p.file(f"warpseal-{server.pid}.prom")
+            text = p.read(name).decode() if os.path.exists(name) else ""
+            done = re.findall(r"^warpseal_kem_requests_total\{[^}]*\} (\d+)", text, flags=re.M)
+            check_equal(sum(map(int, done)), requests, f"{setting}: {text}")
 
 
 @case

@@ -1,8 +1,7 @@
-// Which provider an OpenSSL with ML-KEM of its own chooses, with the module beside it: its own, and
-// ours by property only.
+// Which provider an OpenSSL with X25519 and ML-KEM of its own chooses, with the module beside it:
+// its own, and ours by property only.
 //
 //   chosen FOLDER CERTIFICATE KEY   FOLDER has warpseal.so. The last line counts the checks
-#include <openssl/decoder.h>
 #include <openssl/encoder.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
@@ -67,9 +66,9 @@ std::string chosen(Method* method, Provider* (*provider)(const Method*), void (*
     return name;
 }
 
-enum class Operation { keymgmt, kem, encoder, decoder };
+enum class Operation { keymgmt, kem, encoder, agreement };
 constexpr Operation operations[] = {Operation::keymgmt, Operation::kem, Operation::encoder,
-                                    Operation::decoder};
+                                    Operation::agreement};
 
 std::string fetch(OSSL_LIB_CTX* in, Operation operation, const char* name, const char* query) {
     switch (operation) {
@@ -81,9 +80,9 @@ std::string fetch(OSSL_LIB_CTX* in, Operation operation, const char* name, const
         case Operation::encoder:
             return chosen(OSSL_ENCODER_fetch(in, name, query), OSSL_ENCODER_get0_provider,
                           OSSL_ENCODER_free);
-        case Operation::decoder:
-            return chosen(OSSL_DECODER_fetch(in, name, query), OSSL_DECODER_get0_provider,
-                          OSSL_DECODER_free);
+        case Operation::agreement:
+            return chosen(EVP_KEYEXCH_fetch(in, name, query), EVP_KEYEXCH_get0_provider,
+                          EVP_KEYEXCH_free);
     }
     return {};
 }
@@ -91,24 +90,24 @@ std::string fetch(OSSL_LIB_CTX* in, Operation operation, const char* name, const
 // Unqualified fetches get `unqualified`; queries get ours.
 void check_fetches(OSSL_LIB_CTX* in, const std::string& what, const char* unqualified) {
     for (const Operation operation : operations)
-        for (const char* name :
-             {"ML-KEM-512", "MLKEM768", "id-alg-ml-kem-1024", "2.16.840.1.101.3.4.4.2",
-              "X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024"}) {
-            // OpenSSL has no files of hybrid keys.
-            const bool is_hybrid = std::strncmp(name, "X25519", 6) == 0 || name[0] == 'S';
-            if (is_hybrid && operation >= Operation::encoder) continue;
+        for (const char* name : {"ML-KEM-512", "MLKEM768", "id-alg-ml-kem-1024",
+                                 "2.16.840.1.101.3.4.4.2", "X25519MLKEM768", "SecP256r1MLKEM768",
+                                 "SecP384r1MLKEM1024", "X25519", "1.3.101.110"}) {
+            // OpenSSL has no files of hybrid keys, and its KEM of the name X25519 is HPKE's.
+            const bool is_hybrid = std::strncmp(name, "X25519M", 7) == 0 || name[0] == 'S',
+                       is_x25519 = std::strcmp(name, "X25519") == 0 || name[0] == '1';
+            if (is_hybrid && operation == Operation::encoder) continue;
+            if (operation == (is_x25519 ? Operation::kem : Operation::agreement)) continue;
             const std::string of =
                 what + ": operation " + std::to_string(int(operation)) + " of " + name;
-            // Beside OpenSSL's decoders ours do not exist, because libcrypto would try both.
-            const char* const by_query = operation == Operation::decoder ? unqualified : "warpseal";
             const auto is = [&](const char* query, const std::string& wanted) {
                 const std::string got = fetch(in, operation, name, query);
                 check(got == wanted, of + " with " + (query == nullptr ? "no query" : query) +
                                          ": " + got + ", not " + wanted);
             };
-            if (operation != Operation::decoder) is("provider=warpseal", by_query);
+            is("provider=warpseal", "warpseal");
             is(nullptr, unqualified);
-            is("?provider=warpseal", by_query);
+            is("?provider=warpseal", "warpseal");
             is(nullptr, unqualified);
         }
 }
@@ -149,7 +148,50 @@ Pkey through_file(OSSL_LIB_CTX* in, EVP_PKEY* key, const char* query) {
     return Pkey(PEM_read_bio_PrivateKey_ex(file.get(), nullptr, nullptr, nullptr, in, query));
 }
 
+// Both providers' keys, written by either, are read as the query says.
+void check_files(OSSL_LIB_CTX* in, EVP_PKEY* key, const std::string& what) {
+    for (int round = 0; round < 2; ++round)
+        for (const auto& [query, wanted] : {std::pair{static_cast<const char*>(nullptr), "default"},
+                                            {"provider=warpseal", "warpseal"},
+                                            {"?provider=warpseal", "warpseal"},
+                                            {"provider=default", "default"}}) {
+            const Pkey read = through_file(in, key, query);
+            const std::string of =
+                what + ": a file, " + (query == nullptr ? "no query" : query) + ": ";
+            check(read != nullptr && EVP_PKEY_eq(read.get(), key) == 1, of + "another key");
+            const std::string got =
+                read == nullptr ? "none" : name_of(EVP_PKEY_get0_provider(read.get()));
+            check(got == wanted, of + got);
+        }
+}
+
+Bytes agreed(OSSL_LIB_CTX* in, EVP_PKEY* own, EVP_PKEY* peer, const char* query) {
+    const PkeyContext context(EVP_PKEY_CTX_new_from_pkey(in, own, query));
+    Bytes secret(32);
+    size_t bytes = secret.size();
+    if (context == nullptr || EVP_PKEY_derive_init(context.get()) <= 0 ||
+        EVP_PKEY_derive_set_peer(context.get(), peer) <= 0 ||
+        EVP_PKEY_derive(context.get(), secret.data(), &bytes) <= 0 || bytes != secret.size())
+        return {};
+    return secret;
+}
+
+void check_agreement(OSSL_LIB_CTX* in, const std::string& order) {
+    const Pkey own = generate(in, "X25519", nullptr),
+               ours = generate(in, "X25519", "provider=warpseal");
+    const std::string what = order + ": X25519";
+    if (own == nullptr || ours == nullptr) return check(false, what + ": no key");
+    check(name_of(EVP_PKEY_get0_provider(own.get())) == "default", what + ": key, no query");
+    check(name_of(EVP_PKEY_get0_provider(ours.get())) == "warpseal", what + ": key of ours");
+    const Bytes secret = agreed(in, own.get(), ours.get(), nullptr);
+    check(!secret.empty(), what + ": no secret");
+    for (const char* query : {"provider=default", "provider=warpseal", "?provider=warpseal"})
+        check(agreed(in, ours.get(), own.get(), query) == secret, what + ": secret, " + query);
+    for (EVP_PKEY* key : {own.get(), ours.get()}) check_files(in, key, what);
+}
+
 void check_keys(OSSL_LIB_CTX* in, const std::string& order) {
+    check_agreement(in, order);
     for (const char* name : {"ML-KEM-512", "ML-KEM-768", "ML-KEM-1024"}) {
         const Pkey own = generate(in, name, nullptr),
                    ours = generate(in, name, "provider=warpseal");
@@ -161,13 +203,7 @@ void check_keys(OSSL_LIB_CTX* in, const std::string& order) {
             for (const char* there : {"provider=default", "provider=warpseal"})
                 for (const char* back : {"provider=default", "provider=warpseal"})
                     check_round_trip(in, key, there, back, what + " " + there + " " + back);
-        for (EVP_PKEY* key : {own.get(), ours.get()}) {
-            const Pkey read = through_file(in, key, nullptr);
-            check(read != nullptr && EVP_PKEY_eq(read.get(), key) == 1, what + ": another key");
-            const std::string got =
-                read == nullptr ? "none" : name_of(EVP_PKEY_get0_provider(read.get()));
-            check(got == "default", what + ": a file, no query: " + got);
-        }
+        for (EVP_PKEY* key : {own.get(), ours.get()}) check_files(in, key, what);
     }
 }
 
@@ -224,7 +260,7 @@ void check_handshake(OSSL_LIB_CTX* in, const char* group, const char* client_que
 
 void check_tls(OSSL_LIB_CTX* in, const std::string& order) {
     constexpr const char* ours = "?provider=warpseal";
-    for (const char* group : {"X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024",
+    for (const char* group : {"X25519", "X25519MLKEM768", "SecP256r1MLKEM768", "SecP384r1MLKEM1024",
                               "MLKEM512", "MLKEM768", "MLKEM1024"})
         for (const char* client : {static_cast<const char*>(nullptr), ours})
             for (const char* server : {static_cast<const char*>(nullptr), ours})
@@ -260,7 +296,9 @@ void check_threads() {
     for (int i = 0; i < 8; ++i)
         threads.emplace_back([&] {
             for (const Operation operation : operations)
-                others += fetch(in.get(), operation, "ML-KEM-768", nullptr) != "default";
+                others += fetch(in.get(), operation,
+                                operation == Operation::agreement ? "X25519" : "ML-KEM-768",
+                                nullptr) != "default";
         });
     for (std::thread& thread : threads) thread.join();
     check(others == 0, "threads: " + std::to_string(others) + " fetches got another provider's");
@@ -293,7 +331,10 @@ void check_default_properties() {
         const Library in = library({first, std::strcmp(first, "default") ? "default" : "warpseal"});
         check(EVP_set_default_properties(in.get(), "fips=yes") == 1, "set default properties");
         for (const Operation operation : operations)
-            for (const char* name : {"ML-KEM-512", "MLKEM1024"}) {
+            for (const char* name : {"ML-KEM-512", "MLKEM1024", "X25519"}) {
+                // OpenSSL's KEM of the name X25519 is HPKE's, and ML-KEM has no agreement.
+                const bool is_x25519 = name[0] == 'X';
+                if (operation == (is_x25519 ? Operation::kem : Operation::agreement)) continue;
                 const std::string of = std::string(first) + " first, fips=yes: operation " +
                                        std::to_string(int(operation)) + " of " + name;
                 check(fetch(in.get(), operation, name, nullptr) != "warpseal", of);
