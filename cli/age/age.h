@@ -11,10 +11,13 @@ namespace warpseal::cli {
 struct AgeChoice {
     std::vector<std::string> recipients, recipient_files;  // encrypt
     std::vector<std::string> identities;                   // decrypt and verify
+    std::vector<std::string> plugins;                      // names, for all three
     bool armor = false;
-    bool any() const {
-        return !recipients.empty() || !recipient_files.empty() || !identities.empty();
+    bool has_recipients() const {
+        return !recipients.empty() || !recipient_files.empty() || !plugins.empty();
     }
+    bool has_identities() const { return !identities.empty() || !plugins.empty(); }
+    bool any() const { return has_recipients() || has_identities(); }
 };
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);

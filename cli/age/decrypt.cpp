@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "cli/age/format/armor.h"
+#include "cli/age/plugin/group.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 
@@ -18,7 +19,7 @@ using namespace age;
 Secret passphrase_for(const FileChoice& file, const AgeChoice& choice, const Session& session) {
     SecretChoice secrets = file.secrets;
     if (!secrets.passphrase()) {
-        if (!choice.identities.empty())
+        if (choice.has_identities())
             throw Failure(ExitCode::wrong_key,
                           "it opens with a passphrase, not with an identity: give -p, "
                           "--passphrase-file or --passphrase-fd.");
@@ -39,12 +40,14 @@ void say_if_costly(const Stanza& stanza, const Session& session) {
                                     human_bytes(uint64_t{1024} << cost)));
 }
 
+// Plugins come last, as they may ask a person. One that failed leaves its `failure`.
 std::optional<Secret> find_file_key(const std::vector<Stanza>& stanzas,
-                                    const std::vector<Identity>& identities, Hybrid& hybrid) {
+                                    const std::vector<Identity>& identities, Hybrid& hybrid,
+                                    std::optional<Failure>& failure) {
     for (const Identity& identity : identities)
         for (const Stanza& stanza : stanzas)
             if (std::optional<Secret> found = unwrap(identity, stanza, hybrid)) return found;
-    return std::nullopt;
+    return plugin::unwrap_by_plugins(identities, stanzas, failure);
 }
 
 void require_mac(const Header& header, View file_key) {
@@ -135,7 +138,8 @@ Secret passphrase_of_locked(const LockedFile& locked, const FileChoice& file,
 // Tries the identities in locked files, which have one passphrase.
 std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
                                      const std::vector<LockedFile>& files, const FileChoice& file,
-                                     Hybrid& hybrid, const Session& session) {
+                                     Hybrid& hybrid, std::optional<Failure>& failure,
+                                     const Session& session) {
     Secret passphrase;
     std::string wrong;
     for (const LockedFile& locked : files) {
@@ -155,7 +159,8 @@ std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
             throw Failure(damage ? ExitCode::usage : failure.code,
                           fmt::format("cannot read {}: {}", locked.shown, failure.what()));
         }
-        if (std::optional<Secret> found = find_file_key(stanzas, identities, hybrid)) return found;
+        if (std::optional<Secret> found = find_file_key(stanzas, identities, hybrid, failure))
+            return found;
     }
     if (!wrong.empty())
         throw Failure(ExitCode::wrong_key, fmt::format("the passphrase does not open {}.", wrong));
@@ -175,12 +180,15 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
         say_if_costly(header.stanzas[0], session);
         found = unwrap_by_passphrase(passphrase_for(file, choice, session), header.stanzas[0]);
     } else {
-        if (choice.identities.empty() && !file.secrets.passphrase())
+        if (!choice.has_identities() && !file.secrets.passphrase())
             throw Failure(ExitCode::usage, "it opens with an identity: give -i IDENTITYFILE.");
         Hybrid hybrid(file.engine, session);
-        found = find_file_key(header.stanzas, identities.open, hybrid);
+        std::optional<Failure> failure;
+        found = find_file_key(header.stanzas, identities.open, hybrid, failure);
         if (!found)
-            found = find_in_locked(header.stanzas, identities.locked, file, hybrid, session);
+            found =
+                find_in_locked(header.stanzas, identities.locked, file, hybrid, failure, session);
+        if (!found && failure) throw *failure;
     }
     if (!found) throw Failure(ExitCode::wrong_key, "no identity or passphrase opens it.");
     require_mac(header, *found);
@@ -197,6 +205,7 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
             "several times")
         ->type_name("IDENTITYFILE")
         ->allow_extra_args(false);
+    add_plugin_option(command, choice);
 }
 
 ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeChoice& choice,
@@ -206,6 +215,8 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
     Identities identities;
     for (const std::string& path : choice.identities)
         read_identity_file(path, identities.open, &identities.locked);
+    for (const std::string& name : choice.plugins)
+        identities.open.push_back({KeyType::plugin, plugin::identity_without_data(name)});
     std::optional<Output> output;
     if (output_choice) {
         output.emplace(output_choice->path, output_choice->force, mode_decrypted);

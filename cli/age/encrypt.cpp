@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/age/format/armor.h"
+#include "cli/age/plugin/group.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 
@@ -18,19 +19,29 @@ std::vector<Recipient> read_recipients(const AgeChoice& choice) {
     for (size_t i = 0; i < choice.recipients.size(); ++i)
         recipients.push_back(parse_recipient(choice.recipients[i], fmt::format("-r {}", i + 1)));
     for (const std::string& path : choice.recipient_files) read_recipient_file(path, recipients);
+    for (const std::string& name : choice.plugins) {
+        const Secret text = plugin::identity_without_data(name);
+        recipients.push_back(
+            {KeyType::plugin, Octets(text.begin(), text.end()), fmt::format("-j {}", name)});
+    }
     if (recipients.size() > max_stanzas)
         throw Failure(ExitCode::limit_exceeded,
                       fmt::format("there are {} recipients, and a file takes at most {}.",
                                   recipients.size(), max_stanzas));
-    // One recipient that is not post-quantum would make the others' protection void.
-    for (const Recipient& one : recipients)
-        if (one.type != recipients[0].type) {
-            const Recipient& weak = one.type == KeyType::x25519 ? one : recipients[0];
+    // One recipient that is not post-quantum would make the others' protection void. Plugins tell
+    // theirs later.
+    const Recipient* first = nullptr;
+    for (const Recipient& one : recipients) {
+        if (one.type == KeyType::plugin) continue;
+        if (first == nullptr) first = &one;
+        if (one.type != first->type) {
+            const Recipient& weak = one.type == KeyType::x25519 ? one : *first;
             throw Failure(ExitCode::usage,
                           fmt::format("{} is not post-quantum and would weaken the others: give "
                                       "age1 recipients alone or age1pq1 recipients alone.",
                                       weak.shown));
         }
+    }
     return recipients;
 }
 
@@ -39,7 +50,8 @@ std::vector<Stanza> wrap_for(const std::vector<Recipient>& recipients, const Sec
     std::vector<Stanza> stanzas;
     stanzas.reserve(recipients.size() + 1);
     for (const Recipient& recipient : recipients)
-        stanzas.push_back(wrap(recipient, file_key, hybrid));
+        if (recipient.type != KeyType::plugin) stanzas.push_back(wrap(recipient, file_key, hybrid));
+    plugin::wrap_by_plugins(recipients, file_key, stanzas);
     if (recipients.empty()) stanzas.push_back(wrap_by_passphrase(passphrase, file_key));
     return stanzas;
 }
@@ -78,6 +90,7 @@ void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
                     "the same for the recipients in a file, one a line")
         ->type_name("FILE")
         ->allow_extra_args(false);
+    add_plugin_option(command, choice);
     command.add_flag("-a,--armor", choice.armor, "write the age file as text");
 }
 
@@ -88,7 +101,7 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
     const std::vector<Recipient> recipients = read_recipients(choice);
     if (recipients.empty() && !file.secrets.passphrase())
         throw Failure(ExitCode::usage,
-                      "no recipient and no passphrase: give -r, -R, -p, --passphrase-file or "
+                      "no recipient and no passphrase: give -r, -R, -j, -p, --passphrase-file or "
                       "--passphrase-fd.");
     Output output(output_choice.path, output_choice.force, mode_encrypted);
     refuse_secret_files(output, input, file, choice);

@@ -48,7 +48,7 @@ ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session)
     if (choice.range) throw Failure(ExitCode::usage, "--range reads one file alone.");
     refuse_one_use(choice.age.identities, "-i");
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
-    if (!choice.file.secrets.any() && choice.age.identities.empty() && !has_terminal())
+    if (!choice.file.secrets.any() && !choice.age.has_identities() && !has_terminal())
         throw Failure(ExitCode::usage,
                       "no key and no passphrase: give -k KEYFILE, -p, --passphrase-file or "
                       "--passphrase-fd, or -i for age files.");

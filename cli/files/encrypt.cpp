@@ -24,7 +24,7 @@ struct EncryptChoice {
 
 void check_age(const EncryptChoice& choice) {
     if (choice.file.foreign.format_given)
-        throw Failure(ExitCode::usage, "-r, -R and -a go with age files only.");
+        throw Failure(ExitCode::usage, "-r, -R, -j and -a go with age files only.");
     if (!choice.seal.suite.empty() || choice.seal.argon2_memory_mib || choice.seal.argon2_passes)
         throw Failure(ExitCode::usage,
                       "-c and --argon2-… go with Warpseal files only: age has one cipher, and "

@@ -56,7 +56,7 @@ def bad_recipients_are_refused_without_their_text(p):
 def bad_identities_are_refused_without_their_text(p):
     sealed = p.ok("encrypt", "-r", PUBLIC, input=b"text").out
     for text, words, code in ((SECRET[:-1], "is no identity", 2), (SECRET.lower(), "is no identity", 2), (PUBLIC, "is a recipient", 2),
-                              ("AGE-PLUGIN-YUBIKEY-1QQQ", "plugin", 15), ("-----BEGIN OPENSSH PRIVATE KEY-----", "SSH", 15),
+                              ("AGE-PLUGIN-YUBIKEY-1QQQ", "is no identity", 2), ("-----BEGIN OPENSSH PRIVATE KEY-----", "SSH", 15),
                               ("age-encryption.org/v1", "itself encrypted", 2)):
         p.write("identity", f"{text}\n".encode(), 0o600)
         result = p.fails(code, ["identity file 'identity'", words], "decrypt", "-i", "identity", input=sealed)
