@@ -1,6 +1,7 @@
 // age v1 files in `encrypt`, `decrypt` and `verify`: options, recognition and the whole task.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,17 +9,24 @@
 
 namespace warpseal::cli {
 
+namespace age::plugin {
+class Run;
+}
+
 struct AgeChoice {
     std::vector<std::string> recipients, recipient_files;  // encrypt
     std::vector<std::string> identities;                   // decrypt and verify
     std::vector<std::string> plugins;                      // names, for all three
     bool armor = false;
+    std::shared_ptr<age::plugin::Run> run{};  // of a run over several files
     bool has_recipients() const {
         return !recipients.empty() || !recipient_files.empty() || !plugins.empty();
     }
     bool has_identities() const { return !identities.empty() || !plugins.empty(); }
     bool any() const { return has_recipients() || has_identities(); }
 };
+// Begins a run over these files.
+void begin_age_run(AgeChoice& choice, std::vector<std::string> paths);
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 

@@ -1,12 +1,16 @@
 // Decrypts or verifies an age file.
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <optional>
 
 #include "cli/age/format/armor.h"
 #include "cli/age/plugin/group.h"
+#include "cli/age/plugin/run.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 
@@ -40,14 +44,13 @@ void say_if_costly(const Stanza& stanza, const Session& session) {
                                     human_bytes(uint64_t{1024} << cost)));
 }
 
-// Plugins come last, as they may ask a person. One that failed leaves its `failure`.
-std::optional<Secret> find_file_key(const std::vector<Stanza>& stanzas,
-                                    const std::vector<Identity>& identities, Hybrid& hybrid,
-                                    std::optional<Failure>& failure) {
+std::optional<Secret> find_without_plugins(const std::vector<Stanza>& stanzas,
+                                           const std::vector<Identity>& identities,
+                                           Hybrid& hybrid) {
     for (const Identity& identity : identities)
         for (const Stanza& stanza : stanzas)
             if (std::optional<Secret> found = unwrap(identity, stanza, hybrid)) return found;
-    return plugin::unwrap_by_plugins(identities, stanzas, failure);
+    return std::nullopt;
 }
 
 void require_mac(const Header& header, View file_key) {
@@ -159,12 +162,51 @@ std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
             throw Failure(damage ? ExitCode::usage : failure.code,
                           fmt::format("cannot read {}: {}", locked.shown, failure.what()));
         }
-        if (std::optional<Secret> found = find_file_key(stanzas, identities, hybrid, failure))
+        if (std::optional<Secret> found = find_without_plugins(stanzas, identities, hybrid))
             return found;
+        std::optional<Secret> found =
+            std::move(plugin::unwrap_by_plugins(identities, {&stanzas}, failure)[0]);
+        if (found) return found;
     }
     if (!wrong.empty())
         throw Failure(ExitCode::wrong_key, fmt::format("the passphrase does not open {}.", wrong));
     return std::nullopt;
+}
+
+// The header of a file, if only a plugin may open it. What is wrong with the file is said later.
+std::optional<Header> header_for_plugins(const std::string& path,
+                                         const std::vector<Identity>& identities, Hybrid& hybrid) {
+    try {
+        const Descriptor file = open_input(path, O_NONBLOCK);
+        struct stat about;
+        if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+        DescriptorSource descriptor(file.get());
+        AgeSource source(descriptor);
+        Header header = read_header(source.binary());
+        check_stanzas(header.stanzas);
+        if (opens_by_passphrase(header.stanzas) ||
+            find_without_plugins(header.stanzas, identities, hybrid))
+            return std::nullopt;
+        return header;
+    } catch (const Failure&) {
+        throw_if_interrupted();
+        return std::nullopt;
+    }
+}
+
+// Plugins come after other identities, as they may ask a person. One that failed leaves `failure`.
+std::optional<Secret> find_by_plugins(const Header& header, const AgeChoice& choice,
+                                      const std::vector<Identity>& identities, Hybrid& hybrid,
+                                      std::optional<Failure>& failure) {
+    if (std::none_of(identities.begin(), identities.end(),
+                     [](const Identity& one) { return one.type == KeyType::plugin; }))
+        return std::nullopt;
+    if (!choice.run)
+        return std::move(plugin::unwrap_by_plugins(identities, {&header.stanzas}, failure)[0]);
+    const auto read = [&](const std::string& path) {
+        return header_for_plugins(path, identities, hybrid);
+    };
+    return choice.run->unwrap(header, identities, read, failure);
 }
 
 struct Identities {
@@ -184,7 +226,8 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
             throw Failure(ExitCode::usage, "it opens with an identity: give -i IDENTITYFILE.");
         Hybrid hybrid(file.engine, session);
         std::optional<Failure> failure;
-        found = find_file_key(header.stanzas, identities.open, hybrid, failure);
+        found = find_without_plugins(header.stanzas, identities.open, hybrid);
+        if (!found) found = find_by_plugins(header, choice, identities.open, hybrid, failure);
         if (!found)
             found =
                 find_in_locked(header.stanzas, identities.locked, file, hybrid, failure, session);

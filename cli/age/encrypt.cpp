@@ -4,7 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/age/format/armor.h"
-#include "cli/age/plugin/group.h"
+#include "cli/age/plugin/plugin.h"
+#include "cli/age/plugin/run.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 
@@ -45,15 +46,14 @@ std::vector<Recipient> read_recipients(const AgeChoice& choice) {
     return recipients;
 }
 
-std::vector<Stanza> wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase,
-                             View file_key, Hybrid& hybrid) {
-    std::vector<Stanza> stanzas;
-    stanzas.reserve(recipients.size() + 1);
+// Appends the stanzas that are made without plugins.
+void wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase,
+              plugin::FileKey& file_key, Hybrid& hybrid) {
     for (const Recipient& recipient : recipients)
-        if (recipient.type != KeyType::plugin) stanzas.push_back(wrap(recipient, file_key, hybrid));
-    plugin::wrap_by_plugins(recipients, file_key, stanzas);
-    if (recipients.empty()) stanzas.push_back(wrap_by_passphrase(passphrase, file_key));
-    return stanzas;
+        if (recipient.type != KeyType::plugin)
+            file_key.stanzas.push_back(wrap(recipient, file_key.key, hybrid));
+    if (recipients.empty())
+        file_key.stanzas.push_back(wrap_by_passphrase(passphrase, file_key.key));
 }
 
 // Writes the header and the nonce, and returns the payload's key.
@@ -117,8 +117,8 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
     task.run(
         [&] {
             Hybrid hybrid(file.engine, session);
-            const Secret file_key = random_secret(file_key_bytes);
-            const std::vector<Stanza> stanzas = wrap_for(recipients, passphrase, file_key, hybrid);
+            plugin::FileKey file_key = plugin::new_file_key(choice.run.get(), recipients);
+            wrap_for(recipients, passphrase, file_key, hybrid);
             passphrase = {};
             std::unique_ptr<ArmorSink> armor;
             if (choice.armor) armor = std::make_unique<ArmorSink>(written);
@@ -126,8 +126,8 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
             DescriptorSource source(input);
             BufferedSource buffered(source);
             const uint64_t total = remaining_bytes(input);
-            Payload payload(Direction::seal, begin_file(stanzas, file_key, sink), buffered, sink,
-                            task.progress(total));
+            Payload payload(Direction::seal, begin_file(file_key.stanzas, file_key.key, sink),
+                            buffered, sink, task.progress(total));
             if (total > 0) payload.read_at(input, position_of(input), total);
             const uint64_t begun = written.written();
             const bool positioned = !armor && !output.is_stream();

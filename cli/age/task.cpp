@@ -10,6 +10,8 @@
 #include <new>
 #include <thread>
 
+#include "cli/age/plugin/run.h"
+
 namespace warpseal::cli::age {
 namespace {
 
@@ -156,3 +158,11 @@ void Task::say_done(uint64_t text_bytes, uint64_t file_bytes, const Session& ses
 }
 
 }  // namespace warpseal::cli::age
+
+namespace warpseal::cli {
+
+void begin_age_run(AgeChoice& choice, std::vector<std::string> paths) {
+    choice.run = std::make_shared<age::plugin::Run>(std::move(paths));
+}
+
+}  // namespace warpseal::cli

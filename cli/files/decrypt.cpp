@@ -44,7 +44,7 @@ void check_format(FileTask task, const OpenChoice& choice, const FileChoice& fil
                                   shown(file)));
 }
 
-ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session) {
+ExitCode run_all(FileTask task_kind, OpenChoice& choice, Session& session) {
     if (choice.range) throw Failure(ExitCode::usage, "--range reads one file alone.");
     refuse_one_use(choice.age.identities, "-i");
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
@@ -53,6 +53,9 @@ ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session)
                       "no key and no passphrase: give -k KEYFILE, -p, --passphrase-file or "
                       "--passphrase-fd, or -i for age files.");
     ManyTask task{task_kind, choice.file, choice.many, choice.output};
+    task.begin = [&choice](const std::vector<std::string>& paths) {
+        begin_age_run(choice.age, paths);
+    };
     task.one = [&choice, task_kind](const FileChoice& file, int input, const OutputChoice& output,
                                     Session& one) {
         run_one(task_kind, choice, file, input, task_kind == FileTask::verify ? nullptr : &output,

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "cli/age/source.h"
 
@@ -48,8 +50,8 @@ private:
 
 }  // namespace
 
-void wrap_by_plugins(const std::vector<Recipient>& recipients, View file_key,
-                     std::vector<Stanza>& to) {
+std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
+                                                 const std::vector<Secret>& file_keys) {
     Labels labels;
     std::map<std::string, Work> plugins;
     for (const Recipient& recipient : recipients) {
@@ -65,32 +67,43 @@ void wrap_by_plugins(const std::vector<Recipient>& recipients, View file_key,
         else
             plugins[name_of_identity(text)].identities.emplace_back(text.begin(), text.end());
     }
-    const std::vector<Secret> file_keys{Secret(file_key.begin(), file_key.end())};
+    std::vector<std::vector<Stanza>> stanzas(file_keys.size());
     for (const auto& [name, work] : plugins) {
         Wrapped wrapped = wrap(name, work.recipients, work.identities, file_keys);
         labels.add("age-plugin-" + name, wrapped.labels);
-        for (Stanza& stanza : wrapped.files[0]) to.push_back(std::move(stanza));
+        for (size_t file = 0; file < stanzas.size(); ++file)
+            for (Stanza& stanza : wrapped.files[file]) stanzas[file].push_back(std::move(stanza));
     }
+    return stanzas;
 }
 
-std::optional<Secret> unwrap_by_plugins(const std::vector<Identity>& identities,
-                                        const std::vector<Stanza>& stanzas,
-                                        std::optional<Failure>& failure) {
+std::vector<std::optional<Secret>> unwrap_by_plugins(
+    const std::vector<Identity>& identities, const std::vector<const std::vector<Stanza>*>& files,
+    std::optional<Failure>& failure) {
     std::map<std::string, std::vector<Secret>> plugins;
     for (const Identity& identity : identities)
         if (identity.type == KeyType::plugin)
             plugins[name_of_identity(text_of(identity.key))].push_back(identity.key);
+    std::vector<std::optional<Secret>> keys(files.size());
+    std::vector<size_t> missing(files.size());
+    std::iota(missing.begin(), missing.end(), size_t{0});
     for (const auto& [name, own] : plugins) {
+        std::vector<const std::vector<Stanza>*> given;
+        for (const size_t file : missing) given.push_back(files[file]);
         try {
-            std::vector<std::optional<Secret>> found = unwrap(name, own, {&stanzas});
-            if (found[0]) return std::move(found[0]);
+            std::vector<std::optional<Secret>> found = unwrap(name, own, given);
+            for (size_t i = 0; i < found.size(); ++i) keys[missing[i]] = std::move(found[i]);
         } catch (const Failure& what) {
             throw_if_interrupted();
             if (what.code == ExitCode::interrupted) throw;
             if (!failure) failure = what;
         }
+        missing.erase(std::remove_if(missing.begin(), missing.end(),
+                                     [&](size_t file) { return keys[file].has_value(); }),
+                      missing.end());
+        if (missing.empty()) break;
     }
-    return std::nullopt;
+    return keys;
 }
 
 }  // namespace warpseal::cli::age::plugin

@@ -150,10 +150,14 @@ def what_the_plugin_inherits(p):
 
 
 def fails(p, code, words, mode, *arguments, **options):
-    """Runs without a log, as a failure leaves the directory unchanged."""
+    return p.fails(code, words, *arguments, **options, **silent(p, mode))
+
+
+def silent(p, mode=""):
+    """Without a log, as a failure leaves the directory unchanged."""
     values = environment(p, mode)
     values["env"]["PLUGIN_LOG"] = "/dev/null"
-    return p.fails(code, words, *arguments, **options, **values)
+    return values
 
 
 @case
@@ -190,8 +194,7 @@ def plugins_that_fail_to_unwrap(p):
 def plugins_that_hang(p):
     """All at once, as each takes a minute."""
     prepare(p)
-    values = environment(p)
-    values["env"]["PLUGIN_LOG"] = "/dev/null"
+    values = silent(p)
     running = []
     for mode, words in (("hang", "does not answer"), ("half", "does not answer"), ("stubborn", "does not answer"), ("unread", "has closed its input")):
         values["env"]["PLUGIN_MODE"] = mode
@@ -280,8 +283,7 @@ def interrupted_while_it_asks(p):
 @case
 def labels(p):
     prepare(p)
-    values = environment(p)
-    values["env"]["PLUGIN_LOG"] = "/dev/null"
+    values = silent(p)
     p.write("pq", p.ok("keygen", "--age", "--post-quantum", "-o", "-").out, 0o600)
     hybrid = p.ok("keygen", "-y", "pq").out.decode().strip()
     for mode, others, words in (("", [hybrid], "age-plugin-test is not post-quantum"), ("post-quantum", [PUBLIC], "-r 2 is not post-quantum"),
@@ -301,11 +303,25 @@ def several_files(p):
     for number in range(5):
         p.write(f"file{number}", f"text {number}".encode())
     names = [f"file{number}" for number in range(5)]
+    sealed = [name + ".age" for name in names]
+    p.write("log", b"")
     p.ok("encrypt", "-r", RECIPIENT, *names, **environment(p))
-    os.mkdir(p.file("opened"))
-    p.ok("decrypt", "-i", "identity", "--output-dir", "opened", *[name + ".age" for name in names], **environment(p))
+    check_equal(len({p.read(name).split(b"wrapped-by-test\n")[1][:22] for name in sealed}), 5, "file keys")
+    p.ok("decrypt", "-i", "identity", "--output-dir", "opened", *sealed, **environment(p))
     for number in range(5):
         check_equal(p.read(f"opened/file{number}"), f"text {number}".encode(), f"file {number}")
+    wrap, unwrap = logged(p)
+    for entry, command in ((wrap, "wrap-file-key"), (unwrap, "recipient-stanza")):
+        check_equal([arguments[0] for arguments, _ in entry["received"]].count(command), 5, f"times {command}")
+    # One that does not open leaves the others.
+    p.write("file1.age", p.ok("encrypt", "-r", PUBLIC, input=b"text").out)
+    p.write("file2.age", b"age-encryption.org/v1\n-> ")
+    p.fails(3, "2 of 5", "verify", "-i", "identity", "--keep-going", *sealed, **silent(p))
+    # One failure of the plugin is the failure of all, which does not ask for a PIN again and again.
+    p.write("log", b"")
+    result = p.run("verify", "-i", "identity", "--keep-going", *sealed, **environment(p, "error"))
+    check_equal((result.code, len(logged(p))), (3, 1), "exit code and processes")
+    check_equal(result.err.count("reports: no card"), 4, f"reports in {result.err}")
 
 
 @case
