@@ -180,18 +180,21 @@ void Connection::exchange(const std::optional<Clock::time_point>& end) {
         const auto left = std::chrono::duration_cast<Milliseconds>(*end - Clock::now());
         wait = static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count() + 1, 0));
     }
-    const bool sends = sent_bytes_ < outgoing_.size() && !input_closed_;
+    const short sends = sent_bytes_ < outgoing_.size() ? POLLOUT : 0;
     // poll(2) ignores negative descriptors.
     pollfd ready[] = {{interrupt_descriptor(), POLLIN, 0},
                       {output_ended_ ? -1 : output_.get(), POLLIN, 0},
                       {stderr_.get(), POLLIN, 0},
-                      {sends ? input_.get() : -1, POLLOUT, 0}};
+                      {input_closed_ ? -1 : input_.get(), sends, 0}};
     if (poll(ready, std::size(ready), wait) < 0 && errno != EINTR)
         fail(fmt::format("cannot be waited for: {}", strerror(errno)));
     throw_if_interrupted();
     if (ready[1].revents != 0) read_output();
     if (ready[2].revents != 0) read_errors();
-    if (ready[3].revents != 0) write_input();
+    if ((ready[3].revents & POLLERR) != 0)
+        input_closed_ = true;
+    else if (ready[3].revents != 0)
+        write_input();
 }
 
 void Connection::read_output() {
@@ -255,7 +258,7 @@ void Connection::fail(const std::string& what) {
     }
     std::string text = has_errors() ? fmt::format("{} reports: {}.", program_, errors_)
                                     : fmt::format("{} {}.", program_, what);
-    while (!said_.empty() && (said_.back() == '\n' || said_.back() == ' ')) said_.pop_back();
+    std::replace(said_.begin(), said_.end(), '\n', ' ');
     if (!said_.empty()) text += fmt::format(" It wrote to stderr: {}", said_);
     throw Failure(ExitCode::input_output, text);
 }

@@ -29,7 +29,8 @@ void ask_to_confirm(Connection& plugin, const Stanza& message) {
     if (!has_terminal()) return plugin.send({"fail"});
     for (;;) {
         const SecretBytes typed = ask_line(prompt, false);
-        const uint8_t first = typed.size > 0 ? typed.data()[0] : 0;
+        if (typed.size == 0) return plugin.send({"fail"});  // also at the terminal's end
+        const uint8_t first = typed.data()[0];
         if (first == 'y' || first == 'Y') return plugin.send({"ok", "yes"});
         if (first == 'n' || first == 'N') return plugin.send({"ok", "no"});
     }

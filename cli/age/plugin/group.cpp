@@ -95,7 +95,7 @@ std::vector<std::optional<Secret>> unwrap_by_plugins(
             for (size_t i = 0; i < found.size(); ++i) keys[missing[i]] = std::move(found[i]);
         } catch (const Failure& what) {
             throw_if_interrupted();
-            if (what.code == ExitCode::interrupted) throw;
+            if (what.code >= ExitCode::interrupted) throw;  // or 128 + another signal
             if (!failure) failure = what;
         }
         missing.erase(std::remove_if(missing.begin(), missing.end(),

@@ -28,9 +28,15 @@ Secret digest_of(const Header& header) { return hmac_sha256({}, view(header.auth
 
 FileKey Run::new_file_key(const std::vector<Recipient>& recipients) {
     const std::lock_guard lock(mutex_);
+    if (failure_) throw *failure_;
     if (made_.empty()) {
         const size_t left = paths_.size() - std::min(next_, paths_.size());
-        made_ = make_file_keys(std::clamp<size_t>(left, 1, batch_files), recipients);
+        try {
+            made_ = make_file_keys(std::clamp<size_t>(left, 1, batch_files), recipients);
+        } catch (const Failure& failure) {
+            failure_ = failure;
+            throw;
+        }
         next_ += made_.size();
     }
     FileKey made = std::move(made_.back());

@@ -48,6 +48,7 @@ private:
     const std::vector<std::string> paths_;
     size_t next_ = 0;  // of `paths_`
     std::vector<FileKey> made_;
+    std::optional<Failure> failure_;  // of a plugin that wraps: it is not started again
     std::map<Secret, Result> found_;  // by the digest of the header
 };
 

@@ -2,13 +2,15 @@
 
 import json
 import os
+import resource
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
 import kit
-from program import case, check, check_equal, main, wait_until
+from program import NotRun, case, check, check_equal, main, wait_until
 from support.terminal import Terminal
 
 IDENTITY = "AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0"
@@ -261,7 +263,20 @@ def dialogue(p):
     check_equal(code, 0, f"exit code ({err})")
     check("age-plugin-test: touch\\x07 the key" in err, err)
     check("1234" not in terminal.shown, "the secret is shown")
+    check("it wrote" not in err.lower(), err)
     check_equal(logged(p)[-1]["answers"], [[["ok"], ""], [["ok", "no"], ""], [["ok", "yes"], ""], [["ok"], "Anna"], [["ok"], "1234"]], "answers")
+    terminal = Terminal(p, "-q", "encrypt", "-r", RECIPIENT, "-o", "another", **environment(p, "dialogue"))
+    terminal.wait_for("Really?")
+    os.write(terminal.ours, b"\n")
+    terminal.wait_for("Sure?")
+    os.write(terminal.ours, b"\x04")
+    terminal.wait_for("Name: ")
+    os.write(terminal.ours, b"\n")
+    terminal.wait_for("PIN: ")
+    terminal.type("\n")
+    code, _, err = terminal.end()
+    check_equal(code, 0, f"exit code ({err})")
+    check_equal([arguments for arguments, _ in logged(p)[-1]["answers"]], [["ok"], ["fail"], ["fail"], ["ok"], ["ok"]], "empty answers")
     p.ok("encrypt", "-r", RECIPIENT, "-o", "other", input=b"text", **environment(p, "dialogue"))
     check_equal([arguments for arguments, _ in logged(p)[-1]["answers"]], [["ok"]] + [["fail"]] * 4, "answers without a terminal")
 
@@ -319,9 +334,49 @@ def several_files(p):
     p.fails(3, "2 of 5", "verify", "-i", "identity", "--keep-going", *sealed, **silent(p))
     # One failure of the plugin is the failure of all, which does not ask for a PIN again and again.
     p.write("log", b"")
+    result = p.run("encrypt", "-r", RECIPIENT, "--keep-going", "--output-dir", "none", *names, **environment(p, "error"))
+    check_equal((result.code, len(logged(p))), (3, 1), "exit code and processes")
+    p.write("log", b"")
     result = p.run("verify", "-i", "identity", "--keep-going", *sealed, **environment(p, "error"))
     check_equal((result.code, len(logged(p))), (3, 1), "exit code and processes")
     check_equal(result.err.count("reports: no card"), 4, f"reports in {result.err}")
+
+
+@case
+def without_descriptors_and_processes(p):
+    """Whatever call fails, the program ends with a message and leaves nothing."""
+    sealed = prepare(p)
+    p.write("sealed", sealed)
+    failed = 0
+    for limit in range(6, 40):
+        result = p.run("decrypt", "-i", "identity", "sealed", "-o", "opened", **silent(p), preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit)))
+        if result.code == 0:
+            check_equal(p.read("opened"), b"text", f"the output with {limit} descriptors")
+            break
+        failed += "age-plugin-test cannot be started: Too many open files" in result.err
+        check(result.err.startswith("warpseal: "), f"{limit} descriptors: {result.err}")
+        check(not os.path.exists(p.file("opened")), f"an output with {limit} descriptors")
+    check_equal(result.code, 0, "the exit code with enough descriptors")
+    check(failed > 0, "no pipe failed")
+    strace = shutil.which("strace")
+    if not strace:
+        raise NotRun("strace is not here")
+    for call in ("vfork,clone,clone3", "pipe2", "chdir"):
+        found = False
+        for number in range(1, 60):
+            traced = subprocess.run([strace, "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={call}:error=EAGAIN:when={number}", p.path,
+                                     "decrypt", "-i", "identity", "sealed", "-o", f"{number}"], cwd=p.directory, stdin=subprocess.DEVNULL, capture_output=True,
+                                    start_new_session=True, check=False, timeout=120, **silent(p))
+            err = traced.stderr.decode()
+            if "ptrace" in err:
+                raise NotRun("no ptrace here")
+            check(os.path.exists(p.file(str(number))) == (traced.returncode == 0), f"{call} {number}: exit code and output disagree: {err}")
+            found |= "age-plugin-test cannot be started: Resource temporarily unavailable" in err
+            if traced.returncode == 0:
+                os.remove(p.file(str(number)))
+                break
+        check(found, f"{call}: the plugin is started in any case")
+    check_equal(processes_of(p), [], "plugins that are left")
 
 
 @case
