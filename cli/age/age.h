@@ -9,6 +9,7 @@
 
 namespace warpseal::cli {
 
+struct Range;  // cli/files/range.h
 namespace age::plugin {
 class Run;
 }
@@ -34,10 +35,13 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 // Takes nothing from the input. Throws Failure.
 bool is_age(const FileChoice& file, const AgeChoice& choice, int input);
 
+// Prints what the header says, which is not authenticated. Throws Failure.
+ExitCode print_age_info(int input, const std::string& shown, bool json);
+
 ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int input,
                          const OutputChoice& output, Session& session);
-// `output` is null for verify.
+// `output` is null for verify, and `range` for the whole plaintext.
 ExitCode run_age_decrypt(FileTask task, const FileChoice& file, const AgeChoice& choice, int input,
-                         const OutputChoice* output, Session& session);
+                         const OutputChoice* output, const Range* range, Session& session);
 
 }  // namespace warpseal::cli

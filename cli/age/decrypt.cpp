@@ -11,6 +11,7 @@
 #include "cli/age/format/armor.h"
 #include "cli/age/plugin/group.h"
 #include "cli/age/plugin/run.h"
+#include "cli/age/range.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 
@@ -65,23 +66,6 @@ Secret payload_key(View file_key, BufferedSource& source) {
         throw Failure(ExitCode::truncated, "it ends right after its header.");
     return hkdf_sha256(file_key, nonce, view("payload"));
 }
-
-// An armor may follow white space; a header may not.
-bool is_armored(BufferedSource& source) {
-    const int first = source.peek();
-    return first == '-' || first == ' ' || first == '\t' || first == '\r' || first == '\n';
-}
-
-// An age file, in an armor or not.
-struct AgeSource {
-    explicit AgeSource(Source& from) : text(from), armor(text) {
-        if (is_armored(text)) within.emplace(armor);
-    }
-    BufferedSource& binary() { return within ? *within : text; }
-    BufferedSource text;
-    ArmorSource armor;
-    std::optional<BufferedSource> within;
-};
 
 class MemorySource final : public Source {
 public:
@@ -252,8 +236,10 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
 }
 
 ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeChoice& choice,
-                         int input, const OutputChoice* output_choice, Session& session) {
+                         int input, const OutputChoice* output_choice, const Range* range,
+                         Session& session) {
     check_choice(file_task, file, choice);
+    if (range) refuse_streams(input, file);
     refuse_shared_stream(input, choice.identities, "-i");
     Identities identities;
     for (const std::string& path : choice.identities)
@@ -283,6 +269,19 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
             const Header header = read_header(source);
             const Secret file_key = file_key_of(header, file, choice, identities, session);
             identities = {};
+            if (range) {
+                const Secret key = payload_key(file_key, source);
+                if (read.within)
+                    throw Failure(ExitCode::unsupported,
+                                  "--range does not read an armor: decrypt it as a whole.");
+                const uint64_t header_bytes = read.text.taken();
+                text_bytes =
+                    open_range({input, begin + header_bytes, total - std::min(total, header_bytes)},
+                               key, *range, file, *written, thread_count(file, range->length),
+                               [&](uint64_t bytes) { return task.progress(bytes); });
+                file_bytes = total;
+                return;
+            }
             Payload payload(Direction::open, payload_key(file_key, source), source,
                             written ? static_cast<Sink&>(*written) : none, task.progress(total));
             const uint64_t begun = read.text.taken();
@@ -295,6 +294,7 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
         },
         written ? &*written : nullptr);
     if (output) output->commit();
+    if (range) say_if_shortened(*range, text_bytes, session);
     task.say_done(text_bytes, file_bytes, session);
     return ExitCode::ok;
 }

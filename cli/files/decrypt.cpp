@@ -23,12 +23,9 @@ struct OpenChoice {
 
 ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file, int input,
                  const OutputChoice* output, Session& session) {
-    if (is_age(file, choice.age, input)) {
-        if (choice.range)
-            throw Failure(ExitCode::unsupported,
-                          "--range reads Warpseal files and cobblestone messages only.");
-        return run_age_decrypt(task, file, choice.age, input, output, session);
-    }
+    if (is_age(file, choice.age, input))
+        return run_age_decrypt(task, file, choice.age, input, output,
+                               choice.range ? &*choice.range : nullptr, session);
     if (choice.range) return run_range(file, input, *choice.range, *output, session);
     return run_file_task(task, file, input, {}, output, session);
 }
