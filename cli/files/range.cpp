@@ -140,10 +140,16 @@ void say_if_shortened(const Range& range, uint64_t bytes, const Session& session
 
 ExitCode run_range(const FileChoice& choice, int input, const Range& range,
                    const OutputChoice& output_choice, Session& session) {
-    refuse_foreign_format(choice, "--range");
     refuse_streams(input, choice);
+    FileChoice foreign = choice;
+    foreign.foreign.format = foreign_format(FileTask::decrypt, choice, input);
+    const bool floe = foreign.foreign.format == ForeignFormat::floe;
+    if (!floe) refuse_foreign_format(foreign, "--range");
     Output output(output_choice.path, output_choice.force, mode_decrypted);
     refuse_inputs(output, input, choice.secrets);
+    if (floe)
+        return run_foreign(FileTask::decrypt, foreign, {}, &output, std::nullopt, input, session,
+                           &range);
     Secrets secrets = read_secrets(input, FileTask::decrypt, choice);
     output.remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);

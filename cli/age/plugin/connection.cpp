@@ -42,7 +42,7 @@ std::string find_on_path(const std::string& program) {
     std::string_view rest = path == nullptr ? "" : path;
     while (!rest.empty()) {
         const size_t end = std::min(rest.find(':'), rest.size());
-        const std::string file = fmt::format("{}/{}", rest.substr(0, end), program);
+        std::string file = fmt::format("{}/{}", rest.substr(0, end), program);
         rest.remove_prefix(std::min(end + 1, rest.size()));
         struct stat about;
         if (file[0] == '/' && stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&

@@ -89,6 +89,7 @@ std::vector<std::optional<Secret>> unwrap_by_plugins(
     std::iota(missing.begin(), missing.end(), size_t{0});
     for (const auto& [name, own] : plugins) {
         std::vector<const std::vector<Stanza>*> given;
+        given.reserve(missing.size());
         for (const size_t file : missing) given.push_back(files[file]);
         try {
             std::vector<std::optional<Secret>> found = unwrap(name, own, given);
