@@ -1,6 +1,7 @@
 // age v1 files in `encrypt`, `decrypt` and `verify`: options, recognition and the whole task.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,14 +9,25 @@
 
 namespace warpseal::cli {
 
+struct Range;  // cli/files/range.h
+namespace age::plugin {
+class Run;
+}
+
 struct AgeChoice {
     std::vector<std::string> recipients, recipient_files;  // encrypt
     std::vector<std::string> identities;                   // decrypt and verify
+    std::vector<std::string> plugins;                      // names, for all three
     bool armor = false;
-    bool any() const {
-        return !recipients.empty() || !recipient_files.empty() || !identities.empty();
+    std::shared_ptr<age::plugin::Run> run{};  // of a run over several files
+    bool has_recipients() const {
+        return !recipients.empty() || !recipient_files.empty() || !plugins.empty();
     }
+    bool has_identities() const { return !identities.empty() || !plugins.empty(); }
+    bool any() const { return has_recipients() || has_identities(); }
 };
+// Begins a run over these files.
+void begin_age_run(AgeChoice& choice, std::vector<std::string> paths);
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 
@@ -23,10 +35,13 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 // Takes nothing from the input. Throws Failure.
 bool is_age(const FileChoice& file, const AgeChoice& choice, int input);
 
+// Prints what the header says, which is not authenticated. Throws Failure.
+ExitCode print_age_info(int input, const std::string& shown, bool json);
+
 ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int input,
                          const OutputChoice& output, Session& session);
-// `output` is null for verify.
+// `output` is null for verify, and `range` for the whole plaintext.
 ExitCode run_age_decrypt(FileTask task, const FileChoice& file, const AgeChoice& choice, int input,
-                         const OutputChoice* output, Session& session);
+                         const OutputChoice* output, const Range* range, Session& session);
 
 }  // namespace warpseal::cli

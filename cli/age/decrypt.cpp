@@ -1,11 +1,17 @@
 // Decrypts or verifies an age file.
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <optional>
 
 #include "cli/age/format/armor.h"
+#include "cli/age/plugin/group.h"
+#include "cli/age/plugin/run.h"
+#include "cli/age/range.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 
@@ -18,7 +24,7 @@ using namespace age;
 Secret passphrase_for(const FileChoice& file, const AgeChoice& choice, const Session& session) {
     SecretChoice secrets = file.secrets;
     if (!secrets.passphrase()) {
-        if (!choice.identities.empty())
+        if (choice.has_identities())
             throw Failure(ExitCode::wrong_key,
                           "it opens with a passphrase, not with an identity: give -p, "
                           "--passphrase-file or --passphrase-fd.");
@@ -39,8 +45,9 @@ void say_if_costly(const Stanza& stanza, const Session& session) {
                                     human_bytes(uint64_t{1024} << cost)));
 }
 
-std::optional<Secret> find_file_key(const std::vector<Stanza>& stanzas,
-                                    const std::vector<Identity>& identities, Hybrid& hybrid) {
+std::optional<Secret> find_without_plugins(const std::vector<Stanza>& stanzas,
+                                           const std::vector<Identity>& identities,
+                                           Hybrid& hybrid) {
     for (const Identity& identity : identities)
         for (const Stanza& stanza : stanzas)
             if (std::optional<Secret> found = unwrap(identity, stanza, hybrid)) return found;
@@ -59,23 +66,6 @@ Secret payload_key(View file_key, BufferedSource& source) {
         throw Failure(ExitCode::truncated, "it ends right after its header.");
     return hkdf_sha256(file_key, nonce, view("payload"));
 }
-
-// An armor may follow white space; a header may not.
-bool is_armored(BufferedSource& source) {
-    const int first = source.peek();
-    return first == '-' || first == ' ' || first == '\t' || first == '\r' || first == '\n';
-}
-
-// An age file, in an armor or not.
-struct AgeSource {
-    explicit AgeSource(Source& from) : text(from), armor(text) {
-        if (is_armored(text)) within.emplace(armor);
-    }
-    BufferedSource& binary() { return within ? *within : text; }
-    BufferedSource text;
-    ArmorSource armor;
-    std::optional<BufferedSource> within;
-};
 
 class MemorySource final : public Source {
 public:
@@ -135,7 +125,8 @@ Secret passphrase_of_locked(const LockedFile& locked, const FileChoice& file,
 // Tries the identities in locked files, which have one passphrase.
 std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
                                      const std::vector<LockedFile>& files, const FileChoice& file,
-                                     Hybrid& hybrid, const Session& session) {
+                                     Hybrid& hybrid, std::optional<Failure>& failure,
+                                     const Session& session) {
     Secret passphrase;
     std::string wrong;
     for (const LockedFile& locked : files) {
@@ -155,11 +146,51 @@ std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
             throw Failure(damage ? ExitCode::usage : failure.code,
                           fmt::format("cannot read {}: {}", locked.shown, failure.what()));
         }
-        if (std::optional<Secret> found = find_file_key(stanzas, identities, hybrid)) return found;
+        if (std::optional<Secret> found = find_without_plugins(stanzas, identities, hybrid))
+            return found;
+        std::optional<Secret> found =
+            std::move(plugin::unwrap_by_plugins(identities, {&stanzas}, failure)[0]);
+        if (found) return found;
     }
     if (!wrong.empty())
         throw Failure(ExitCode::wrong_key, fmt::format("the passphrase does not open {}.", wrong));
     return std::nullopt;
+}
+
+// The header of a file, if only a plugin may open it. What is wrong with the file is said later.
+std::optional<Header> header_for_plugins(const std::string& path,
+                                         const std::vector<Identity>& identities, Hybrid& hybrid) {
+    try {
+        const Descriptor file = open_input(path, O_NONBLOCK);
+        struct stat about;
+        if (fstat(file.get(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
+        DescriptorSource descriptor(file.get());
+        AgeSource source(descriptor);
+        Header header = read_header(source.binary());
+        check_stanzas(header.stanzas);
+        if (opens_by_passphrase(header.stanzas) ||
+            find_without_plugins(header.stanzas, identities, hybrid))
+            return std::nullopt;
+        return header;
+    } catch (const Failure&) {
+        throw_if_interrupted();
+        return std::nullopt;
+    }
+}
+
+// Plugins come after other identities, as they may ask a person. One that failed leaves `failure`.
+std::optional<Secret> find_by_plugins(const Header& header, const AgeChoice& choice,
+                                      const std::vector<Identity>& identities, Hybrid& hybrid,
+                                      std::optional<Failure>& failure) {
+    if (std::none_of(identities.begin(), identities.end(),
+                     [](const Identity& one) { return one.type == KeyType::plugin; }))
+        return std::nullopt;
+    if (!choice.run)
+        return std::move(plugin::unwrap_by_plugins(identities, {&header.stanzas}, failure)[0]);
+    const auto read = [&](const std::string& path) {
+        return header_for_plugins(path, identities, hybrid);
+    };
+    return choice.run->unwrap(header, identities, read, failure);
 }
 
 struct Identities {
@@ -175,12 +206,16 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
         say_if_costly(header.stanzas[0], session);
         found = unwrap_by_passphrase(passphrase_for(file, choice, session), header.stanzas[0]);
     } else {
-        if (choice.identities.empty() && !file.secrets.passphrase())
+        if (!choice.has_identities() && !file.secrets.passphrase())
             throw Failure(ExitCode::usage, "it opens with an identity: give -i IDENTITYFILE.");
         Hybrid hybrid(file.engine, session);
-        found = find_file_key(header.stanzas, identities.open, hybrid);
+        std::optional<Failure> failure;
+        found = find_without_plugins(header.stanzas, identities.open, hybrid);
+        if (!found) found = find_by_plugins(header, choice, identities.open, hybrid, failure);
         if (!found)
-            found = find_in_locked(header.stanzas, identities.locked, file, hybrid, session);
+            found =
+                find_in_locked(header.stanzas, identities.locked, file, hybrid, failure, session);
+        if (!found && failure) throw *failure;
     }
     if (!found) throw Failure(ExitCode::wrong_key, "no identity or passphrase opens it.");
     require_mac(header, *found);
@@ -197,15 +232,20 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
             "several times")
         ->type_name("IDENTITYFILE")
         ->allow_extra_args(false);
+    add_plugin_option(command, choice);
 }
 
 ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeChoice& choice,
-                         int input, const OutputChoice* output_choice, Session& session) {
+                         int input, const OutputChoice* output_choice, const Range* range,
+                         Session& session) {
     check_choice(file_task, file, choice);
+    if (range) refuse_streams(input, file);
     refuse_shared_stream(input, choice.identities, "-i");
     Identities identities;
     for (const std::string& path : choice.identities)
         read_identity_file(path, identities.open, &identities.locked);
+    for (const std::string& name : choice.plugins)
+        identities.open.push_back({KeyType::plugin, plugin::identity_without_data(name)});
     std::optional<Output> output;
     if (output_choice) {
         output.emplace(*output_choice, mode_decrypted);
@@ -229,6 +269,19 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
             const Header header = read_header(source);
             const Secret file_key = file_key_of(header, file, choice, identities, session);
             identities = {};
+            if (range) {
+                const Secret key = payload_key(file_key, source);
+                if (read.within)
+                    throw Failure(ExitCode::unsupported,
+                                  "--range does not read an armor: decrypt it as a whole.");
+                const uint64_t header_bytes = read.text.taken();
+                text_bytes =
+                    open_range({input, begin + header_bytes, total - std::min(total, header_bytes)},
+                               key, *range, file, *written, thread_count(file, range->length),
+                               [&](uint64_t bytes) { return task.progress(bytes); });
+                file_bytes = total;
+                return;
+            }
             Payload payload(Direction::open, payload_key(file_key, source), source,
                             written ? static_cast<Sink&>(*written) : none, task.progress(total));
             const uint64_t begun = read.text.taken();
@@ -241,6 +294,7 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
         },
         written ? &*written : nullptr);
     if (output) output->commit();
+    if (range) say_if_shortened(*range, text_bytes, session);
     task.say_done(text_bytes, file_bytes, session);
     return ExitCode::ok;
 }

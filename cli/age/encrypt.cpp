@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/age/format/armor.h"
+#include "cli/age/plugin/plugin.h"
+#include "cli/age/plugin/run.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 
@@ -18,30 +20,40 @@ std::vector<Recipient> read_recipients(const AgeChoice& choice) {
     for (size_t i = 0; i < choice.recipients.size(); ++i)
         recipients.push_back(parse_recipient(choice.recipients[i], fmt::format("-r {}", i + 1)));
     for (const std::string& path : choice.recipient_files) read_recipient_file(path, recipients);
+    for (const std::string& name : choice.plugins) {
+        const Secret text = plugin::identity_without_data(name);
+        recipients.push_back(
+            {KeyType::plugin, Octets(text.begin(), text.end()), fmt::format("-j {}", name)});
+    }
     if (recipients.size() > max_stanzas)
         throw Failure(ExitCode::limit_exceeded,
                       fmt::format("there are {} recipients, and a file takes at most {}.",
                                   recipients.size(), max_stanzas));
-    // One recipient that is not post-quantum would make the others' protection void.
-    for (const Recipient& one : recipients)
-        if (one.type != recipients[0].type) {
-            const Recipient& weak = one.type == KeyType::x25519 ? one : recipients[0];
+    // One recipient that is not post-quantum would make the others' protection void. Plugins tell
+    // theirs later.
+    const Recipient* first = nullptr;
+    for (const Recipient& one : recipients) {
+        if (one.type == KeyType::plugin) continue;
+        if (first == nullptr) first = &one;
+        if (one.type != first->type) {
+            const Recipient& weak = one.type == KeyType::x25519 ? one : *first;
             throw Failure(ExitCode::usage,
                           fmt::format("{} is not post-quantum and would weaken the others: give "
                                       "age1 recipients alone or age1pq1 recipients alone.",
                                       weak.shown));
         }
+    }
     return recipients;
 }
 
-std::vector<Stanza> wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase,
-                             View file_key, Hybrid& hybrid) {
-    std::vector<Stanza> stanzas;
-    stanzas.reserve(recipients.size() + 1);
+// Appends the stanzas that are made without plugins.
+void wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase,
+              plugin::FileKey& file_key, Hybrid& hybrid) {
     for (const Recipient& recipient : recipients)
-        stanzas.push_back(wrap(recipient, file_key, hybrid));
-    if (recipients.empty()) stanzas.push_back(wrap_by_passphrase(passphrase, file_key));
-    return stanzas;
+        if (recipient.type != KeyType::plugin)
+            file_key.stanzas.push_back(wrap(recipient, file_key.key, hybrid));
+    if (recipients.empty())
+        file_key.stanzas.push_back(wrap_by_passphrase(passphrase, file_key.key));
 }
 
 // Writes the header and the nonce, and returns the payload's key.
@@ -78,6 +90,7 @@ void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
                     "the same for the recipients in a file, one a line")
         ->type_name("FILE")
         ->allow_extra_args(false);
+    add_plugin_option(command, choice);
     command.add_flag("-a,--armor", choice.armor, "write the age file as text");
 }
 
@@ -88,7 +101,7 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
     const std::vector<Recipient> recipients = read_recipients(choice);
     if (recipients.empty() && !file.secrets.passphrase())
         throw Failure(ExitCode::usage,
-                      "no recipient and no passphrase: give -r, -R, -p, --passphrase-file or "
+                      "no recipient and no passphrase: give -r, -R, -j, -p, --passphrase-file or "
                       "--passphrase-fd.");
     Output output(output_choice, mode_encrypted);
     refuse_secret_files(output, input, file, choice);
@@ -104,8 +117,8 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
     task.run(
         [&] {
             Hybrid hybrid(file.engine, session);
-            const Secret file_key = random_secret(file_key_bytes);
-            const std::vector<Stanza> stanzas = wrap_for(recipients, passphrase, file_key, hybrid);
+            plugin::FileKey file_key = plugin::new_file_key(choice.run.get(), recipients);
+            wrap_for(recipients, passphrase, file_key, hybrid);
             passphrase = {};
             std::unique_ptr<ArmorSink> armor;
             if (choice.armor) armor = std::make_unique<ArmorSink>(written);
@@ -113,8 +126,8 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
             DescriptorSource source(input);
             BufferedSource buffered(source);
             const uint64_t total = remaining_bytes(input);
-            Payload payload(Direction::seal, begin_file(stanzas, file_key, sink), buffered, sink,
-                            task.progress(total));
+            Payload payload(Direction::seal, begin_file(file_key.stanzas, file_key.key, sink),
+                            buffered, sink, task.progress(total));
             if (total > 0) payload.read_at(input, position_of(input), total);
             const uint64_t begun = written.written();
             const bool positioned = !armor && !output.is_stream();

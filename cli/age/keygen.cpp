@@ -17,6 +17,9 @@ namespace {
 using namespace age;
 
 std::string recipient_of(const Identity& identity, Hybrid& hybrid) {
+    if (identity.type == KeyType::plugin)
+        throw Failure(ExitCode::unsupported,
+                      "-y does not know the recipients of plugins: ask the plugin.");
     if (identity.type == KeyType::hybrid)
         return recipient_text(identity.type, hybrid.public_key(identity.key));
     return recipient_text(identity.type, x25519_public(identity.key));

@@ -6,6 +6,7 @@
 
 #include "cli/age/crypto.h"
 #include "cli/age/format/text.h"
+#include "cli/age/plugin/plugin.h"
 #include "cli/age/source.h"
 #include "cli/support/output.h"
 #include "cli/support/secrets.h"
@@ -78,11 +79,8 @@ Identity parse_identity(std::string_view text, const std::string& shown) {
         for (const TextForm& form : text_forms)
             if (found->prefix == form.identity && found->bytes.size() == key_bytes)
                 return {form.type, std::move(found->bytes)};
-    if (begins_with(text, "AGE-PLUGIN-"))
-        throw Failure(ExitCode::unsupported,
-                      fmt::format("{} is for an age plugin, and plugins are not supported: use "
-                                  "another identity.",
-                                  shown));
+    if (!plugin::name_of_identity(text).empty())
+        return {KeyType::plugin, Secret(text.begin(), text.end())};
     if (begins_with(text, "age1"))
         throw Failure(ExitCode::usage,
                       fmt::format("{} is a recipient: -i takes identities, which begin with "
@@ -107,10 +105,12 @@ Recipient parse_recipient(std::string_view text, const std::string& shown) {
                                           "that `warpseal keygen -y` prints for it.",
                                           shown));
         }
-        if (begins_with(found->prefix, "age1"))
+        if (!plugin::name_of_recipient(text).empty())
+            return {KeyType::plugin, Octets(text.begin(), text.end()), shown};
+        if (begins_with(found->prefix, "age1tag"))
             throw Failure(ExitCode::unsupported,
-                          fmt::format("{} is for an age plugin or a hardware key, which are not "
-                                      "supported: give an age1 or age1pq1 recipient.",
+                          fmt::format("{} is for a hardware key, which is not supported: give "
+                                      "another recipient.",
                                       shown));
     }
     if (begins_with(text, "ssh-"))

@@ -9,7 +9,8 @@
 
 namespace warpseal::cli::age {
 
-enum class KeyType { x25519, hybrid };  // hybrid: ML-KEM-768 with X25519
+// hybrid: ML-KEM-768 with X25519. plugin: the key is the text, which a plugin understands.
+enum class KeyType { x25519, hybrid, plugin };
 
 constexpr size_t hybrid_public_key_bytes = 1216;
 constexpr size_t hybrid_ciphertext_bytes = 1120;

@@ -107,7 +107,8 @@ bool Payload::read_range(Batch& batch, size_t batch_bytes) {
         read_all_at(input_.descriptor, batch.input.data(), wanted, input_.begin + begin);
     uint8_t more;
     if (batch.input_bytes != wanted ||
-        (batch.last && read_all_at(input_.descriptor, &more, 1, input_.begin + input_.bytes) != 0))
+        (batch.last && ends_ &&
+         read_all_at(input_.descriptor, &more, 1, input_.begin + input_.bytes) != 0))
         throw Failure(ExitCode::input_output,
                       "its length changed while it was read: try again when nothing writes to it.");
     return true;
@@ -151,12 +152,12 @@ void Payload::seal(Aead& aead, Batch& batch) const {
 
 void Payload::open(Aead& aead, Batch& batch) const {
     const View sealed = View(batch.input).first(batch.input_bytes);
-    uint64_t number = batch.number * batch_chunks;
+    uint64_t number = first_chunk_ + batch.number * batch_chunks;
     // An empty batch follows whole ones only if the payload has no chunk at all.
     if (sealed.empty()) batch.fault = Fault::truncated;
     for (size_t at = 0; at < sealed.size(); at += sealed_chunk_bytes, ++number) {
         const View chunk = sealed.subspan(at, std::min(sealed_chunk_bytes, sealed.size() - at));
-        const bool last = batch.last && at + chunk.size() == sealed.size();
+        const bool last = batch.last && ends_ && at + chunk.size() == sealed.size();
         uint8_t* const out = batch.output.data() + batch.output_bytes;
         if (chunk.size() < tag_bytes) {
             batch.fault = Fault::truncated;

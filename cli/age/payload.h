@@ -33,6 +33,11 @@ public:
           progress_(std::move(progress)) {}
     // Regular files are read and written by all threads at once, at these positions.
     void read_at(int input, uint64_t begin, uint64_t bytes) { input_ = {input, begin, bytes}; }
+    // What is read begins with this chunk. `ends`: the payload ends with it.
+    void begin_at_chunk(uint64_t number, bool ends) {
+        first_chunk_ = number;
+        ends_ = ends;
+    }
     void write_at(int output, uint64_t begin) { output_ = {output, begin, 0}; }
     // Throws Failure: not_authentic or truncated for a payload that does not verify.
     void run(unsigned threads);
@@ -65,6 +70,8 @@ private:
     Sink& sink_;
     const std::function<void(uint64_t)> progress_;
     Range input_, output_;
+    uint64_t first_chunk_ = 0;
+    bool ends_ = true;
 
     std::mutex reading_;  // for the source and these two
     uint64_t read_batches_ = 0;

@@ -31,7 +31,8 @@ Guess guess(std::string_view bytes) {
 bool is_age(const FileChoice& file, const AgeChoice& choice, int input) {
     if (file.age) return true;
     if (file.foreign.format_given && choice.any())
-        throw Failure(ExitCode::usage, "-i goes with age files only: leave it or --format out.");
+        throw Failure(ExitCode::usage,
+                      "-i and -j go with age files only: leave them or --format out.");
     if (file.foreign.format_given) return false;
     if (choice.any()) return true;
     // Age files take no such key. A stream with one is looked at later, once the output is open.

@@ -122,7 +122,7 @@ bool opens_by_passphrase(const std::vector<Stanza>& stanzas) {
 std::optional<Secret> unwrap(const Identity& identity, const Stanza& stanza, Hybrid& hybrid) {
     if (identity.type == KeyType::x25519)
         return stanza.type() == x25519_type ? unwrap_x25519(identity, stanza) : std::nullopt;
-    if (stanza.type() != hybrid_type) return std::nullopt;
+    if (identity.type != KeyType::hybrid || stanza.type() != hybrid_type) return std::nullopt;
     Secret file_key;
     switch (hybrid.unwrap(identity.key, bytes_of(stanza.arguments[1]), stanza.body, file_key)) {
         case Hybrid::Outcome::opened: return file_key;

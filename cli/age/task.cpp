@@ -4,10 +4,13 @@
 #include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <new>
 #include <thread>
+
+#include "cli/age/plugin/run.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -30,6 +33,15 @@ const char* next_step(FileTask task, ExitCode code) {
 
 }  // namespace
 
+void add_plugin_option(CLI::App& command, AgeChoice& choice) {
+    command
+        .add_option("-j,--plugin", choice.plugins,
+                    "the age plugin age-plugin-NAME, without an identity; may be given several "
+                    "times")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+}
+
 void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice) {
     if (file.secrets.key_count() != 0)
         throw Failure(ExitCode::usage,
@@ -45,8 +57,7 @@ void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice
         throw Failure(ExitCode::usage,
                       "--cipher, --digest, --pbkdf2, --iter, --no-salt and --base64 go with files "
                       "of openssl enc only, and this is an age file.");
-    if (file.secrets.passphrase() &&
-        (!choice.recipients.empty() || !choice.recipient_files.empty()))
+    if (task == FileTask::encrypt && file.secrets.passphrase() && choice.has_recipients())
         throw Failure(ExitCode::usage,
                       "an age file takes recipients or a passphrase, not both: leave one out.");
     const std::string& device = file.engine.device;
@@ -147,3 +158,11 @@ void Task::say_done(uint64_t text_bytes, uint64_t file_bytes, const Session& ses
 }
 
 }  // namespace warpseal::cli::age
+
+namespace warpseal::cli {
+
+void begin_age_run(AgeChoice& choice, std::vector<std::string> paths) {
+    choice.run = std::make_shared<age::plugin::Run>(std::move(paths));
+}
+
+}  // namespace warpseal::cli

@@ -8,6 +8,8 @@
 
 namespace warpseal::cli::age {
 
+// -j, which encryption and decryption have.
+void add_plugin_option(CLI::App& command, AgeChoice& choice);
 // Refuses options that do not go with age files. Throws Failure (usage).
 void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice);
 // Refuses files of keys that are the input's stream, of which they would take bytes. Throws Failure

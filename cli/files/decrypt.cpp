@@ -24,12 +24,9 @@ struct OpenChoice {
 
 ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file, int input,
                  const OutputChoice* output, Session& session) {
-    if (is_age(file, choice.age, input)) {
-        if (choice.range)
-            throw Failure(ExitCode::unsupported,
-                          "--range reads Warpseal files and cobblestone messages only.");
-        return run_age_decrypt(task, file, choice.age, input, output, session);
-    }
+    if (is_age(file, choice.age, input))
+        return run_age_decrypt(task, file, choice.age, input, output,
+                               choice.range ? &*choice.range : nullptr, session);
     if (choice.range) return run_range(file, input, *choice.range, *output, session);
     return run_file_task(task, file, input, {}, output, session);
 }
@@ -45,15 +42,18 @@ void check_format(FileTask task, const OpenChoice& choice, const FileChoice& fil
                                   shown(file)));
 }
 
-ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session) {
+ExitCode run_all(FileTask task_kind, OpenChoice& choice, Session& session) {
     if (choice.range) throw Failure(ExitCode::usage, "--range reads one file alone.");
     refuse_one_use(choice.age.identities, "-i");
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
-    if (!choice.file.secrets.any() && choice.age.identities.empty() && !has_terminal())
+    if (!choice.file.secrets.any() && !choice.age.has_identities() && !has_terminal())
         throw Failure(ExitCode::usage,
                       "no key and no passphrase: give -k KEYFILE, -p, --passphrase-file or "
                       "--passphrase-fd, or -i for age files.");
     ManyTask task{task_kind, choice.file, choice.many, choice.output};
+    task.begin = [&choice](const std::vector<std::string>& paths) {
+        begin_age_run(choice.age, paths);
+    };
     task.one = [&choice, task_kind](const FileChoice& file, int input, const OutputChoice& output,
                                     Session& one) {
         run_one(task_kind, choice, file, input, task_kind == FileTask::verify ? nullptr : &output,

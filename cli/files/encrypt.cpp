@@ -25,7 +25,7 @@ struct EncryptChoice {
 
 void check_age(const EncryptChoice& choice) {
     if (choice.file.foreign.format_given)
-        throw Failure(ExitCode::usage, "-r, -R and -a go with age files only.");
+        throw Failure(ExitCode::usage, "-r, -R, -j and -a go with age files only.");
     if (!choice.seal.suite.empty() || choice.seal.argon2_memory_mib || choice.seal.argon2_passes)
         throw Failure(ExitCode::usage,
                       "-c and --argon2-… go with Warpseal files only: age has one cipher, and "
@@ -54,7 +54,7 @@ ExitCode run_one(const EncryptChoice& choice, const FileChoice& file, int input,
     return run_file_task(FileTask::encrypt, file, input, choice.seal, &output, session);
 }
 
-ExitCode run_all(const EncryptChoice& choice, Session& session) {
+ExitCode run_all(EncryptChoice& choice, Session& session) {
     const bool floe = choice.file.foreign.format == ForeignFormat::floe;
     if (choice.many.skip_done && (choice.is_age() || floe)) refuse_skipping();
     refuse_one_use(choice.age.recipient_files, "-R");
@@ -62,6 +62,9 @@ ExitCode run_all(const EncryptChoice& choice, Session& session) {
     ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};
     task.file.age = choice.is_age();
     task.default_suffix = choice.is_age() ? ".age" : floe ? ".floe" : ".ws";
+    task.begin = [&choice](const std::vector<std::string>& paths) {
+        begin_age_run(choice.age, paths);
+    };
     task.one = [&choice](const FileChoice& file, int input, const OutputChoice& output,
                          Session& one) { run_one(choice, file, input, output, one); };
     return run_many(task, session);

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/key/slot_text.h"
 #include "cli/support/output.h"
@@ -54,6 +55,8 @@ std::string as_text(const warpseal_file_info& info) {
 
 ExitCode run(const InfoChoice& choice) {
     const Descriptor input = open_input(choice.input);
+    const std::string shown = choice.input == "-" ? "standard input" : "'" + choice.input + "'";
+    if (is_age({}, {}, input.get())) return print_age_info(input.get(), shown, choice.json);
     warpseal_file_info info{};
     warpseal_file_result result{};
     info.struct_bytes = sizeof info;
@@ -62,8 +65,7 @@ ExitCode run(const InfoChoice& choice) {
     if (status != WARPSEAL_OK)
         throw Failure(
             exit_code_of(status),
-            fmt::format("cannot read the header of {}: {}",
-                        choice.input == "-" ? "standard input" : "'" + choice.input + "'",
+            fmt::format("cannot read the header of {}: {}", shown,
                         result.message[0] ? result.message : warpseal_status_text(status)));
     print_output(choice.json ? as_json(info) : as_text(info));
     return ExitCode::ok;
@@ -73,8 +75,8 @@ ExitCode run(const InfoChoice& choice) {
 
 void add_info(CLI::App& program, Session& session) {
     auto choice = std::make_shared<InfoChoice>();
-    CLI::App* command =
-        program.add_subcommand("info", "Show what a sealed file's header says, without a key");
+    CLI::App* command = program.add_subcommand(
+        "info", "Show what the header of a sealed file or an age file says, without a key");
     command->add_option("input", choice->input, "file to read; - or nothing: standard input")
         ->type_name("INPUT");
     command->add_flag("--json", choice->json, "one JSON object");

@@ -29,27 +29,6 @@ struct SecretDelete {
     }
 };
 
-void refuse_streams(int input, const FileChoice& choice) {
-    struct stat about;
-    if (fstat(input, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))) return;
-    throw Failure(
-        ExitCode::usage,
-        fmt::format("--range needs a file, and {} is a pipe or a device: name the file, or decrypt "
-                    "all of it and cut the range out, with tail -c and head -c.",
-                    shown(choice)));
-}
-
-// Returns the bytes of the range that the plaintext has.
-uint64_t bytes_within(const Range& range, uint64_t size, const FileChoice& choice) {
-    if (range.offset > size)
-        throw Failure(
-            ExitCode::usage,
-            fmt::format("--range begins at byte {}, and the plaintext of {} has {} bytes: "
-                        "give an OFFSET of at most that.",
-                        range.offset, shown(choice), size));
-    return std::min(range.length, size - range.offset);
-}
-
 // One call of the command: the reader, its input and its output.
 class RangeTask {
 public:
@@ -133,12 +112,44 @@ std::string parse_range(const std::string& text, Range& range) {
     return size(text.substr(colon + 1), range.length);
 }
 
+void refuse_streams(int input, const FileChoice& choice) {
+    struct stat about;
+    if (fstat(input, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))) return;
+    throw Failure(
+        ExitCode::usage,
+        fmt::format("--range needs a file, and {} is a pipe or a device: name the file, or decrypt "
+                    "all of it and cut the range out, with tail -c and head -c.",
+                    shown(choice)));
+}
+
+uint64_t bytes_within(const Range& range, uint64_t size, const FileChoice& choice) {
+    if (range.offset > size)
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("--range begins at byte {}, and the plaintext of {} has {} bytes: "
+                        "give an OFFSET of at most that.",
+                        range.offset, shown(choice), size));
+    return std::min(range.length, size - range.offset);
+}
+
+void say_if_shortened(const Range& range, uint64_t bytes, const Session& session) {
+    if (range.length != UINT64_MAX && bytes < range.length)
+        remark(session, fmt::format("the plaintext ends {} bytes into the range of {} bytes", bytes,
+                                    range.length));
+}
+
 ExitCode run_range(const FileChoice& choice, int input, const Range& range,
                    const OutputChoice& output_choice, Session& session) {
-    refuse_foreign_format(choice, "--range");
     refuse_streams(input, choice);
+    FileChoice foreign = choice;
+    foreign.foreign.format = foreign_format(FileTask::decrypt, choice, input);
+    const bool floe = foreign.foreign.format == ForeignFormat::floe;
+    if (!floe) refuse_foreign_format(foreign, "--range");
     Output output(output_choice.path, output_choice.force, mode_decrypted);
     refuse_inputs(output, input, choice.secrets);
+    if (floe)
+        return run_foreign(FileTask::decrypt, foreign, {}, &output, std::nullopt, input, session,
+                           &range);
     Secrets secrets = read_secrets(input, FileTask::decrypt, choice);
     output.remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);
@@ -147,9 +158,7 @@ ExitCode run_range(const FileChoice& choice, int input, const Range& range,
     const uint64_t bytes = bytes_within(range, task.text_bytes(), choice);
     task.write(range.offset, bytes);
     output.commit();
-    if (range.length != UINT64_MAX && bytes < range.length)
-        remark(session, fmt::format("the plaintext ends {} bytes into the range of {} bytes", bytes,
-                                    range.length));
+    say_if_shortened(range, bytes, session);
     task.say_done(session);
     return ExitCode::ok;
 }

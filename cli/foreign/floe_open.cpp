@@ -1,8 +1,11 @@
 // Reads FLOE. Only segments whose tags verified are written, in order.
 #include <fmt/core.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <optional>
 
+#include "cli/files/range.h"
 #include "cli/foreign/floe_segments.h"
 
 namespace warpseal::cli {
@@ -22,6 +25,30 @@ public:
     void run() {
         for (bool last = false; !last; last = open_some()) {
         }
+    }
+    // Opens the last segment, then those of the range. Without the last one, a cut file would look
+    // like a shorter one.
+    void run(const Range& range) {
+        const off_t begin = lseek(job_.input(), 0, SEEK_CUR);
+        struct stat about;
+        if (begin < 0 || fstat(job_.input(), &about) != 0)
+            job_.fail(WARPSEAL_IO, "its position is not known");
+        const auto sealed = static_cast<uint64_t>(std::max<off_t>(about.st_size - begin, 0));
+        const uint64_t last = (std::max<uint64_t>(sealed, 1) - 1) / segment_bytes_;
+        left_ = 0;
+        go_to(begin, last);
+        if (!open_some()) fail_without_last();
+        const uint64_t each = segments_.text_bytes();
+        const uint64_t text =
+            last * each + sealed - last * segment_bytes_ - FloeHeader::segment_overhead;
+        left_ = bytes_within(range, text, job_.choice());
+        go_to(begin, range.offset / each);
+        skipped_ = range.offset % each;
+        for (bool ended = false; left_ > 0; ended = open_some()) {
+            if (ended) job_.fail(WARPSEAL_IO, "it changed while it was read");
+            wanted_ = (skipped_ + left_ + each - 1) / each;
+        }
+        say_if_shortened(range, done_, job_.session());
     }
     uint64_t text_bytes() const { return done_; }
 
@@ -58,13 +85,26 @@ private:
         return found;
     }
 
+    void go_to(off_t begin, uint64_t position) {
+        position_ = position;
+        if (lseek(job_.input(), begin + static_cast<off_t>(position * segment_bytes_), SEEK_SET) <
+            0)
+            job_.fail(WARPSEAL_IO, "it cannot be read");
+    }
+
+    [[noreturn]] void fail_without_last() {
+        job_.fail(WARPSEAL_TRUNCATED, fmt::format("segment {}, and maybe others, is missing: "
+                                                  "the file ends before a last segment",
+                                                  position_));
+    }
+
     // Returns true after the last segment.
     bool open_some() {
-        sealed_.fill(job_, most_ * segment_bytes_);
-        if (sealed_.size == 0)
-            job_.fail(WARPSEAL_TRUNCATED, fmt::format("segment {}, and maybe others, is missing: "
-                                                      "the file ends before a last segment",
-                                                      position_));
+        // A batch has one key.
+        const uint64_t of_key =
+            FloeHeader::segments_per_key - position_ % FloeHeader::segments_per_key;
+        sealed_.fill(job_, std::min({uint64_t{most_}, of_key, wanted_}) * segment_bytes_);
+        if (sealed_.size == 0) fail_without_last();
         const Found found = find();
         open_internal(found.internal);
         if (found.status != WARPSEAL_OK) fail(found.status, found.why);
@@ -112,11 +152,15 @@ private:
         write(1, text_bytes);
     }
 
-    // Writes the texts of `count` segments, whose tags verified.
+    // Writes the texts of `count` segments, whose tags verified, or their part of the range.
     void write(uint64_t count, uint64_t each) {
-        job_.write(text_.data(), count * each);
+        const uint64_t before = std::min(skipped_, count * each);
+        const uint64_t bytes = std::min(left_, count * each - before);
+        job_.write(text_.data() + before, bytes);
         position_ += count;
-        done_ += count * each;
+        done_ += bytes;
+        skipped_ -= before;
+        left_ -= bytes;
     }
 
     [[noreturn]] void fail(warpseal_status status, const char* why) {
@@ -130,6 +174,8 @@ private:
     FloeBuffer sealed_, text_;
     std::vector<int32_t> statuses_;
     uint64_t position_ = 0, done_ = 0;
+    uint64_t wanted_ = UINT64_MAX;              // segments, at most, of the next batch
+    uint64_t skipped_ = 0, left_ = UINT64_MAX;  // bytes before the range, and of it
 };
 
 FloeHeader read_header(ForeignJob& job) {
@@ -152,7 +198,7 @@ FloeHeader read_header(ForeignJob& job) {
 
 }  // namespace
 
-void open_floe(ForeignJob& job, Secrets& secrets) {
+void open_floe(ForeignJob& job, Secrets& secrets, const Range* range) {
     const std::vector<uint8_t> aad = read_aad(job);
     const FloeHeader header = read_header(job);
     std::optional<FloeKeys> keys;
@@ -165,7 +211,7 @@ void open_floe(ForeignJob& job, Secrets& secrets) {
         job.fail(WARPSEAL_WRONG_KEY, "wrong key file or wrong AAD, or the header was changed");
     secrets.wipe();
     FloeOpening opening(job, *keys, header.segment_bytes());
-    opening.run();
+    range ? opening.run(*range) : opening.run();
     job.done(warpseal_engine_pick(job.engine(), "aes-256", WARPSEAL_GCM, opening.text_bytes()),
              opening.text_bytes());
 }

@@ -164,7 +164,8 @@ std::vector<uint8_t> read_aad(const ForeignJob& job) {
 }
 
 ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& seal,
-                     Output* output, std::optional<Secrets> named, int input, Session& session) {
+                     Output* output, std::optional<Secrets> named, int input, Session& session,
+                     const Range* range) {
     const bool floe = choice.foreign.format == ForeignFormat::floe;
     if (floe)
         check_floe_choice(task, choice, seal);
@@ -184,7 +185,7 @@ ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& 
     else if (task == FileTask::encrypt)
         seal_floe(job, secrets);
     else
-        open_floe(job, secrets);
+        open_floe(job, secrets, range);
     return ExitCode::ok;
 }
 

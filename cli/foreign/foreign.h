@@ -11,6 +11,8 @@
 
 namespace warpseal::cli {
 
+struct Range;  // cli/files/range.h
+
 // Returns the format that --format names, or that a file to decrypt or verify seems to have by its
 // first bytes, or by the options. Does not consume input. Throws Failure if a signal asked the
 // program to stop.
@@ -23,9 +25,11 @@ void refuse_foreign_options(const FileChoice& choice);
 void refuse_foreign_format(const FileChoice& choice, const char* what);
 
 // Like run_file_task, for an input whose format choice.foreign.format is. `output` is open, or null
-// for verify. `named` has the secrets that the options name, if there are any.
+// for verify. `named` has the secrets that the options name, if there are any. `range` is of FLOE
+// in a file, or null.
 ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& seal,
-                     Output* output, std::optional<Secrets> named, int input, Session& session);
+                     Output* output, std::optional<Secrets> named, int input, Session& session,
+                     const Range* range = nullptr);
 
 // State of one call.
 class ForeignJob {
@@ -34,6 +38,8 @@ public:
                warpseal_engine* engine, Session& session);
     FileTask task() const { return task_; }
     const ForeignChoice& options() const { return choice_.foreign; }
+    const FileChoice& choice() const { return choice_; }
+    Session& session() const { return session_; }
     std::string input_name() const { return shown(choice_); }
     warpseal_engine* engine() const { return engine_; }
     int input() const { return input_; }
@@ -69,7 +75,8 @@ private:
 // Returns the AAD of FLOE that the options name. Throws Failure.
 std::vector<uint8_t> read_aad(const ForeignJob& job);
 void seal_floe(ForeignJob& job, Secrets& secrets);
-void open_floe(ForeignJob& job, Secrets& secrets);
+// `range` is null for the whole plaintext.
+void open_floe(ForeignJob& job, Secrets& secrets, const Range* range);
 void open_openssl(ForeignJob& job, Secrets& secrets);
 
 // Checks names of --cipher and --digest before any work. Throws Failure.

@@ -182,6 +182,13 @@ ExitCode Run::run() {
     std::vector<const ManyInput*> small, big;
     for (const ManyInput& input : inputs_)
         (input.bytes <= small_file_bytes ? small : big).push_back(&input);
+    if (task_.begin) {
+        std::vector<std::string> paths;
+        paths.reserve(inputs_.size());
+        for (const ManyInput& input : inputs_)
+            if (!input.problem) paths.push_back(input.path);
+        task_.begin(paths);
+    }
     report_.begin(inputs_.size());
     work_side_by_side(small);
     next_ = 0;

@@ -20,6 +20,8 @@ struct ManyTask {
     std::vector<std::string> identity_files{};  // of age: secrets besides those of `file`
     // Works on one file as the command does that has no other. Throws Failure.
     std::function<void(const FileChoice&, int input, const OutputChoice&, Session&)> one{};
+    // Is told the files before the first. May be null.
+    std::function<void(const std::vector<std::string>& paths)> begin{};
     // Throws Failure (usage) if an input of this format cannot be removed or skipped. May be null.
     std::function<void(const FileChoice&, int input)> check_format{};
 };

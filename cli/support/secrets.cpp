@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "cli/support/interrupt.h"
@@ -107,28 +108,52 @@ SecretBytes ask(int terminal, const std::string& prompt) {
         if (got == 0) break;
         secret.size += static_cast<size_t>(got);
     }
-    write_terminal(terminal, "\n");
-    return one_line(std::move(secret), "the passphrase");
+    return secret;
 }
 
+// The terminal while it is asked for lines, without echo if they are `hidden`. Other threads wait.
+class Asking {
+public:
+    explicit Asking(bool is_hidden)
+        : lock_(mutex()),
+          is_hidden_(is_hidden),
+          terminal_(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)) {
+        termios shown;
+        if (!terminal_ || tcgetattr(terminal_.get(), &shown) != 0)
+            throw Failure(ExitCode::usage,
+                          "there is no terminal to ask for a passphrase: use --passphrase-file, "
+                          "--passphrase-fd or -k.");
+        termios hidden = shown;
+        hidden.c_lflag |= ICANON;
+        if (is_hidden_) hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
+        // A suspended program would leave the terminal without echo.
+        hidden.c_cc[VSUSP] = _POSIX_VDISABLE;
+        restore_.emplace(terminal_.get(), shown);
+        if (tcsetattr(terminal_.get(), TCSAFLUSH, &hidden) != 0)
+            throw Failure(ExitCode::input_output, "cannot turn the terminal's echo off.");
+    }
+    SecretBytes line(const std::string& prompt) {
+        SecretBytes typed = ask(terminal_.get(), prompt);
+        if (is_hidden_) write_terminal(terminal_.get(), "\n");  // which was not echoed
+        return typed;
+    }
+
+private:
+    static std::mutex& mutex() {
+        static std::mutex one;
+        return one;
+    }
+    const std::lock_guard<std::mutex> lock_;
+    const bool is_hidden_;
+    const Descriptor terminal_;
+    std::optional<TerminalSettings> restore_;
+};
+
 SecretBytes ask_passphrase(const std::string& prompt, bool confirm) {
-    Descriptor terminal(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY));
-    termios shown;
-    if (!terminal || tcgetattr(terminal.get(), &shown) != 0)
-        throw Failure(ExitCode::usage,
-                      "there is no terminal to ask for a passphrase: use --passphrase-file, "
-                      "--passphrase-fd or -k.");
-    termios hidden = shown;
-    hidden.c_lflag &= ~static_cast<tcflag_t>(ECHO);
-    hidden.c_lflag |= ICANON;
-    // A suspended program would leave the terminal without echo.
-    hidden.c_cc[VSUSP] = _POSIX_VDISABLE;
-    const TerminalSettings restore(terminal.get(), shown);
-    if (tcsetattr(terminal.get(), TCSAFLUSH, &hidden) != 0)
-        throw Failure(ExitCode::input_output, "cannot turn the terminal's echo off.");
-    SecretBytes first = ask(terminal.get(), prompt + ": ");
+    Asking terminal(true);
+    SecretBytes first = one_line(terminal.line(prompt + ": "), "the passphrase");
     if (!confirm) return first;
-    const SecretBytes second = ask(terminal.get(), prompt + " again: ");
+    const SecretBytes second = one_line(terminal.line(prompt + " again: "), "the passphrase");
     if (first.size != second.size || memcmp(first.data(), second.data(), first.size) != 0)
         throw Failure(ExitCode::usage, "the two passphrases differ: nothing was written.");
     return first;
@@ -312,6 +337,13 @@ Descriptor open_private(const std::string& path, const std::string& shown) {
             fmt::format("{} is open to others (mode {:04o}): make it private with chmod 600.",
                         shown, static_cast<unsigned>(about.st_mode & 07777)));
     return file;
+}
+
+SecretBytes ask_line(const std::string& prompt, bool hidden) {
+    SecretBytes line = Asking(hidden).line(prompt);
+    if (line.size > 0 && line.data()[line.size - 1] == '\n') --line.size;
+    if (line.size > 0 && line.data()[line.size - 1] == '\r') --line.size;
+    return line;
 }
 
 bool has_terminal() {

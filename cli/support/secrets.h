@@ -104,5 +104,8 @@ SecretBytes read_one_key(const SecretChoice& choice, size_t key_bytes);
 void check_standard_input(const SecretChoice& choice, bool input);
 
 bool has_terminal();
+// Returns a line that is typed at the terminal, without its end; it may be empty. `hidden`: without
+// echo. Throws Failure (usage) without a terminal, and after a stop signal.
+SecretBytes ask_line(const std::string& prompt, bool hidden);
 
 }  // namespace warpseal::cli

@@ -84,6 +84,11 @@ size_t ArmorSource::read(uint8_t* to, size_t most) {
     return done;
 }
 
+bool is_armored(BufferedSource& source) {
+    const int first = source.peek();
+    return first == '-' || first == ' ' || first == '\t' || first == '\r' || first == '\n';
+}
+
 ArmorSink::ArmorSink(Sink& text) : text_(text) {
     text_.write(view(armor_begin + std::string("\n")));
 }

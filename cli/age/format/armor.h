@@ -1,6 +1,7 @@
 // Armor of age files: base64 in lines of 64 characters between two marker lines.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cli/age/sink.h"
@@ -30,6 +31,20 @@ private:
     bool short_line_ = false;  // the last line of the base64 was read
     Octets bytes_;
     size_t taken_ = 0;
+};
+
+// An armor may follow white space; a header may not.
+bool is_armored(BufferedSource& source);
+
+// An age file, in an armor or not.
+struct AgeSource {
+    explicit AgeSource(Source& from) : text(from), armor(text) {
+        if (is_armored(text)) within.emplace(armor);
+    }
+    BufferedSource& binary() { return within ? *within : text; }
+    BufferedSource text;
+    ArmorSource armor;
+    std::optional<BufferedSource> within;
 };
 
 // Writes an armor around what it is given. `finish` ends it.

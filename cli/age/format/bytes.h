@@ -34,6 +34,9 @@ using View = std::span<const uint8_t>;
 inline View view(std::string_view text) {
     return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
+inline std::string_view text_of(View bytes) {
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
 template <class Vector>
 void append(Vector& to, View bytes) {
     to.insert(to.end(), bytes.begin(), bytes.end());

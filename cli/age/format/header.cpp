@@ -66,28 +66,9 @@ private:
         return line;
     }
 
-    Stanza read_stanza(const std::string& line) {
-        if (line.rfind("-> ", 0) != 0) throw_bad_header("a stanza does not begin with '-> '");
-        Stanza stanza;
-        for (size_t at = 3; at <= line.size();) {
-            const size_t end = std::min(line.find(' ', at), line.size());
-            const std::string argument = line.substr(at, end - at);
-            if (argument.empty()) throw_bad_header("a stanza has an empty argument");
-            for (const char c : argument)
-                if (c < 33 || c > 126) throw_bad_header("a stanza has an invalid character");
-            stanza.arguments.push_back(argument);
-            at = end + 1;
-        }
-        size_t characters = line_characters;
-        while (characters == line_characters) {
-            const std::string body = read_line();
-            characters = body.size();
-            if (characters > line_characters || !from_base64(body, Padding::none, stanza.body))
-                throw_bad_header("the body of a stanza is malformed");
-            if (stanza.body.size() > max_body_bytes)
-                limit(fmt::format("a stanza of more than {} bytes", max_body_bytes));
-        }
-        return stanza;
+    Stanza read_stanza(const std::string& first_line) {
+        return age::read_stanza(first_line, [this](std::string& line) { line += read_line(); },
+                                {throw_bad_header, limit});
     }
 
     // The MAC's line is the last of the authenticated bytes.
@@ -115,14 +96,9 @@ Header read_header(BufferedSource& source) { return HeaderReader(source).read();
 
 std::string write_header(const std::vector<Stanza>& stanzas, View file_key) {
     std::string text = std::string(version) + "\n";
-    for (const Stanza& stanza : stanzas) {
-        text += "->";
-        for (const std::string& argument : stanza.arguments) text += " " + argument;
-        const std::string body = base64(stanza.body, Padding::none);
-        for (size_t at = 0; at <= body.size(); at += line_characters)
-            text += "\n" + body.substr(at, line_characters);
-        text += "\n";
-    }
+    for (const Stanza& stanza : stanzas)
+        write_stanza({stanza.arguments.begin(), stanza.arguments.end()}, stanza.body,
+                     [&](std::string_view part) { text += part; });
     text += "---";
     const Secret mac = header_mac(file_key, text);
     return text + " " + base64(mac, Padding::none) + "\n";

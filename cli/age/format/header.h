@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cli/age/format/bytes.h"
+#include "cli/age/format/stanza.h"
 #include "cli/age/source.h"
 
 namespace warpseal::cli::age {
@@ -12,13 +13,6 @@ namespace warpseal::cli::age {
 // Limits of ours: memory is bounded before anything is authentic.
 constexpr size_t max_header_bytes = size_t{1} << 20;
 constexpr size_t max_stanzas = 1024;
-constexpr size_t max_body_bytes = size_t{64} << 10;
-
-struct Stanza {
-    std::vector<std::string> arguments;  // the type first
-    Octets body;
-    const std::string& type() const { return arguments[0]; }
-};
 
 struct Header {
     std::vector<Stanza> stanzas;

@@ -70,11 +70,11 @@ def options_of_other_formats_are_refused(p):
     key = p.key()
     p.write("sealed", p.ok("encrypt", "-r", recipient, input=TEXT).out)
     for words, options in (("--key-command", ("--key-command", f"cat {key}")), ("--aad", ("--aad", "00")), ("--segment-bytes", ("--segment-bytes", "4096")),
-                           ("-r, -R and -a go with age files only", ("--format", "floe", "-k", key)), ("-r, -R and -a", ("--format", "warpseal",))):
+                           ("-r, -R, -j and -a go with age files only", ("--format", "floe", "-k", key)), ("-r, -R, -j and -a", ("--format", "warpseal",))):
         p.fails(2, words, "encrypt", "-r", recipient, *options, input=TEXT)
     for words, options in (("--key-command", ("-i", "identity", "--key-command", f"cat {key}")), ("--aad", ("-i", "identity", "--aad", "00")),
-                           ("--cipher", ("-i", "identity", "-c", "aes-256-cbc")), ("-i goes with age files only", ("-i", "identity", "--format", "floe", "-k", key)),
-                           ("-i goes with age files only", ("-i", "identity", "--format", "warpseal")), ("-k goes with Warpseal files", ("-k", key))):
+                           ("--cipher", ("-i", "identity", "-c", "aes-256-cbc")), ("-i and -j go with age files only", ("-i", "identity", "--format", "floe", "-k", key)),
+                           ("-i and -j go with age files only", ("-i", "identity", "--format", "warpseal")), ("-k goes with Warpseal files", ("-k", key))):
         p.fails(2, words, "decrypt", *options, "sealed")
     p.fails(15, "not a Warpseal file", "decrypt", "--format", "warpseal", "-k", key, "sealed")
 

@@ -256,7 +256,6 @@ def options(p):
     p.ok("encrypt", "-k", "key", *floe)
     p.fails(11, "--force", "encrypt", "-k", "key", *floe)
     p.fails(15, "rescue", "rescue", "-k", "key", "--format", "floe", "out", "-o", "opened.rescued")
-    p.fails(15, "--range", "decrypt", "-k", "key", "--format", "floe", "--range", "0:1", "out", "-o", "opened")
     p.fails(2, "openssl", "decrypt", "-k", "key", "--pbkdf2", "out", "-o", "opened")
     p.fails(15, "cannot decrypt", "decrypt", "-k", "key", "--format", "warpseal", "out", "-o", "opened")
     for segment, where in [(32, 15), ((16 << 20) + 1, 15)]:
@@ -277,6 +276,38 @@ def a_slow_pipe_is_recognised(p):
     check_equal((process.returncode, out), (0, text), "result")
     for part in [b"", b"\0", sealed[:9]]:
         check(p.run("decrypt", "-k", "key", input=part).code in (14, 15), f"{len(part)} bytes")
+
+
+@case
+def ranges(p):
+    """The end and the range must be authentic, and nothing else."""
+    p.key()
+    options = ("decrypt", "-k", "key", "--aad", "00ff", "--range")
+    for segment in (40, 4096):
+        each = segment - OVERHEAD
+        for size in (0, 1, each, each + 1, 5 * each, 5 * each + 3):
+            content = some_bytes(size)
+            p.ok("-q", "encrypt", "-f", "--format", "floe", "-k", "key", "--aad", "00ff", "--segment-bytes", segment, "-o", "sealed", input=content)
+            for offset, length in ((0, size), (size // 2, 3), (max(size - 1, 0), 5), (size, 5), (each - 1, 2), (each, each), (max(size - each - 1, 0), each + 1)):
+                if offset > size:
+                    continue
+                result = p.ok(*options, f"{offset}:{length}", "sealed")
+                check_equal(result.out, content[offset:offset + length], f"{offset}:{length} of {size} in segments of {segment}")
+                check_equal("the plaintext ends" in result.err, offset + length > size, f"a remark on {offset}:{length} of {size}")
+            p.fails(2, "begins at byte", *options, f"{size + 1}:1", "sealed", "-o", "out")
+    sealed = p.read("sealed")
+    for at, codes in ((HEADER + 50, [0]), (HEADER + 4096 + 50, [13]), (HEADER + 3 * 4096 + 9, [0]), (len(sealed) - 35, [13, 14]), (len(sealed) - 1, [13])):
+        p.write("damaged", sealed[:at] + bytes([sealed[at] ^ 1]) + sealed[at + 1:])
+        result = p.run(*options, f"{each}:10", "damaged")
+        check(result.code in codes, f"a change at {at}: {result.code} {result.err}")
+        check_equal(result.out, content[each:each + 10] if result.code == 0 else b"", f"what comes out with a change at {at}")
+    for end in (HEADER, HEADER + 2 * 4096, HEADER + 5 * 4096, len(sealed) - 1, len(sealed) - 34):
+        p.write("damaged", sealed[:end])
+        result = p.run(*options, f"{each}:10", "damaged")
+        check(result.code in (13, 14), f"the first {end} of {len(sealed)} bytes: {result.code} {result.err}")
+        check_equal(result.out, b"", f"what comes out of the first {end} bytes")
+    p.fails(2, "a pipe or a device", *options, "0:1", input=sealed)
+    p.fails(12, "wrong AAD", "decrypt", "-k", "key", "--range", "0:1", "sealed", "-o", "out")
 
 
 main()

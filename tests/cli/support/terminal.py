@@ -12,13 +12,13 @@ from program import check
 class Terminal:
     """The program on its own controlling terminal."""
 
-    def __init__(self, p, *arguments):
+    def __init__(self, p, *arguments, **options):
         self.ours, theirs = os.openpty()
 
         def take_terminal():
             fcntl.ioctl(theirs, termios.TIOCSCTTY, 0)
 
-        self.process = p.start(*arguments, preexec_fn=take_terminal, pass_fds=[theirs])
+        self.process = p.start(*arguments, preexec_fn=take_terminal, pass_fds=[theirs], **options)
         self.theirs = theirs
         self.shown = ""
 

@@ -1,0 +1,110 @@
+// Sorts recipients and identities by plugin, and compares the labels of recipients.
+#include "cli/age/plugin/group.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "cli/age/source.h"
+
+namespace warpseal::cli::age::plugin {
+namespace {
+
+constexpr char post_quantum_label[] = "postquantum";
+
+struct Work {
+    std::vector<std::string> recipients;
+    std::vector<Secret> identities;
+};
+
+// Recipients of a file must agree in their labels.
+class Labels {
+public:
+    void add(const std::string& shown, const std::set<std::string>& labels) {
+        if (shown_.empty()) {
+            shown_ = shown;
+            labels_ = labels;
+        } else if (labels != labels_) {
+            refuse(shown, labels);
+        }
+    }
+
+private:
+    void refuse(const std::string& shown, const std::set<std::string>& labels) const {
+        const bool one = labels.count(post_quantum_label) != 0,
+                   other = labels_.count(post_quantum_label) != 0;
+        if (one != other)
+            throw Failure(ExitCode::usage,
+                          fmt::format("{} is not post-quantum and would weaken the others: give "
+                                      "recipients of one kind alone.",
+                                      one ? shown_ : shown));
+        throw Failure(ExitCode::usage,
+                      fmt::format("{} and {} refuse to share a file: encrypt it for each alone.",
+                                  shown_, shown));
+    }
+    std::string shown_;
+    std::set<std::string> labels_;
+};
+
+}  // namespace
+
+std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
+                                                 const std::vector<Secret>& file_keys) {
+    Labels labels;
+    std::map<std::string, Work> plugins;
+    for (const Recipient& recipient : recipients) {
+        if (recipient.type != KeyType::plugin) {
+            labels.add(recipient.shown, recipient.type == KeyType::hybrid
+                                            ? std::set<std::string>{post_quantum_label}
+                                            : std::set<std::string>{});
+            continue;
+        }
+        const std::string_view text = text_of(recipient.key);
+        if (const std::string name = name_of_recipient(text); !name.empty())
+            plugins[name].recipients.emplace_back(text);
+        else
+            plugins[name_of_identity(text)].identities.emplace_back(text.begin(), text.end());
+    }
+    std::vector<std::vector<Stanza>> stanzas(file_keys.size());
+    for (const auto& [name, work] : plugins) {
+        Wrapped wrapped = wrap(name, work.recipients, work.identities, file_keys);
+        labels.add("age-plugin-" + name, wrapped.labels);
+        for (size_t file = 0; file < stanzas.size(); ++file)
+            for (Stanza& stanza : wrapped.files[file]) stanzas[file].push_back(std::move(stanza));
+    }
+    return stanzas;
+}
+
+std::vector<std::optional<Secret>> unwrap_by_plugins(
+    const std::vector<Identity>& identities, const std::vector<const std::vector<Stanza>*>& files,
+    std::optional<Failure>& failure) {
+    std::map<std::string, std::vector<Secret>> plugins;
+    for (const Identity& identity : identities)
+        if (identity.type == KeyType::plugin)
+            plugins[name_of_identity(text_of(identity.key))].push_back(identity.key);
+    std::vector<std::optional<Secret>> keys(files.size());
+    std::vector<size_t> missing(files.size());
+    std::iota(missing.begin(), missing.end(), size_t{0});
+    for (const auto& [name, own] : plugins) {
+        std::vector<const std::vector<Stanza>*> given;
+        given.reserve(missing.size());
+        for (const size_t file : missing) given.push_back(files[file]);
+        try {
+            std::vector<std::optional<Secret>> found = unwrap(name, own, given);
+            for (size_t i = 0; i < found.size(); ++i) keys[missing[i]] = std::move(found[i]);
+        } catch (const Failure& what) {
+            throw_if_interrupted();
+            if (what.code >= ExitCode::interrupted) throw;  // or 128 + another signal
+            if (!failure) failure = what;
+        }
+        missing.erase(std::remove_if(missing.begin(), missing.end(),
+                                     [&](size_t file) { return keys[file].has_value(); }),
+                      missing.end());
+        if (missing.empty()) break;
+    }
+    return keys;
+}
+
+}  // namespace warpseal::cli::age::plugin

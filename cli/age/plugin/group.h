@@ -1,0 +1,24 @@
+// The plugins among the recipients or identities of a command, each of which is started once.
+#pragma once
+
+#include <optional>
+
+#include "cli/age/keys.h"
+#include "cli/age/plugin/plugin.h"
+#include "cli/support/command.h"
+
+namespace warpseal::cli::age::plugin {
+
+// Returns the stanzas that plugins make for each file key. `recipients` has recipients and
+// identities of plugins, in their text, beside others. Throws Failure, also (usage) if a plugin
+// refuses to share the file with the other recipients.
+std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
+                                                 const std::vector<Secret>& file_keys);
+// Returns the file keys that plugins among the identities find, for files with these stanzas. The
+// failure of a plugin is left in `failure`, as another may succeed. Throws Failure after a stop
+// signal.
+std::vector<std::optional<Secret>> unwrap_by_plugins(
+    const std::vector<Identity>& identities, const std::vector<const std::vector<Stanza>*>& files,
+    std::optional<Failure>& failure);
+
+}  // namespace warpseal::cli::age::plugin
