@@ -15,7 +15,7 @@ namespace {
 
 namespace container = warpseal::container;
 
-constexpr size_t copy_bytes = 8192;
+constexpr size_t copy_bytes = 28672;
 constexpr off_t copies_at[2] = {4096, 4096 + copy_bytes};
 
 struct Change : warpseal_slots_change {
