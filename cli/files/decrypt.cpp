@@ -19,6 +19,8 @@ struct OpenChoice {
     OutputChoice output;
     ManyChoice many;
     std::optional<Range> range;
+    // Of the age files of a run, apart from those of its other files.
+    std::shared_ptr<SharedSecrets> shared_by_age = std::make_shared<SharedSecrets>();
 };
 
 ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file, int input,
@@ -27,7 +29,11 @@ ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file
         if (choice.range)
             throw Failure(ExitCode::unsupported,
                           "--range reads Warpseal files and cobblestone messages only.");
-        return run_age_decrypt(task, file, choice.age, input, output, session);
+        // An age file reads its identities itself, so that it can unlock them.
+        FileChoice age = file;
+        age.secrets.identities = nullptr;
+        if (age.secrets.shared != nullptr) age.secrets.shared = choice.shared_by_age.get();
+        return run_age_decrypt(task, age, choice.age, input, output, session);
     }
     if (choice.range) return run_range(file, input, *choice.range, *output, session);
     return run_file_task(task, file, input, {}, output, session);
@@ -48,10 +54,10 @@ ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session)
     if (choice.range) throw Failure(ExitCode::usage, "--range reads one file alone.");
     refuse_one_use(choice.age.identities, "-i");
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
-    if (!choice.file.secrets.any() && choice.age.identities.empty() && !has_terminal())
+    if (!choice.file.secrets.any() && !has_terminal())
         throw Failure(ExitCode::usage,
-                      "no key and no passphrase: give -k KEYFILE, -p, --passphrase-file or "
-                      "--passphrase-fd, or -i for age files.");
+                      "no key and no passphrase: give -k KEYFILE, -i IDENTITYFILE, -p, "
+                      "--passphrase-file or --passphrase-fd.");
     ManyTask task{task_kind, choice.file, choice.many, choice.output};
     task.one = [&choice, task_kind](const FileChoice& file, int input, const OutputChoice& output,
                                     Session& one) {
@@ -67,9 +73,11 @@ ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session)
 
 ExitCode run(FileTask task, OpenChoice& choice, Session& session) {
     choice.file.input = choice.many.is_used() ? choice.many.names_file : choice.many.single_input();
+    if (!choice.file.age) add_identities(choice.age, choice.file.secrets);
     check_file_choice(choice.file);
     if (choice.many.is_used()) return run_all(task, choice, session);
     const Descriptor input = open_input(choice.file.input);
+    refuse_shared_identities(choice.age, input.get());
     return run_one(task, choice, choice.file, input.get(),
                    task == FileTask::verify ? nullptr : &choice.output, session);
 }
@@ -118,7 +126,7 @@ void add_decrypt(CLI::App& program, Session& session) {
         "Examples:\n"
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
         "  warpseal decrypt -p photos.tar.ws | tar -x\n"
-        "  warpseal decrypt -i identity.txt disk.img.age -o disk.img\n"
+        "  warpseal decrypt -i identity.txt disk.img.ws -o disk.img\n"
         "  warpseal decrypt -p -c aes-256-cbc --pbkdf2 old.enc -o old\n"
         "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part\n"
         "  warpseal decrypt -p --recursive sealed --output-dir photos");

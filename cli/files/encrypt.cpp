@@ -19,12 +19,12 @@ struct EncryptChoice {
     OutputChoice output;
     SealChoice seal;
     ManyChoice many;
-    bool is_age() const { return file.age || age.any() || age.armor; }
+    bool is_age() const { return file.age || age.armor; }
 };
 
 void check_age(const EncryptChoice& choice) {
     if (choice.file.foreign.format_given)
-        throw Failure(ExitCode::usage, "-r, -R and -a go with age files only.");
+        throw Failure(ExitCode::usage, "-a goes with age files only: leave it or --format out.");
     if (!choice.seal.suite.empty() || choice.seal.argon2_memory_mib || choice.seal.argon2_passes)
         throw Failure(ExitCode::usage,
                       "-c and --argon2-… go with Warpseal files only: age has one cipher, and "
@@ -34,6 +34,10 @@ void check_age(const EncryptChoice& choice) {
 void check(const EncryptChoice& choice) {
     check_file_choice(choice.file);
     if (choice.is_age()) return check_age(choice);
+    if (choice.age.any() && (choice.file.format == WARPSEAL_FORMAT_COBBLESTONE ||
+                             choice.file.foreign.format != ForeignFormat::none))
+        throw Failure(ExitCode::usage,
+                      "-r and -R go with Warpseal and age files only: leave them or --format out.");
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
@@ -60,6 +64,7 @@ ExitCode run_all(const EncryptChoice& choice, Session& session) {
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
     ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};
     task.file.age = choice.is_age();
+    if (!task.file.age) add_recipients(choice.age, task.file.secrets);
     task.default_suffix = choice.is_age() ? ".age" : floe ? ".floe" : ".ws";
     task.one = [&choice](const FileChoice& file, int input, const OutputChoice& output,
                          Session& one) { run_one(choice, file, input, output, one); };
@@ -71,6 +76,8 @@ ExitCode run(EncryptChoice& choice, Session& session) {
     check(choice);
     if (choice.many.is_used()) return run_all(choice, session);
     const Descriptor input = open_input(choice.file.input);
+    refuse_shared_identities(choice.age, input.get());
+    if (!choice.is_age()) add_recipients(choice.age, choice.file.secrets);
     return run_one(choice, choice.file, input.get(), choice.output, session);
 }
 
@@ -107,8 +114,8 @@ void add_encrypt(CLI::App& program, Session& session) {
         "Examples:\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
         "  tar -c photos | warpseal encrypt -p -o photos.tar.ws\n"
-        "  warpseal encrypt -r age1… disk.img -o disk.img.age\n"
-        "  warpseal encrypt --format age -p -a notes.txt -o notes.txt.age\n"
+        "  warpseal encrypt -r age1… -r age1… disk.img -o disk.img.ws\n"
+        "  warpseal encrypt --format age -r age1… notes.txt -o notes.txt.age\n"
         "  warpseal encrypt -p --recursive photos --output-dir sealed");
     command->callback([choice, &session] {
         session.command = [choice, &session] { return run(*choice, session); };
