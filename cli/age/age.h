@@ -28,8 +28,16 @@ struct AgeChoice {
 };
 // Begins a run over these files.
 void begin_age_run(AgeChoice& choice, std::vector<std::string> paths);
+void add_recipient_options(CLI::App& command, AgeChoice& choice);
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
+
+// Adds the recipients of -r and -R, or the identities of -i, to the secrets of a Warpseal file. The
+// identity files are read together with the other secrets. Throws Failure.
+void add_recipients(const AgeChoice& choice, SecretChoice& secrets);
+void add_identities(const AgeChoice& choice, SecretChoice& secrets);
+// Refuses files of -i and -R that are the input's stream. Throws Failure (usage).
+void refuse_shared_identities(const AgeChoice& choice, int input);
 
 // True if the options name age, or if they name no format and the input begins like an age file.
 // Takes nothing from the input. Throws Failure.

@@ -93,16 +93,10 @@ Secret hmac_sha256(View key, View data) {
     return out;
 }
 
-Secret hkdf_expand(View key, View info, size_t bytes) {
+Secret hkdf_sha256(View input, View salt, View info) {
     Secret block(info.begin(), info.end());
     block.push_back(1);
-    Secret out = hmac_sha256(key, block);
-    out.resize(bytes);
-    return out;
-}
-
-Secret hkdf_sha256(View input, View salt, View info) {
-    return hkdf_expand(hmac_sha256(salt, input), info, key_bytes);
+    return hmac_sha256(hmac_sha256(salt, input), block);
 }
 
 Secret x25519_public(View secret_key) {
@@ -178,16 +172,15 @@ bool Aead::open(View nonce, View sealed, uint8_t* out) {
     return false;
 }
 
-Octets wrap_file_key(View key, View file_key, View nonce) {
+Octets wrap_file_key(View key, View file_key) {
     Octets body(file_key.size() + tag_bytes);
-    Aead(key).seal(nonce.empty() ? View(zero_nonce) : nonce, file_key, body.data());
+    Aead(key).seal(zero_nonce, file_key, body.data());
     return body;
 }
 
-std::optional<Secret> unwrap_file_key(View key, View body, View nonce) {
+std::optional<Secret> unwrap_file_key(View key, View body) {
     Secret file_key(body.size() - tag_bytes);
-    if (!Aead(key).open(nonce.empty() ? View(zero_nonce) : nonce, body, file_key.data()))
-        return std::nullopt;
+    if (!Aead(key).open(zero_nonce, body, file_key.data())) return std::nullopt;
     return file_key;
 }
 

@@ -20,8 +20,6 @@ Secret random_secret(size_t bytes);
 Secret hmac_sha256(View key, View data);
 // RFC 5869 with SHA-256 and an output of 32 bytes. An empty salt is 32 zero bytes.
 Secret hkdf_sha256(View input, View salt, View info);
-// The first `bytes` bytes of HKDF-Expand, at most 32.
-Secret hkdf_expand(View key, View info, size_t bytes);
 Secret x25519_public(View secret_key);
 // Empty for a point of low order.
 std::optional<Secret> x25519(View secret_key, View public_key);
@@ -44,10 +42,10 @@ private:
     std::unique_ptr<EVP_CIPHER_CTX, Delete> context_;
 };
 
-// The AEAD of stanzas, with the nonce of 12 zero bytes unless one is given.
-Octets wrap_file_key(View key, View file_key, View nonce = {});
+// The AEAD of stanzas, with a nonce of 12 zero bytes.
+Octets wrap_file_key(View key, View file_key);
 // Empty if the tag does not verify.
-std::optional<Secret> unwrap_file_key(View key, View body, View nonce = {});
+std::optional<Secret> unwrap_file_key(View key, View body);
 
 bool equal(View one, View other);  // in constant time
 

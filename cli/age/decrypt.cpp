@@ -228,8 +228,8 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
     command
         .add_option(
             "-i,--identity", choice.identities,
-            "file of age identities, private (mode 0600); - is standard input; may be given "
-            "several times")
+            "file of identities (`warpseal keygen --age`), private (mode 0600); - is standard "
+            "input; may be given several times")
         ->type_name("IDENTITYFILE")
         ->allow_extra_args(false);
     add_plugin_option(command, choice);

@@ -4,8 +4,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/age/format/armor.h"
-#include "cli/age/plugin/plugin.h"
 #include "cli/age/plugin/run.h"
+#include "cli/age/recipients.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 
@@ -13,38 +13,6 @@ namespace warpseal::cli {
 namespace {
 
 using namespace age;
-
-std::vector<Recipient> read_recipients(const AgeChoice& choice) {
-    std::vector<Recipient> recipients;
-    recipients.reserve(choice.recipients.size());
-    for (size_t i = 0; i < choice.recipients.size(); ++i)
-        recipients.push_back(parse_recipient(choice.recipients[i], fmt::format("-r {}", i + 1)));
-    for (const std::string& path : choice.recipient_files) read_recipient_file(path, recipients);
-    for (const std::string& name : choice.plugins) {
-        const Secret text = plugin::identity_without_data(name);
-        recipients.push_back(
-            {KeyType::plugin, Octets(text.begin(), text.end()), fmt::format("-j {}", name)});
-    }
-    if (recipients.size() > max_stanzas)
-        throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("there are {} recipients, and a file takes at most {}.",
-                                  recipients.size(), max_stanzas));
-    // One recipient that is not post-quantum would make the others' protection void. Plugins tell
-    // theirs later.
-    const Recipient* first = nullptr;
-    for (const Recipient& one : recipients) {
-        if (one.type == KeyType::plugin) continue;
-        if (first == nullptr) first = &one;
-        if (one.type != first->type) {
-            const Recipient& weak = one.type == KeyType::x25519 ? one : *first;
-            throw Failure(ExitCode::usage,
-                          fmt::format("{} is not post-quantum and would weaken the others: give "
-                                      "age1 recipients alone or age1pq1 recipients alone.",
-                                      weak.shown));
-        }
-    }
-    return recipients;
-}
 
 // Appends the stanzas that are made without plugins.
 void wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase,
@@ -79,10 +47,10 @@ void refuse_secret_files(Output& output, int input, const FileChoice& file,
 
 }  // namespace
 
-void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
+void add_recipient_options(CLI::App& command, AgeChoice& choice) {
     command
         .add_option("-r,--recipient", choice.recipients,
-                    "write an age file for age1…; may be given several times")
+                    "seal for the owner of age1… or age1pq1…; may be given several times")
         ->type_name("RECIPIENT")
         ->allow_extra_args(false);
     command
@@ -91,7 +59,11 @@ void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
         ->type_name("FILE")
         ->allow_extra_args(false);
     add_plugin_option(command, choice);
-    command.add_flag("-a,--armor", choice.armor, "write the age file as text");
+}
+
+void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
+    add_recipient_options(command, choice);
+    command.add_flag("-a,--armor", choice.armor, "write an age file as text");
 }
 
 ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int input,
@@ -99,6 +71,10 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
     check_choice(FileTask::encrypt, file, choice);
     refuse_shared_stream(input, choice.recipient_files, "-R");
     const std::vector<Recipient> recipients = read_recipients(choice);
+    if (recipients.size() > max_stanzas)
+        throw Failure(ExitCode::limit_exceeded,
+                      fmt::format("there are {} recipients, and a file takes at most {}.",
+                                  recipients.size(), max_stanzas));
     if (recipients.empty() && !file.secrets.passphrase())
         throw Failure(ExitCode::usage,
                       "no recipient and no passphrase: give -r, -R, -j, -p, --passphrase-file or "

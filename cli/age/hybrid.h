@@ -1,4 +1,4 @@
-// Recipients of ML-KEM-768 with X25519: X-Wing by the library, then HPKE in base mode (RFC 9180).
+// Recipients of ML-KEM-768 with X25519, by the library.
 #pragma once
 
 #include <optional>

@@ -5,7 +5,7 @@
 
 #include "cli/age/format/armor.h"
 #include "cli/age/format/header.h"
-#include "cli/age/payload.h"
+#include "cli/age/payload/payload.h"
 #include "cli/age/task.h"
 
 namespace warpseal::cli {

@@ -9,7 +9,7 @@
 #include "cli/age/crypto.h"
 #include "cli/age/hybrid.h"
 #include "cli/age/keys.h"
-#include "cli/age/sink.h"
+#include "cli/age/payload/sink.h"
 
 namespace warpseal::cli {
 namespace {

@@ -7,7 +7,7 @@
 #include "cli/age/crypto.h"
 #include "cli/age/format/text.h"
 #include "cli/age/plugin/plugin.h"
-#include "cli/age/source.h"
+#include "cli/age/payload/source.h"
 #include "cli/support/output.h"
 #include "cli/support/secrets.h"
 

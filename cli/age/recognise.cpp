@@ -30,11 +30,16 @@ Guess guess(std::string_view bytes) {
 
 bool is_age(const FileChoice& file, const AgeChoice& choice, int input) {
     if (file.age) return true;
-    if (file.foreign.format_given && choice.any())
+    const bool own =
+        file.format == WARPSEAL_FORMAT_WARPSEAL && file.foreign.format == ForeignFormat::none;
+    if (file.foreign.format_given && !choice.plugins.empty())
+        throw Failure(ExitCode::usage, "-j goes with age files only: leave it or --format out.");
+    if (file.foreign.format_given && choice.any() && !own)
         throw Failure(ExitCode::usage,
-                      "-i and -j go with age files only: leave them or --format out.");
+                      "-i goes with Warpseal and age files only: leave it or --format out.");
     if (file.foreign.format_given) return false;
-    if (choice.any()) return true;
+    // No other format has plugins.
+    if (!choice.plugins.empty() && choice.identities.empty()) return true;
     // Age files take no such key. A stream with one is looked at later, once the output is open.
     if (file.secrets.key_count() != 0 && lseek(input, 0, SEEK_CUR) < 0) return false;
     const auto is_known = [](std::string_view bytes) { return guess(bytes) != Guess::unknown; };

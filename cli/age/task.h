@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "cli/age/age.h"
-#include "cli/age/payload.h"
+#include "cli/age/payload/payload.h"
 
 namespace warpseal::cli::age {
 

@@ -20,13 +20,20 @@ struct OpenChoice {
     OutputChoice output;
     ManyChoice many;
     std::optional<Range> range;
+    // Of the age files of a run, apart from those of its other files.
+    std::shared_ptr<SharedSecrets> shared_by_age = std::make_shared<SharedSecrets>();
 };
 
 ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file, int input,
                  const OutputChoice* output, Session& session) {
-    if (is_age(file, choice.age, input))
-        return run_age_decrypt(task, file, choice.age, input, output,
+    if (is_age(file, choice.age, input)) {
+        // An age file reads its identities itself, so that it can unlock them.
+        FileChoice age = file;
+        age.secrets.identities = nullptr;
+        if (age.secrets.shared != nullptr) age.secrets.shared = choice.shared_by_age.get();
+        return run_age_decrypt(task, age, choice.age, input, output,
                                choice.range ? &*choice.range : nullptr, session);
+    }
     if (choice.range) return run_range(file, input, *choice.range, *output, session);
     return run_file_task(task, file, input, {}, output, session);
 }
@@ -48,8 +55,8 @@ ExitCode run_all(FileTask task_kind, OpenChoice& choice, Session& session) {
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
     if (!choice.file.secrets.any() && !choice.age.has_identities() && !has_terminal())
         throw Failure(ExitCode::usage,
-                      "no key and no passphrase: give -k KEYFILE, -p, --passphrase-file or "
-                      "--passphrase-fd, or -i for age files.");
+                      "no key and no passphrase: give -k KEYFILE, -i IDENTITYFILE, -p, "
+                      "--passphrase-file or --passphrase-fd.");
     ManyTask task{task_kind, choice.file, choice.many, choice.output};
     task.begin = [&choice](const std::vector<std::string>& paths) {
         begin_age_run(choice.age, paths);
@@ -85,10 +92,12 @@ ExitCode run_tar(const OpenChoice& choice, Session& session) {
 ExitCode run(FileTask task, OpenChoice& choice, Session& session) {
     const bool many = choice.many.is_used() && !choice.many.tar;
     choice.file.input = many ? choice.many.names_file : choice.many.single_input();
+    if (!choice.file.age) add_identities(choice.age, choice.file.secrets);
     check_file_choice(choice.file);
     if (choice.many.tar) return run_tar(choice, session);
     if (many) return run_all(task, choice, session);
     const Descriptor input = open_input(choice.file.input);
+    refuse_shared_identities(choice.age, input.get());
     return run_one(task, choice, choice.file, input.get(),
                    task == FileTask::verify ? nullptr : &choice.output, session);
 }
@@ -139,7 +148,7 @@ void add_decrypt(CLI::App& program, Session& session) {
         "Examples:\n"
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
         "  warpseal decrypt -p photos.tar.ws | tar -x\n"
-        "  warpseal decrypt -i identity.txt disk.img.age -o disk.img\n"
+        "  warpseal decrypt -i identity.txt disk.img.ws -o disk.img\n"
         "  warpseal decrypt -p -c aes-256-cbc --pbkdf2 old.enc -o old\n"
         "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part\n"
         "  warpseal decrypt -p --recursive sealed --output-dir photos\n"

@@ -20,12 +20,12 @@ struct EncryptChoice {
     OutputChoice output;
     SealChoice seal;
     ManyChoice many;
-    bool is_age() const { return file.age || age.any() || age.armor; }
+    bool is_age() const { return file.age || age.armor; }
 };
 
 void check_age(const EncryptChoice& choice) {
     if (choice.file.foreign.format_given)
-        throw Failure(ExitCode::usage, "-r, -R, -j and -a go with age files only.");
+        throw Failure(ExitCode::usage, "-a goes with age files only: leave it or --format out.");
     if (!choice.seal.suite.empty() || choice.seal.argon2_memory_mib || choice.seal.argon2_passes)
         throw Failure(ExitCode::usage,
                       "-c and --argon2-… go with Warpseal files only: age has one cipher, and "
@@ -35,6 +35,10 @@ void check_age(const EncryptChoice& choice) {
 void check(const EncryptChoice& choice) {
     check_file_choice(choice.file);
     if (choice.is_age()) return check_age(choice);
+    if (choice.age.any() && (choice.file.format == WARPSEAL_FORMAT_COBBLESTONE ||
+                             choice.file.foreign.format != ForeignFormat::none))
+        throw Failure(ExitCode::usage,
+                      "-r, -R and -j go with Warpseal and age files only: leave them or --format out.");
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
@@ -61,6 +65,7 @@ ExitCode run_all(EncryptChoice& choice, Session& session) {
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
     ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};
     task.file.age = choice.is_age();
+    if (!task.file.age) add_recipients(choice.age, task.file.secrets);
     task.default_suffix = choice.is_age() ? ".age" : floe ? ".floe" : ".ws";
     task.begin = [&choice](const std::vector<std::string>& paths) {
         begin_age_run(choice.age, paths);
@@ -83,6 +88,8 @@ ExitCode run(EncryptChoice& choice, Session& session) {
             session);
     if (many) return run_all(choice, session);
     const Descriptor input = open_input(choice.file.input);
+    refuse_shared_identities(choice.age, input.get());
+    if (!choice.is_age()) add_recipients(choice.age, choice.file.secrets);
     return run_one(choice, choice.file, input.get(), choice.output, session);
 }
 
@@ -121,8 +128,8 @@ void add_encrypt(CLI::App& program, Session& session) {
         "Examples:\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
         "  pg_dump mine | warpseal encrypt -p -o mine.sql.ws\n"
-        "  warpseal encrypt -r age1… disk.img -o disk.img.age\n"
-        "  warpseal encrypt --format age -p -a notes.txt -o notes.txt.age\n"
+        "  warpseal encrypt -r age1… -r age1… disk.img -o disk.img.ws\n"
+        "  warpseal encrypt --format age -r age1… notes.txt -o notes.txt.age\n"
         "  warpseal encrypt -p --recursive photos --output-dir sealed\n"
         "  warpseal encrypt -p --tar photos -o photos.tar.ws");
     command->callback([choice, &session] {

@@ -56,7 +56,9 @@ warpseal_format format_named(const std::string& name) {
 void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
                           SecretChoice& secrets) {
     if (secrets.any()) return;
-    const char* const how = "give -k KEYFILE, -p, --passphrase-file or --passphrase-fd.";
+    const std::string how =
+        fmt::format("give -k KEYFILE, {}, -p, --passphrase-file or --passphrase-fd.",
+                    task == FileTask::encrypt ? "-r RECIPIENT" : "-i IDENTITYFILE");
     if (task == FileTask::encrypt || choice.format == WARPSEAL_FORMAT_COBBLESTONE ||
         !has_terminal())
         throw Failure(ExitCode::usage, std::string("no key and no passphrase: ") + how);
@@ -71,11 +73,16 @@ void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
             throw Failure(ExitCode::input_output, "cannot rewind the input.");
         bool passphrase = status != WARPSEAL_OK;  // On an error, the later open reports the cause.
         const uint32_t slots = std::min<uint32_t>(info.slot_count, WARPSEAL_MAX_SLOTS);
-        for (uint32_t i = 0; i < slots; ++i)
-            passphrase |= info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE;
+        bool identity = false;
+        for (uint32_t i = 0; i < slots; ++i) {
+            passphrase |= info.slots[i].type == WARPSEAL_SLOT_PASSPHRASE;
+            identity |= info.slots[i].type > WARPSEAL_SLOT_PASSPHRASE;
+        }
         if (!passphrase)
             throw Failure(ExitCode::usage,
-                          "this file opens with a key file only: give -k KEYFILE.");
+                          identity ? "this file opens with an identity or a key file: give -i "
+                                     "IDENTITYFILE or -k KEYFILE."
+                                   : "this file opens with a key file only: give -k KEYFILE.");
     }
     secrets.ask = true;
 }
@@ -194,6 +201,8 @@ void refuse_inputs(Output& output, int input, const SecretChoice& secrets) {
     for (const std::string& path : secrets.key_files)
         path == "-" ? output.refuse_same_file(STDIN_FILENO) : output.refuse_same_file(path);
     for (const std::string& path : secrets.passphrase_files) output.refuse_same_file(path);
+    for (const std::string& path : secrets.public_key_files)
+        path == "-" ? output.refuse_same_file(STDIN_FILENO) : output.refuse_same_file(path);
     output.refuse_same_file(secrets.passphrase_descriptor);
 }
 
@@ -278,6 +287,11 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
     if (choice.secrets.any()) named.emplace(read_secrets(input, task, choice));
     if (const ForeignFormat format = foreign_format(task, choice, input);
         format != ForeignFormat::none) {
+        if (choice.secrets.public_keys())
+            throw Failure(ExitCode::usage,
+                          fmt::format("-i goes with Warpseal and age files only, and {} is "
+                                      "another: leave it out.",
+                                      shown(choice)));
         FileChoice foreign = choice;
         foreign.foreign.format = format;
         return run_foreign(task, foreign, seal, output ? &*output : nullptr, std::move(named),

@@ -41,6 +41,8 @@ void check_choice(KeyTask task, const KeyChoice& choice) {
     check_standard_input(fresh, false);
     const auto reads_input = [](const SecretChoice& secrets) {
         return secrets.passphrase_descriptor == STDIN_FILENO ||
+               std::find(secrets.public_key_files.begin(), secrets.public_key_files.end(), "-") !=
+                   secrets.public_key_files.end() ||
                std::find(secrets.key_files.begin(), secrets.key_files.end(), "-") !=
                    secrets.key_files.end();
     };
@@ -216,21 +218,25 @@ private:
 
 ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     KeyChoice choice = given;
+    add_identities(choice.age, choice.old);
+    add_recipients(choice.age, choice.fresh);
     const bool terminal = has_terminal();
     if (!choice.old.any() && task != KeyTask::rotate) {
         if (!terminal)
-            throw Failure(ExitCode::usage,
-                          fmt::format("no key and no passphrase that opens the file: give {}"
-                                      "-p, --passphrase-file or --passphrase-fd.",
-                                      task == KeyTask::passwd ? "" : "-k KEYFILE, "));
+            throw Failure(
+                ExitCode::usage,
+                fmt::format("no key and no passphrase that opens the file: give {}"
+                            "-p, --passphrase-file or --passphrase-fd.",
+                            task == KeyTask::passwd ? "" : "-k KEYFILE, -i IDENTITYFILE, "));
         choice.old.ask = true;
     }
     if (!choice.fresh.any() && (task == KeyTask::add || task == KeyTask::passwd)) {
         if (!terminal)
-            throw Failure(ExitCode::usage,
-                          fmt::format("no new key and no new passphrase: give {}--new-passphrase, "
-                                      "--new-passphrase-file or --new-passphrase-fd.",
-                                      task == KeyTask::passwd ? "" : "--new-key KEYFILE, "));
+            throw Failure(
+                ExitCode::usage,
+                fmt::format("no new key and no new passphrase: give {}--new-passphrase, "
+                            "--new-passphrase-file or --new-passphrase-fd.",
+                            task == KeyTask::passwd ? "" : "--new-key KEYFILE, -r RECIPIENT, "));
         choice.fresh.ask = true;
     }
     choice.fresh.prompt = "New passphrase";

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/age/age.h"
 #include "cli/support/command.h"
 #include "cli/support/secrets.h"
 
@@ -16,6 +17,7 @@ struct KeyChoice {
     std::vector<std::string> files;
     SecretChoice old;    // opens the files
     SecretChoice fresh;  // --new-…, --to
+    AgeChoice age;       // -i opens the files; -r and -R are new
     uint32_t argon2_memory_mib = 0;
     uint32_t argon2_passes = 0;
     uint32_t slot = 0;  // from 1

@@ -100,6 +100,9 @@ void add_change_command(CLI::App& key, KeyTask task, const char* name, const cha
         ->required();
     if (task != KeyTask::passwd) add_key_options(*command, choice->old);
     if (task != KeyTask::rotate) add_passphrase_options(*command, choice->old);
+    if (task == KeyTask::add || task == KeyTask::remove)
+        add_age_decrypt_options(*command, choice->age);
+    if (task == KeyTask::add) add_recipient_options(*command, choice->age);
     if (task == KeyTask::add) {
         command
             ->add_option("--new-key", choice->fresh.key_files,
@@ -131,11 +134,11 @@ void add_change_command(CLI::App& key, KeyTask task, const char* name, const cha
 
 void add_key(CLI::App& program, Session& session) {
     CLI::App* key = program.add_subcommand(
-        "key", "List and change the keys and passphrases that open sealed files");
+        "key", "List and change the keys, passphrases and recipients that open sealed files");
     key->require_subcommand(1);
     key->fallthrough();
     add_list_command(*key, session);
-    add_change_command(*key, KeyTask::add, "add", "Add a key file or a passphrase",
+    add_change_command(*key, KeyTask::add, "add", "Add a key file, a passphrase or a recipient",
                        "warpseal key add -k my.key --new-passphrase disk.img.ws", session);
     add_change_command(*key, KeyTask::remove, "remove",
                        "Remove a slot; another that you can open must stay",

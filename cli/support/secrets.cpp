@@ -246,6 +246,15 @@ void Secrets::read_named(const SecretChoice& choice, warpseal_format format, boo
         add(WARPSEAL_SECRET_KEY, read_key_file(path, lengths));
     for (const std::string& command : choice.key_commands)
         add(WARPSEAL_SECRET_KEY, read_key_command(command, lengths));
+    for (const std::string& text : choice.recipients) {
+        SecretBytes bytes;
+        memcpy(bytes.data(), text.data(), text.size());
+        bytes.size = text.size();
+        add(WARPSEAL_SECRET_RECIPIENT, std::move(bytes));
+    }
+    if (choice.identities)
+        for (SecretBytes& text : choice.identities())
+            add(WARPSEAL_SECRET_IDENTITY, std::move(text));
     for (const std::string& path : choice.passphrase_files) {
         const std::string shown = "passphrase file '" + path + "'";
         add(WARPSEAL_SECRET_PASSPHRASE,
@@ -313,6 +322,12 @@ SecretBytes read_one_key(const SecretChoice& choice, size_t key_bytes) {
 void check_standard_input(const SecretChoice& choice, bool input) {
     const auto keys = std::count(choice.key_files.begin(), choice.key_files.end(), "-");
     const bool passphrase = choice.passphrase_descriptor == STDIN_FILENO;
+    const auto others =
+        std::count(choice.public_key_files.begin(), choice.public_key_files.end(), "-");
+    if (others > 1 || (others == 1 && (keys > 0 || passphrase)))
+        throw Failure(ExitCode::usage,
+                      "standard input can hold one key, passphrase, identity file or recipients "
+                      "file only.");
     if (keys + (input ? 1 : 0) + (passphrase ? 1 : 0) < 2) return;
     throw Failure(ExitCode::usage,
                   keys == 0 ? "--passphrase-fd 0 and the input cannot both be standard input."

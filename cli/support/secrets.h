@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -34,13 +35,17 @@ private:
 
 struct SharedSecrets;
 
-// -k, --key-command, -p, --passphrase-file and --passphrase-fd. Secrets never appear by value in
-// arguments or the environment.
+// -k, --key-command, -p, --passphrase-file and --passphrase-fd, and what -r, -R and -i name.
+// Secrets never appear by value in arguments or the environment.
 struct SecretChoice {
     std::vector<std::string> key_files;  // "-" is standard input
     std::vector<std::string> key_commands;
     std::vector<std::string> passphrase_files;
     int passphrase_descriptor = -1;
+    std::vector<std::string> recipients;  // checked text
+    // Reads the text of identities, where -i names any.
+    std::function<std::vector<SecretBytes>()> identities;
+    std::vector<std::string> public_key_files;  // of -R or -i
     bool ask = false;
     std::string prompt = "Passphrase";  // at the terminal
     SharedSecrets* shared = nullptr;    // of a run over several files, which reads secrets once
@@ -48,7 +53,8 @@ struct SecretChoice {
         return ask || passphrase_descriptor >= 0 || !passphrase_files.empty();
     }
     size_t key_count() const { return key_files.size() + key_commands.size(); }
-    bool any() const { return passphrase() || key_count() != 0; }
+    bool public_keys() const { return !recipients.empty() || identities != nullptr; }
+    bool any() const { return passphrase() || key_count() != 0 || public_keys(); }
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
 // The two halves of add_secret_options.

@@ -35,7 +35,8 @@ typedef struct warpseal_slots_change {
  * options: secrets that open the file now, and the Argon2id cost of new passphrases.
  * secrets_used is called for the secrets of both structs, before the first write. progress, suite
  * and any_order are unused.
- * WARPSEAL_INVALID_ARGUMENT: also where no slot would stay that one of the given secrets opens.
+ * WARPSEAL_INVALID_ARGUMENT: also where no slot would stay that one of the given secrets opens, or
+ * where an added slot would bring age1 and age1pq1 recipients together.
  * WARPSEAL_LIMIT_EXCEEDED: the slots are full, or would cost too much Argon2id work.
  * WARPSEAL_WRONG_KEY: also where only an outdated or unfinished header copy opens.
  * WARPSEAL_NOT_AUTHENTIC: also where `remove` was given and the copy that warpseal_file_info_read

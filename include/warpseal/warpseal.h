@@ -386,8 +386,12 @@ typedef enum warpseal_format {
 } warpseal_format;
 
 typedef enum warpseal_secret_type {
-    WARPSEAL_SECRET_KEY = 1,       /* the 32 bytes of a key file; Cobblestone: 16 or 32 bytes */
-    WARPSEAL_SECRET_PASSPHRASE = 2 /* UTF-8 as typed, without the newline; not empty */
+    WARPSEAL_SECRET_KEY = 1,        /* the 32 bytes of a key file; Cobblestone: 16 or 32 bytes */
+    WARPSEAL_SECRET_PASSPHRASE = 2, /* UTF-8 as typed, without the newline; not empty */
+    /* Text as age writes it, without the newline. A recipient is public and seals: "age1…" or
+     * "age1pq1…". An identity opens: "AGE-SECRET-KEY-1…" or "AGE-SECRET-KEY-PQ-1…". */
+    WARPSEAL_SECRET_RECIPIENT = 101,
+    WARPSEAL_SECRET_IDENTITY = 102
 } warpseal_secret_type;
 
 typedef struct warpseal_secret {
@@ -402,7 +406,8 @@ typedef struct warpseal_file_options {
     /* Sealing: "aes-256-gcm" (also null), "aes-128-gcm", "aria-256-gcm" or "camellia-256-gcm".
      * Opening: null. */
     const char* suite;
-    /* Sealing: one slot for each; Cobblestone: exactly one key. Opening: each is tried. */
+    /* Sealing: one slot for each, not for an identity; age1 and age1pq1 recipients do not mix.
+     * Opening: each is tried; no recipients. Cobblestone: exactly one key. */
     const warpseal_secret* secrets;
     size_t secret_count;
     const void* context; /* for WARPSEAL_FORMAT_COBBLESTONE alone */
@@ -494,8 +499,15 @@ WARPSEAL_API warpseal_status warpseal_file_rescue(warpseal_engine* engine, int i
 
 #define WARPSEAL_MAX_SLOTS 32
 
+typedef enum warpseal_slot_type {
+    WARPSEAL_SLOT_KEY = 1,
+    WARPSEAL_SLOT_PASSPHRASE = 2,
+    WARPSEAL_SLOT_X25519 = 3,         /* an age1 recipient */
+    WARPSEAL_SLOT_MLKEM768_X25519 = 4 /* an age1pq1 recipient */
+} warpseal_slot_type;
+
 typedef struct warpseal_slot_info {
-    uint32_t type; /* a warpseal_secret_type */
+    uint32_t type; /* a warpseal_slot_type, or one of a later version */
     uint32_t argon2_passes;
     uint32_t argon2_memory_kib;
 } warpseal_slot_info;

@@ -468,6 +468,15 @@ warpseal_file_result file(Call call) {
 
 }  // namespace detail
 
+// Secrets for warpseal_file_options and warpseal_slots_change. They refer to the text, which is
+// "age1…" or "AGE-SECRET-KEY-1…".
+inline warpseal_secret recipient(std::string_view text) noexcept {
+    return {WARPSEAL_SECRET_RECIPIENT, text.data(), text.size()};
+}
+inline warpseal_secret identity(std::string_view text) noexcept {
+    return {WARPSEAL_SECRET_IDENTITY, text.data(), text.size()};
+}
+
 inline warpseal_file_result seal_file(const Engine& engine, int in_fd, int out_fd,
                                       const warpseal_file_options& options) {
     return detail::file([&](auto& result) {

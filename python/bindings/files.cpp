@@ -19,6 +19,16 @@ namespace nb = nanobind;
 namespace warpseal::python {
 namespace {
 
+const char* slot_name(uint32_t type) {
+    switch (type) {
+        case WARPSEAL_SLOT_KEY: return "key";
+        case WARPSEAL_SLOT_PASSPHRASE: return "passphrase";
+        case WARPSEAL_SLOT_X25519: return "x25519";
+        case WARPSEAL_SLOT_MLKEM768_X25519: return "mlkem768x25519";
+        default: return "unknown";
+    }
+}
+
 constexpr std::chrono::milliseconds progress_interval{100};
 
 // A flag that another thread sets to end a file call.
@@ -142,9 +152,8 @@ nb::dict file_info(int in) {
     };
     nb::list slots;
     for (uint32_t i = 0; i < info.slot_count; ++i)
-        slots.append(
-            nb::make_tuple(info.slots[i].type == WARPSEAL_SECRET_PASSPHRASE ? "passphrase" : "key",
-                           info.slots[i].argon2_passes, info.slots[i].argon2_memory_kib));
+        slots.append(nb::make_tuple(slot_name(info.slots[i].type), info.slots[i].argon2_passes,
+                                    info.slots[i].argon2_memory_kib));
     nb::dict all;
     all["version"] = info.version;
     all["suite"] = info.suite;

@@ -79,6 +79,29 @@ warpseal_status warpseal_internal_time_all(warpseal_engine* engine,
 warpseal_status warpseal_internal_time_link(warpseal_engine* engine, const void* in, void* out,
                                             size_t bytes, float* milliseconds);
 
+/* For files of age, whose recipients are those of our key slots.
+ * Decodes Bech32 text to `data`, which has room for 5 bits a character. Returns 0 if it is none. */
+int32_t warpseal_internal_bech32_decode(const char* text, size_t characters,
+                                        size_t* prefix_characters, int32_t* upper_case, void* data,
+                                        size_t* bytes);
+/* Returns the length of the text, and writes it if `text` is not null: in lower case, without a
+ * terminating zero. */
+size_t warpseal_internal_bech32_encode(const char* prefix, const void* data, size_t bytes,
+                                       char* text);
+
+/* The rest of a recipient mlkem768x25519. Share: 1120 bytes; public key: 1216; secret key, wrapped
+ * file key: 32; file key: 16.
+ * WARPSEAL_INVALID_ARGUMENT: the public key is refused. */
+warpseal_status warpseal_internal_hybrid_public_key(warpseal_engine* engine, const void* secret_key,
+                                                    void* public_key);
+warpseal_status warpseal_internal_hybrid_wrap(warpseal_engine* engine, const void* public_key,
+                                              const void* file_key, void* share, void* wrapped);
+/* WARPSEAL_WRONG_KEY: it is wrapped for another recipient. WARPSEAL_NOT_AUTHENTIC: the share has
+ * low order. */
+warpseal_status warpseal_internal_hybrid_unwrap(warpseal_engine* engine, const void* secret_key,
+                                                const void* share, const void* wrapped,
+                                                void* file_key);
+
 #ifdef __cplusplus
 }
 #endif

@@ -16,8 +16,20 @@ warpseal_status check_sealing(FileCall& call, const Suite*& suite) {
     }
     const Argon2Cost cost = argon2_cost(options);
     uint64_t all_work = 0;
-    for (size_t i = 0; i < options.secret_count; ++i)
+    size_t all_bytes = 0;
+    RecipientKinds kinds;
+    for (size_t i = 0; i < options.secret_count && !is_bare(options); ++i) {
         all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(cost) : 0;
+        all_bytes += slot_bytes_of(options.secrets[i]);
+        kinds.add(slot_type_of(options.secrets[i]));
+    }
+    if (all_bytes > slot_room(copy_bytes_default))
+        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                              "the key slots need %zu bytes, and a header has %zu: give fewer "
+                              "recipients, of which %zu post-quantum ones fit",
+                              all_bytes, slot_room(copy_bytes_default),
+                              slot_room(copy_bytes_default) / hybrid_slot_bytes);
+    if (kinds.check(call.fault) != WARPSEAL_OK) return call.fault.status;
     return check_cost(cost, all_work, call.fault);
 }
 

@@ -15,6 +15,8 @@ namespace {
 WARPSEAL_AT_LOAD AtLoad<ForkMutex> starting_sodium;
 constinit std::atomic<bool> sodium_started{false};
 
+}  // namespace
+
 bool start_sodium() {
     if (sodium_started.load(std::memory_order_acquire)) return true;
     const std::lock_guard lock(*starting_sodium);
@@ -22,8 +24,6 @@ bool start_sodium() {
     sodium_started.store(true, std::memory_order_release);
     return true;
 }
-
-}  // namespace
 
 // Allocates nothing, takes no lock and cannot fail.
 void hmac(Bytes key, Parts message, uint8_t mac[hmac_bytes]) {
@@ -50,6 +50,26 @@ void expand(Bytes key, Parts info, uint8_t* out, size_t out_bytes) {
         memcpy(out + done, block.data(), take);
         done += take;
     }
+}
+
+void hmac256(Bytes key, Parts message, uint8_t mac[hmac256_bytes]) {
+    SecretOf<crypto_auth_hmacsha256_state> state;
+    crypto_auth_hmacsha256_init(&state.value, key.data, key.size);
+    for (size_t i = 0; i < message.count; ++i)
+        if (message.parts[i].size != 0)
+            crypto_auth_hmacsha256_update(&state.value, message.parts[i].data,
+                                          message.parts[i].size);
+    crypto_auth_hmacsha256_final(&state.value, mac);
+}
+
+void expand256(Bytes key, Parts info, uint8_t* out, size_t out_bytes) {
+    const uint8_t number = 1;
+    Bytes parts[8];
+    for (size_t i = 0; i < info.count; ++i) parts[i] = info.parts[i];
+    parts[info.count] = {&number, 1};
+    Secret<hmac256_bytes> block;
+    hmac256(key, {parts, info.count + 1}, block.data());
+    memcpy(out, block.data(), out_bytes);
 }
 
 warpseal_status argon2id(Bytes passphrase, const uint8_t salt[argon2_salt_bytes], Argon2Cost cost,

@@ -1,5 +1,5 @@
-// Key derivation: HKDF-Expand and HMAC with SHA-512 (RFC 5869 2.3, RFC 2104), Argon2id version 1.3
-// (RFC 9106).
+// Key derivation: HKDF-Expand and HMAC with SHA-512 (RFC 5869 2.3, RFC 2104), both with SHA-256 for
+// recipients, and Argon2id version 1.3 (RFC 9106).
 #pragma once
 
 #include "core/secret.h"
@@ -20,6 +20,14 @@ void hmac(Bytes key, Parts message, uint8_t mac[hmac_bytes]);
 
 // Computes HKDF-Expand(SHA-512, key, info, out_bytes). out_bytes is at most 255 * 64.
 void expand(Bytes key, Parts info, uint8_t* out, size_t out_bytes);
+
+inline constexpr size_t hmac256_bytes = 32;  // SHA-256
+// Compute HMAC-SHA-256, and the first block of HKDF-Expand with it: out_bytes is at most 32.
+void hmac256(Bytes key, Parts message, uint8_t mac[hmac256_bytes]);
+void expand256(Bytes key, Parts info, uint8_t* out, size_t out_bytes);
+
+// Starts libsodium, on the first call. Returns false without random bytes.
+bool start_sodium();
 
 struct Argon2Cost {
     uint32_t passes = 0;

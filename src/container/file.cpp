@@ -62,7 +62,7 @@ warpseal_status read_head(FileCall& call, Opened& opened) {
 warpseal_status seal_call(FileCall& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
-    if (check_options(call.options, call.fault) != WARPSEAL_OK ||
+    if (check_options(call.options, SecretUse::seal, call.fault) != WARPSEAL_OK ||
         check_sealing(call, suite) != WARPSEAL_OK)
         return call.fault.status;
     if (call.sink.discards())
@@ -83,7 +83,7 @@ warpseal_status seal_call(FileCall& call) {
 
 warpseal_status open_call(FileCall& call) {
     Opened opened;
-    if (check_options(call.options, call.fault) != WARPSEAL_OK ||
+    if (check_options(call.options, SecretUse::open, call.fault) != WARPSEAL_OK ||
         read_head(call, opened) != WARPSEAL_OK)
         return call.fault.status;
     call.secrets_used();
@@ -111,7 +111,7 @@ warpseal_status rescue_call(FileCall& call) {
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT,
                               "the input is a pipe or a device: save it to a file first, because "
                               "a rescue reads parts of it again");
-    if (check_options(call.options, call.fault) != WARPSEAL_OK ||
+    if (check_options(call.options, SecretUse::open, call.fault) != WARPSEAL_OK ||
         read_head(call, opened) != WARPSEAL_OK)
         return call.fault.status;
     call.secrets_used();

@@ -58,9 +58,23 @@ warpseal_status open_bare(Engine& engine, const warpseal_file_options& options, 
                         out.payload, fault);
 }
 
+warpseal_status check_public_key_secret(const warpseal_secret& secret, SecretUse use,
+                                        Fault& fault) {
+    if (secret.type == WARPSEAL_SECRET_RECIPIENT) {
+        uint8_t public_key[recipient_public_bytes_max];
+        if (use == SecretUse::seal) return decode_recipient(secret, public_key, fault);
+        return fault.say(WARPSEAL_INVALID_ARGUMENT,
+                         "a recipient does not open a file: give its identity");
+    }
+    Secret<recipient_secret_bytes> key;
+    if (use == SecretUse::open) return decode_identity(secret, key, fault);
+    return fault.say(WARPSEAL_INVALID_ARGUMENT,
+                     "an identity does not seal a file: give its recipient");
+}
+
 }  // namespace
 
-warpseal_status check_secret(const warpseal_secret& secret, Fault& fault) {
+warpseal_status check_secret(const warpseal_secret& secret, SecretUse use, Fault& fault) {
     if (secret.bytes == nullptr || secret.byte_count == 0)
         return fault.say(WARPSEAL_INVALID_ARGUMENT, "a key or passphrase is empty");
     switch (number(secret.type)) {
@@ -71,13 +85,17 @@ warpseal_status check_secret(const warpseal_secret& secret, Fault& fault) {
         case WARPSEAL_SECRET_PASSPHRASE:
             if (secret.byte_count <= 65536) return WARPSEAL_OK;
             return fault.say(WARPSEAL_INVALID_ARGUMENT, "a passphrase has at most 65536 bytes");
+        case WARPSEAL_SECRET_RECIPIENT:
+        case WARPSEAL_SECRET_IDENTITY: return check_public_key_secret(secret, use, fault);
     }
-    return fault.say(WARPSEAL_INVALID_ARGUMENT, "a secret is neither a key nor a passphrase");
+    return fault.say(WARPSEAL_INVALID_ARGUMENT,
+                     "a secret is no key, passphrase, recipient or identity");
 }
 
-warpseal_status check_options(const warpseal_file_options& options, Fault& fault) {
+warpseal_status check_options(const warpseal_file_options& options, SecretUse use, Fault& fault) {
     if (options.secrets == nullptr || options.secret_count == 0)
-        return fault.say(WARPSEAL_INVALID_ARGUMENT, "no key and no passphrase was given");
+        return fault.say(WARPSEAL_INVALID_ARGUMENT,
+                         "no key, passphrase, recipient or identity was given");
     const uint32_t format = number(options.format);
     if (format == WARPSEAL_FORMAT_COBBLESTONE) return check_bare(options, fault);
     if (format != WARPSEAL_FORMAT_WARPSEAL)
@@ -85,7 +103,7 @@ warpseal_status check_options(const warpseal_file_options& options, Fault& fault
     if (options.context_bytes != 0)
         return fault.say(WARPSEAL_INVALID_ARGUMENT, "only the cobblestone format takes a context");
     for (size_t i = 0; i < options.secret_count; ++i) {
-        if (check_secret(options.secrets[i], fault) != WARPSEAL_OK) return fault.status;
+        if (check_secret(options.secrets[i], use, fault) != WARPSEAL_OK) return fault.status;
     }
     return WARPSEAL_OK;
 }

@@ -22,10 +22,13 @@ inline Bytes context_of(const warpseal_file_options& options) {
     return {static_cast<const uint8_t*>(options.context), options.context_bytes};
 }
 
+// A recipient seals and an identity opens. Other secrets do both.
+enum class SecretUse : uint8_t { seal, open };
+
 // Checks format, secrets and context, which sealing and opening have in common.
-warpseal_status check_options(const warpseal_file_options& options, Fault& fault);
-// Checks type and length of a secret for key slots.
-warpseal_status check_secret(const warpseal_secret& secret, Fault& fault);
+warpseal_status check_options(const warpseal_file_options& options, SecretUse use, Fault& fault);
+// Checks type and content of a secret for key slots.
+warpseal_status check_secret(const warpseal_secret& secret, SecretUse use, Fault& fault);
 
 // Reads the first block and both header copies.
 warpseal_status read_header(const ReadAt& read, Header& header, Fault& fault);

@@ -75,7 +75,7 @@ ReaderInput input_of_callback(ReadCallback callback, void* user, uint64_t file_b
 warpseal_status Reader::open(Engine& engine, ReaderInput input,
                              const warpseal_file_options& options, std::unique_ptr<Reader>& out,
                              Fault& fault, SlotKeys* keys) {
-    if (check_options(options, fault) != WARPSEAL_OK) return fault.status;
+    if (check_options(options, SecretUse::open, fault) != WARPSEAL_OK) return fault.status;
     std::unique_ptr<Reader> made(new Reader(engine, std::move(input)));
     if (open_head(engine, options, made->input_.read, made->opened_, fault, keys) != WARPSEAL_OK)
         return fault.status;

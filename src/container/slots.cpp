@@ -60,10 +60,6 @@ warpseal_status check_descriptor(int fd, Fault& fault) {
     return WARPSEAL_OK;
 }
 
-size_t slot_bytes_of(const warpseal_secret& secret) {
-    return secret.type == WARPSEAL_SECRET_PASSPHRASE ? passphrase_slot_bytes : key_file_slot_bytes;
-}
-
 class SlotsChange {
 public:
     SlotsChange(Engine& engine, int fd, const warpseal_file_options& options,
@@ -211,6 +207,7 @@ warpseal_status SlotsChange::find_opened() {
 warpseal_status SlotsChange::check_result() {
     size_t bytes = 0, count = change_.add_count;
     uint64_t all_work = 0;
+    RecipientKinds kinds;
     for (uint32_t i = 0; i < in_force().slot_count; ++i) {
         const Slot& slot = in_force().slots[i];
         if (is_removed(i)) {
@@ -219,6 +216,7 @@ warpseal_status SlotsChange::check_result() {
         }
         ++count;
         bytes += slot.whole.size;
+        kinds.add(slot.type);
         if (slot.type == WARPSEAL_SECRET_PASSPHRASE && within_bounds(passphrase_cost(slot)))
             all_work += work(passphrase_cost(slot));
     }
@@ -226,6 +224,7 @@ warpseal_status SlotsChange::check_result() {
     bool passphrase = false;
     for (size_t i = 0; i < change_.add_count; ++i) {
         bytes += slot_bytes_of(change_.add[i]);
+        kinds.add(slot_type_of(change_.add[i]));
         if (change_.add[i].type != WARPSEAL_SECRET_PASSPHRASE) continue;
         passphrase = true;
         all_work += work(cost);
@@ -237,7 +236,7 @@ warpseal_status SlotsChange::check_result() {
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the given key or passphrase would not open the file any more: give one "
                          "whose slot stays");
-    const size_t room = header_.fixed.copy_bytes - copy_head_bytes - hmac_bytes;
+    const size_t room = slot_room(header_.fixed.copy_bytes);
     if (count > WARPSEAL_MAX_SLOTS || bytes > room)
         return fault.say(WARPSEAL_LIMIT_EXCEEDED,
                          "the key slots are full: %zu of at most %d slots, %zu of %zu bytes: "
@@ -247,6 +246,8 @@ warpseal_status SlotsChange::check_result() {
         return fault.say(WARPSEAL_LIMIT_EXCEEDED,
                          "the passphrase slots together would ask for more Argon2id work than the "
                          "file format allows: remove one, or take a lower cost");
+    // What is mixed already may stay so, but nothing is added to it.
+    if (change_.add_count != 0 && kinds.check(fault) != WARPSEAL_OK) return fault.status;
     change_.slot_count = static_cast<uint32_t>(count);
     return WARPSEAL_OK;
 }
@@ -334,11 +335,12 @@ warpseal_status SlotsChange::repair() {
 
 // Checks what does not depend on the file.
 warpseal_status SlotsChange::check() {
-    if (check_options(options_, fault) != WARPSEAL_OK) return fault.status;
+    if (check_options(options_, SecretUse::open, fault) != WARPSEAL_OK) return fault.status;
     if (is_bare(options_))
         return fault.say(WARPSEAL_INVALID_ARGUMENT, "a cobblestone message has no key slots");
     for (size_t i = 0; i < change_.add_count; ++i)
-        if (check_secret(change_.add[i], fault) != WARPSEAL_OK) return fault.status;
+        if (check_secret(change_.add[i], SecretUse::seal, fault) != WARPSEAL_OK)
+            return fault.status;
     if (change_.add_count > WARPSEAL_MAX_SLOTS)
         return fault.say(WARPSEAL_LIMIT_EXCEEDED, "a file has at most %d key slots",
                          WARPSEAL_MAX_SLOTS);

@@ -123,7 +123,8 @@ public:
 
     // Key encapsulation in host memory. random: source of the seed for drawn coins; returns false
     // on failure.
-    // side: an engine of GPUs alone ignores it. Only calls with `automatic` are measured.
+    // side: an engine of GPUs alone ignores it, but for `cores` and a set without device code. Only
+    // calls with `automatic` are measured.
     using RandomSource = bool (*)(void* out, size_t bytes);
     warpseal_status kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch,
                         RandomSource random, KemSide side = KemSide::automatic);

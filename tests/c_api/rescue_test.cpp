@@ -60,7 +60,7 @@ protected:
                rescue_.end_found == end && rescue_.bytes_after_end == after;
     }
 
-    static constexpr off_t chunks_at = 20536;
+    static constexpr off_t chunks_at = 61496;
     const warpseal::Engine engine_{"cpu", 1};
     const Data key_ = Data(32, 5), text_ = Data(3 * chunk + 100, 0x61);
     const warpseal_secret secret_ = {WARPSEAL_SECRET_KEY, key_.data(), key_.size()};
@@ -98,7 +98,7 @@ TEST_F(CApiRescue, StatusTellsIfTheTextIsWhole) {
 }
 
 TEST_F(CApiRescue, ReportsNothingAfterAFailure) {
-    damage(20480);  // the payload's salt
+    damage(61440);  // the payload's salt
     fill_results();
     EXPECT_EQ(rescue(), WARPSEAL_NOT_AUTHENTIC);
     EXPECT_TRUE(results_are(0, 0, 0, 0));
@@ -148,7 +148,7 @@ TEST_F(CApiRescue, Bindings) {
     const auto throws = [](const warpseal_file_hole&) { throw std::runtime_error("enough"); };
     EXPECT_THROW(warpseal::rescue_file(engine_, sealed(), -1, options_, throws),
                  std::runtime_error);
-    damage(20480);
+    damage(61440);
     EXPECT_THROW(warpseal::rescue_file(engine_, sealed(), -1, options_, note), warpseal::FileError);
 }
 

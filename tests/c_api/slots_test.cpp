@@ -74,7 +74,7 @@ TEST_F(CApiSlots, ResultsAreSet) {
     options_.secrets_user = &used;
     const warpseal_file_result done = warpseal::change_slots(engine_, file_, options_, change_);
     EXPECT_EQ(used, 1);
-    EXPECT_EQ(done.output_bytes, 2u * 8192);
+    EXPECT_EQ(done.output_bytes, 2u * 28672);
     EXPECT_EQ(change_.removed_count, 1u);
     EXPECT_EQ(change_.slot_count, 1u);
     EXPECT_EQ(change_.in_force, 1);
@@ -82,6 +82,38 @@ TEST_F(CApiSlots, ResultsAreSet) {
     lseek(file_, 0, SEEK_SET);
     options_.secrets = &new_;
     EXPECT_EQ(warpseal::open_file(engine_, file_, -1, options_).plaintext_bytes, 4u);
+}
+
+// A file for a recipient, whose slot another recipient's replaces.
+TEST_F(CApiSlots, Recipients) {
+    constexpr char alice[] = "age140wn03u8329te2ruznm3mhgl973pwtlq7kevav8ydvd7usdhes2q987e7v",
+                   alice_secret[] =
+                       "AGE-SECRET-KEY-1WURK6ZNNRZJH60QKC9E9RVNXGKS2PG9Q5ZS2PG9Q5ZS2PG9Q5ZSQH2QWQ4";
+    const warpseal_secret recipient = warpseal::recipient(alice),
+                          identity = warpseal::identity(alice_secret);
+    change_.add = &recipient;
+    change_.add_count = 1;
+    change_.remove_opened = 1;
+    warpseal::change_slots(engine_, file_, options_, change_);
+    lseek(file_, 0, SEEK_SET);
+    warpseal_file_info info = {};
+    info.struct_bytes = sizeof info;
+    ASSERT_EQ(warpseal_file_info_read(file_, &info, &result_), WARPSEAL_OK);
+    EXPECT_EQ(info.slot_count, 1u);
+    EXPECT_EQ(info.slots[0].type, WARPSEAL_SLOT_X25519);
+    lseek(file_, 0, SEEK_SET);
+    EXPECT_THROW(warpseal::open_file(engine_, file_, -1, options_), warpseal::FileError);
+    lseek(file_, 0, SEEK_SET);
+    options_.secrets = &identity;
+    EXPECT_EQ(warpseal::open_file(engine_, file_, -1, options_).plaintext_bytes, 4u);
+    lseek(file_, 0, SEEK_SET);
+    EXPECT_EQ(warpseal::Reader(engine_, file_, options_).size(), 4u);
+    change_.add = &identity;
+    EXPECT_EQ(change(file_), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_STREQ(result_.message, "an identity does not seal a file: give its recipient");
+    options_.secrets = &recipient;
+    EXPECT_EQ(change(file_), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_STREQ(result_.message, "a recipient does not open a file: give its identity");
 }
 
 }  // namespace

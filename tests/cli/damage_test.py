@@ -56,7 +56,7 @@ def one_copy_of_the_header_damaged(p):
     sealed = bytearray(p.read(p.sealed(content)))
     for command in ["verify", "decrypt"]:
         check("copies" not in p.ok(command, "-k", "key", "sealed").err, f"an undamaged file: {command}")
-    for offset in [4096, 4096 + 100, 4096 + 8191, 4096 + 8192, 4096 + 2 * 8192 - 1]:  # docs/file-format.md: two copies of 8192 bytes
+    for offset in [4096, 4096 + 100, 4096 + 28671, 4096 + 28672, 4096 + 2 * 28672 - 1]:  # docs/file-format.md: two copies of 28672 bytes
         changed = bytearray(sealed)
         changed[offset] ^= 1
         p.write("changed", changed)
@@ -76,7 +76,7 @@ def a_failure_before_any_output_says_so(p):
     p.write("word", b"correct horse\n", 0o600)
     p.ok("encrypt", "--passphrase-file", "word", "--argon2-memory", 8, "--argon2-passes", 1, "-o", "sealed", input=some_bytes(50_000))
     changed = bytearray(p.read("sealed"))
-    for copy in [4096, 4096 + 8192]:
+    for copy in [4096, 4096 + 28672]:
         changed[copy + 16 + 7] = 17  # passes of the first slot: one more than the format allows
     p.write("changed", changed)
     result = p.fails(17, ["17 passes", "Nothing was written to standard output"], "decrypt", "--passphrase-file", "word", "changed")

@@ -7,7 +7,7 @@ import subprocess
 
 from program import NotRun, case, check, check_equal, main, sees_into_programs, some_bytes, wait_until, wait_until_signals_are_watched
 
-FRONT = 20536  # docs/file-format.md: the bytes before the first chunk
+FRONT = 61496  # docs/file-format.md: the bytes before the first chunk
 NOBODY = 65534
 WORD = b"a passphrase to search the memory for"
 

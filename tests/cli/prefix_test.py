@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from program import case, check, check_equal, main, some_bytes
 
-CHUNK, SEALED, FRONT = 16384, 16400, 20536  # docs/file-format.md: plaintext bytes, sealed bytes, and bytes before the first chunk
+CHUNK, SEALED, FRONT = 16384, 16400, 61496  # docs/file-format.md: plaintext bytes, sealed bytes, and bytes before the first chunk
 RUNS = int(os.environ.get("WARPSEAL_RUNS", "60"))
 DEVICE = os.environ.get("WARPSEAL_DEVICE")
 ON_DEVICE = ["--device", DEVICE] if DEVICE else []

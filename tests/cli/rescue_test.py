@@ -10,7 +10,7 @@ import subprocess
 
 from program import NotRun, case, check, check_equal, main, snapshot, some_bytes, wait_until, wait_until_output_is_open
 
-FRONT = 20536  # docs/file-format.md: the bytes before the first chunk
+FRONT = 61496  # docs/file-format.md: the bytes before the first chunk
 CHUNK = 16400  # of the payload, tag included
 TEXT = 16384
 
@@ -118,7 +118,7 @@ def one_header_copy_is_damaged(p):
     p.write("film.ws", sealed)
     text, _, err = rescued(p, 0, "film.ws")
     check(text == content and "copies of the header" in err, err)
-    sealed[4096 + 8192 + 20] ^= 1
+    sealed[4096 + 28672 + 20] ^= 1
     p.write("film.ws", sealed)
     p.fails(13, "cannot rescue 'film.ws'", "rescue", "-k", "key", "film.ws", "-o", "film.rescued")
 

@@ -25,7 +25,7 @@ namespace tests {
 using Data = std::vector<uint8_t>;
 constexpr size_t chunk = 16384;
 constexpr size_t sealed_chunk = 16400;
-constexpr size_t payload_at = 20480;  // with header copies of the default size
+constexpr size_t payload_at = 61440;  // with header copies of the default size
 constexpr size_t chunks_at = payload_at + 56;
 
 // A regular file without a name.

@@ -38,14 +38,14 @@ protected:
         EXPECT_EQ(container::seal_slot(engine(), header.fixed.bytes, secret, {1, 64}, data_key,
                                        slot, slot_bytes, fault),
                   WARPSEAL_OK);
-        Data out(8192);
+        Data out(28672);
         container::write_copy(header.bytes.data(), header.fixed, generation, 1, {slot, slot_bytes},
                               data_key, out.data());
         return out;
     }
     static Data with(Data whole, int index, const Data& part, size_t bytes) {
         std::copy(part.begin(), part.begin() + static_cast<std::ptrdiff_t>(bytes),
-                  whole.begin() + 4096 + 8192 * index);
+                  whole.begin() + 4096 + 28672 * index);
         return whole;
     }
     warpseal_status open(const Data& changed, const Options& options) {
@@ -80,19 +80,19 @@ protected:
 
 TEST_F(Rewrite, AnInterruptedRewriteStillOpens) {
     const Data next = copy(2, new_key.list[0]);
-    for (size_t written = 0; written <= 8192;
-         written += written < 160 || written >= 8120 ? 1 : 61) {
+    for (size_t written = 0; written <= 28672;
+         written += written < 160 || written >= 28600 ? 1 : 61) {
         const Data torn = with(file, 1, next, written);
         ASSERT_EQ(open(torn, old_key), WARPSEAL_OK) << written;
         const warpseal_status status = open(torn, new_key);
-        ASSERT_TRUE(status == WARPSEAL_OK || written < 8192) << written;
+        ASSERT_TRUE(status == WARPSEAL_OK || written < 28672) << written;
         ASSERT_TRUE(status == WARPSEAL_OK || status == WARPSEAL_WRONG_KEY ||
                     status == WARPSEAL_NOT_AUTHENTIC)
             << written;
-        const Data second = with(with(file, 1, next, 8192), 0, next, written);
+        const Data second = with(with(file, 1, next, 28672), 0, next, written);
         ASSERT_EQ(open(second, new_key), WARPSEAL_OK) << written;
     }
-    const Data done = with(with(file, 1, next, 8192), 0, next, 8192);
+    const Data done = with(with(file, 1, next, 28672), 0, next, 28672);
     EXPECT_EQ(open(done, old_key), WARPSEAL_WRONG_KEY);
     EXPECT_EQ(open(done, new_key), WARPSEAL_OK);
     EXPECT_EQ(generation(done), 2u);
@@ -100,22 +100,22 @@ TEST_F(Rewrite, AnInterruptedRewriteStillOpens) {
 
 TEST_F(Rewrite, TheNewerCopyThatVerifiesIsInForce) {
     for (const int index : {0, 1}) {
-        const Data newer = with(file, index, copy(7, new_key.list[0]), 8192);
+        const Data newer = with(file, index, copy(7, new_key.list[0]), 28672);
         EXPECT_EQ(open(newer, new_key), WARPSEAL_OK);
         EXPECT_EQ(generation(newer), 7u);
         Data damaged = newer;
-        damaged[4096 + 8192 * static_cast<size_t>(index) + 7000] = 1;
+        damaged[4096 + 28672 * static_cast<size_t>(index) + 7000] = 1;
         EXPECT_EQ(open(damaged, old_key), WARPSEAL_OK);
     }
-    EXPECT_EQ(generation(with(file, 1, copy(UINT64_MAX, new_key.list[0]), 8192)), UINT64_MAX);
-    EXPECT_EQ(open(with(file, 1, copy(UINT64_MAX, new_key.list[0]), 8192), new_key), WARPSEAL_OK);
+    EXPECT_EQ(generation(with(file, 1, copy(UINT64_MAX, new_key.list[0]), 28672)), UINT64_MAX);
+    EXPECT_EQ(open(with(file, 1, copy(UINT64_MAX, new_key.list[0]), 28672), new_key), WARPSEAL_OK);
 }
 
 TEST_F(Rewrite, APassphraseReplacesAKey) {
     Options passphrase;
     passphrase.passphrase("new");
     const Data next = copy(2, passphrase.list[0]);
-    const Data done = with(with(file, 1, next, 8192), 0, next, 8192);
+    const Data done = with(with(file, 1, next, 28672), 0, next, 28672);
     EXPECT_EQ(open(done, passphrase), WARPSEAL_OK);
     EXPECT_EQ(open(done, old_key), WARPSEAL_WRONG_KEY);
 }
@@ -124,11 +124,11 @@ TEST_F(Rewrite, EitherCopyMayBeLost) {
     Random random(201);
     for (const int index : {0, 1}) {
         for (int i = 0; i < 50; ++i) {
-            const Data junk = i == 0   ? Data(8192, 0)
-                              : i == 1 ? Data(8192, 0xff)
-                                       : random.text(8192);
-            EXPECT_EQ(open(with(file, index, junk, 8192), old_key), WARPSEAL_OK);
-            EXPECT_EQ(open(with(with(file, 0, junk, 8192), 1, junk, 8192), old_key),
+            const Data junk = i == 0   ? Data(28672, 0)
+                              : i == 1 ? Data(28672, 0xff)
+                                       : random.text(28672);
+            EXPECT_EQ(open(with(file, index, junk, 28672), old_key), WARPSEAL_OK);
+            EXPECT_EQ(open(with(with(file, 0, junk, 28672), 1, junk, 28672), old_key),
                       WARPSEAL_NOT_AUTHENTIC);
         }
     }
@@ -138,17 +138,17 @@ TEST_F(Rewrite, EitherCopyMayBeLost) {
 TEST_F(Rewrite, BytesThatMustBeZeroAreChecked) {
     const Data next = copy(2, new_key.list[0]);
     const size_t slots_end = 16 + container::key_file_slot_bytes;
-    EXPECT_EQ(open(with(file, 1, authenticated(next), 8192), new_key), WARPSEAL_OK);
+    EXPECT_EQ(open(with(file, 1, authenticated(next), 28672), new_key), WARPSEAL_OK);
     for (const size_t at : {size_t{10}, size_t{11}, size_t{15}, slots_end, slots_end + 1,
-                            size_t{5000}, size_t{8192 - 65}}) {
+                            size_t{5000}, size_t{28672 - 65}}) {
         Data bad = next;
         bad[at] = 1;
         bad = authenticated(bad);
         for (const int index : {0, 1}) {
-            EXPECT_EQ(open(with(file, index, bad, 8192), new_key), WARPSEAL_WRONG_KEY) << at;
-            EXPECT_EQ(open(with(file, index, bad, 8192), old_key), WARPSEAL_OK) << at;
+            EXPECT_EQ(open(with(file, index, bad, 28672), new_key), WARPSEAL_WRONG_KEY) << at;
+            EXPECT_EQ(open(with(file, index, bad, 28672), old_key), WARPSEAL_OK) << at;
         }
-        EXPECT_EQ(open(with(with(file, 0, bad, 8192), 1, bad, 8192), new_key),
+        EXPECT_EQ(open(with(with(file, 0, bad, 28672), 1, bad, 28672), new_key),
                   WARPSEAL_NOT_AUTHENTIC)
             << at;
     }
@@ -173,7 +173,7 @@ TEST_F(Rewrite, ACopyOfMoreSlotsThanAFileMayHaveIsRefused) {
                         all.begin() + static_cast<std::ptrdiff_t>(16 + i * slot_bytes));
         all[9] = static_cast<uint8_t>(count);
         container::Header both = header;
-        const Data changed = with(file, 1, authenticated(all), 8192);
+        const Data changed = with(file, 1, authenticated(all), 28672);
         both.bytes.assign(changed.begin(), changed.begin() + payload_at);
         container::parse_copies(both);
         EXPECT_EQ(both.copies[1].well_formed, count == WARPSEAL_MAX_SLOTS) << count;
@@ -193,7 +193,7 @@ TEST_F(Rewrite, OfEqualGenerationsTheFirstCopyIsInForce) {
         Options all;
         all.key(1).key(2);
         for (const bool broken : {false, true}) {
-            if (broken) both.bytes[4096 + 8191] ^= 1;
+            if (broken) both.bytes[4096 + 28671] ^= 1;
             container::Fault fault;
             int in_force = -1;
             warpseal::Secret<container::data_key_bytes> out;
@@ -219,7 +219,7 @@ TEST_F(Rewrite, ADamagedCopyIsReported) {
     };
     for (const bool pipe : {false, true}) {
         EXPECT_FALSE(reported(file, pipe));
-        for (const size_t at : {0, 100, 8191, 8192, 2 * 8192 - 1}) {
+        for (const size_t at : {0, 100, 28671, 28672, 2 * 28672 - 1}) {
             Data damaged = file;
             damaged[4096 + at] ^= 1;
             EXPECT_TRUE(reported(damaged, pipe)) << at;
@@ -238,7 +238,7 @@ TEST_F(Rewrite, KeysOfAFileDiffer) {
 TEST_F(Rewrite, ParserTakesAnyBytes) {
     Random random(202);
     for (int i = 0; i < 20000; ++i) {
-        Data copy(header.copy(0), header.copy(0) + 8192);
+        Data copy(header.copy(0), header.copy(0) + 28672);
         if (i % 4 == 0) random.fill(copy.data(), 200);
         for (uint64_t hits = random.below(4); hits > 0; --hits)
             copy[random.below(300)] = static_cast<uint8_t>(random.next());

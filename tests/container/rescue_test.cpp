@@ -326,9 +326,9 @@ TEST_F(Rescue, ChunksElsewhere) {
 }
 
 TEST_F(Rescue, Headers) {
-    for (const size_t copy : {4096, 12288}) {
+    for (const size_t copy : {4096, 32768}) {
         Data changed = file;
-        for (size_t i = 0; i < 8192; ++i) changed[copy + i] ^= 0x55;
+        for (size_t i = 0; i < 28672; ++i) changed[copy + i] ^= 0x55;
         Rescued got = rescue(changed, options);
         EXPECT_EQ(got.status, WARPSEAL_OK);
         EXPECT_EQ(got.result.header_copies_differ, 1);
@@ -342,7 +342,7 @@ TEST_F(Rescue, Headers) {
     const struct {
         std::vector<size_t> bytes;
         warpseal_status status;
-    } fatal[] = {{{4096, 12288}, WARPSEAL_NOT_AUTHENTIC},  // both header copies
+    } fatal[] = {{{4096, 32768}, WARPSEAL_NOT_AUTHENTIC},  // both header copies
                  {{4095}, WARPSEAL_NOT_AUTHENTIC},
                  {{0}, WARPSEAL_UNSUPPORTED},
                  {{payload_at}, WARPSEAL_NOT_AUTHENTIC},

@@ -5,6 +5,7 @@
 
 #include "container/header/header.h"
 #include "readers.h"
+#include "recipients.h"
 #include "warpseal/cobblestone.h"
 
 namespace tests {
@@ -288,6 +289,39 @@ TEST(ContainerResidue, ThePlantedSecretIsFound) {
     Data planted = masked(secret);
     EXPECT_NE(search.found(), "");
     warpseal::wipe(planted.data(), planted.size());
+}
+
+// A file for a recipient: its key is searched for raw, and as the middle of its text.
+TEST(ContainerResidue, NoIdentityRemains) {
+    if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
+    for (const auto type : {x25519, hybrid}) {
+        SecretSearch search;
+        Options to;
+        Data hidden;  // the text, masked
+        {
+            Person person(type, Random(403).text(32));
+            search.add("secret key", masked(person.secret));
+            hidden = masked(Person::data(person.identity));
+            search.add("identity", Data(hidden.begin() + 25, hidden.begin() + 65));
+            to.add(WARPSEAL_SECRET_RECIPIENT, Person::data(person.recipient));
+            person.wipe();
+        }
+        const MemoryFile plain(Data(100, 5)), file, out;
+        warpseal_file_result result;
+        EXPECT_EQ(call(Operation::seal, plain.get(), file.get(), to, result), WARPSEAL_OK);
+        for (const bool right : {true, false}) {
+            Options with;
+            with.add(WARPSEAL_SECRET_IDENTITY, Data(hidden.size()));
+            for (size_t i = 0; i < hidden.size(); ++i) with.held[0][i] = hidden[i] ^ mask;
+            if (!right) std::swap(with.held[0][30], with.held[0][31]);
+            file.rewind();
+            const warpseal_status status =
+                call(Operation::open, file.get(), out.get(), with, result);
+            EXPECT_EQ(status == WARPSEAL_OK, right) << result.message;
+            warpseal::wipe(with.held[0].data(), with.held[0].size());
+            EXPECT_EQ(search.found(), "") << right;
+        }
+    }
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 namespace container = warpseal::container;
 
-constexpr size_t copy_bytes = 8192;
+constexpr size_t copy_bytes = 28672;
 constexpr off_t copies_at[2] = {4096, 4096 + copy_bytes};
 
 struct Change : warpseal_slots_change {
@@ -238,7 +238,7 @@ TEST_F(SlotsChange, RoomForBytesIsChecked) {
     rewrite(0, 5, 2, slots);
     Change fits, too_large;
     too_large.passphrase("first word");
-    refused(WARPSEAL_LIMIT_EXCEEDED, "8136 of 8112 bytes", options, too_large);
+    refused(WARPSEAL_LIMIT_EXCEEDED, "28616 of 28592 bytes", options, too_large);
     fits.key(2);
     EXPECT_EQ(change(options, fits), WARPSEAL_OK) << result.message;
     EXPECT_EQ(open(new_key), WARPSEAL_OK);

@@ -64,25 +64,25 @@ TEST_F(Tamper, EachByteFlipped) {
         refused += status != WARPSEAL_OK;
         changed.put(file[at], at);
     }
-    EXPECT_EQ(refused, file.size() - 2 * 8192);
+    EXPECT_EQ(refused, file.size() - 2 * 28672);
     EXPECT_EQ(open(changed, true), WARPSEAL_OK);
 }
 
 TEST_F(Tamper, EveryBitOfBothHeaderCopiesAtOnce) {
     const MemoryFile changed(file);
-    for (size_t at = 4096; at < 12288; ++at) {
+    for (size_t at = 4096; at < 32768; ++at) {
         // Flips every bit of the slot, its framing and the MAC, and one bit of each padding byte.
-        const bool dense = at < 4096 + 16 + 110 || at >= 12288 - 64;
+        const bool dense = at < 4096 + 16 + 110 || at >= 32768 - 64;
         for (int bit = dense ? 0 : static_cast<int>(at % 8);
              bit <= (dense ? 7 : static_cast<int>(at % 8)); ++bit) {
-            for (const size_t copy : {at, at + 8192})
+            for (const size_t copy : {at, at + 28672})
                 changed.put(static_cast<uint8_t>(file[copy] ^ (1 << bit)), copy);
             const warpseal_status status = open(changed);
             ASSERT_TRUE(status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_WRONG_KEY)
                 << "byte " << at << ", status " << status;
             ASSERT_EQ(out.size(), 0u);
         }
-        for (const size_t copy : {at, at + 8192}) changed.put(file[copy], copy);
+        for (const size_t copy : {at, at + 28672}) changed.put(file[copy], copy);
     }
 }
 
@@ -211,7 +211,7 @@ TEST_F(Tamper, SegmentsOfAnotherFileUnderTheSameKey) {
         EXPECT_EQ(open(changed), part.status) << part.begin << ": " << result.message;
     }
     Data one_copy = file;  // our copy still opens next to a foreign one
-    std::copy(other.begin() + 4096, other.begin() + 12288, one_copy.begin() + 4096);
+    std::copy(other.begin() + 4096, other.begin() + 32768, one_copy.begin() + 4096);
     EXPECT_EQ(open(one_copy), WARPSEAL_OK);
 }
 

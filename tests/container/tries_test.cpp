@@ -21,8 +21,8 @@ public:
     // same_slots: both copies have the same. repeated: slots of one cost are the same slot.
     Costs(const Slots& first, const Slots& second, bool same_slots = false, bool repeated = false)
         : repeated_(repeated) {
-        header_.fixed.copy_bytes = 8192;
-        header_.bytes.assign(container::header_bytes(8192), 0);
+        header_.fixed.copy_bytes = 28672;
+        header_.bytes.assign(container::header_bytes(28672), 0);
         write(0, first, 1);
         write(1, second, same_slots ? 1 : 2);
         container::parse_copies(header_);
@@ -55,7 +55,7 @@ public:
 
 private:
     void write(size_t index, const Slots& slots, uint8_t salt) {
-        uint8_t* p = header_.bytes.data() + 4096 + index * 8192;
+        uint8_t* p = header_.bytes.data() + 4096 + index * 28672;
         container::put64(p, 1);
         container::put16(p + 8, slots.size());
         p += 16;

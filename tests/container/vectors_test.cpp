@@ -142,6 +142,10 @@ TEST(ContainerVectors, Envelope) {
         Options options;
         if (row.contains("key")) options.add(WARPSEAL_SECRET_KEY, from_hex(row["key"]));
         if (row.contains("passphrase")) options.passphrase(row["passphrase"].get<std::string>());
+        if (row.contains("identity")) {
+            const std::string text = row["identity"];
+            options.add(WARPSEAL_SECRET_IDENTITY, Data(text.begin(), text.end()));
+        }
         const Outcome back = run(Operation::open, inflated(row["file"]), options, 4);
         ASSERT_EQ(kinds.count(row["result"]), 1u);
         EXPECT_EQ(back.status, kinds.at(row["result"])) << back.result.message;

@@ -40,6 +40,15 @@ private:
 const warpseal_secret secrets[] = {{WARPSEAL_SECRET_KEY, secret, 32},
                                    {WARPSEAL_SECRET_PASSPHRASE, "passphrase", 10}};
 
+// A pair of texts for one recipient.
+constexpr char recipient_text[] = "age140wn03u8329te2ruznm3mhgl973pwtlq7kevav8ydvd7usdhes2q987e7v";
+constexpr char identity_text[] =
+    "AGE-SECRET-KEY-1WURK6ZNNRZJH60QKC9E9RVNXGKS2PG9Q5ZS2PG9Q5ZS2PG9Q5ZSQH2QWQ4";
+const warpseal_secret recipient = {WARPSEAL_SECRET_RECIPIENT, recipient_text,
+                                   sizeof recipient_text - 1};
+const warpseal_secret identity = {WARPSEAL_SECRET_IDENTITY, identity_text,
+                                  sizeof identity_text - 1};
+
 warpseal_file_options options_with(const warpseal_secret* first, size_t count) {
     warpseal_file_options options = {};
     options.struct_bytes = sizeof options;
@@ -69,9 +78,9 @@ void must_be_a_prefix(const char* function, const MemoryFile& opened, bool whole
         complain(function, "the output is no prefix of the text");
 }
 
-warpseal_status open_file(const Engine& engine, const uint8_t* bytes, size_t count) {
+warpseal_status open_file(const Engine& engine, const uint8_t* bytes, size_t count,
+                          const warpseal_file_options& options = opening()) {
     const MemoryFile in(bytes, count), opened;
-    const warpseal_file_options options = opening();
     warpseal_file_result result = empty_result();
     const warpseal_status status = checked("warpseal_file_open", {}, [&] {
         return warpseal_file_open(engine.get(), in.get(), opened.get(), &options, &result);
@@ -97,6 +106,24 @@ warpseal_status seal_file() {
         .run([&] {
             const size_t bytes = output.read();
             return open_file(engine, read_back, bytes);
+        });
+}
+
+// The same for a recipient.
+warpseal_status seal_for_recipient() {
+    const Engine engine(3);
+    const MemoryFile plain(text, text_bytes), output;
+    const warpseal_file_options options = options_with(&recipient, 1);
+    warpseal_file_result result = empty_result();
+    return Steps({engine.status})
+        .then("warpseal_file_seal",
+              [&] {
+                  return warpseal_file_seal(engine.get(), plain.get(), output.get(), &options,
+                                            &result);
+              })
+        .run([&] {
+            const size_t bytes = output.read();
+            return open_file(engine, read_back, bytes, options_with(&identity, 1));
         });
 }
 
@@ -162,6 +189,7 @@ warpseal_status slots_change() {
 warpseal_status files() {
     return Steps()
         .run(seal_file)
+        .run(seal_for_recipient)
         .run(open_prepared)
         .run(rescue_file)
         .run(slots_change)

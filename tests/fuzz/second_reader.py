@@ -25,22 +25,22 @@ except ImportError as missing:
     sys.exit(0)
 
 CODES = {12: "wrong_key", 13: "not_authentic", 14: "truncated", 15: "unsupported", 17: "limit_exceeded"}
-HEADER_BYTES = 4096 + 2 * 8192
+HEADER_BYTES = 4096 + 2 * 28672
 # Offsets of the fields that parsers read: fixed part, start of each header copy, payload.
-FIELDS = [range(0, 40), range(4096, 4096 + 180), range(4096 + 8192 - 70, 4096 + 8192 + 180), range(HEADER_BYTES - 70, HEADER_BYTES + 80)]
+FIELDS = [range(0, 40), range(4096, 4096 + 180), range(4096, 4096 + 1290), range(4096 + 28672 - 70, 4096 + 28672 + 180), range(HEADER_BYTES - 70, HEADER_BYTES + 80)]
 
 
-def by_program(program, folder, data):
+def by_program(program, folder, data, secret):
     (folder / "changed").write_bytes(data)
-    done = subprocess.run([program, "decrypt", "-q", "--device", "cpu", "--threads", "1", "-k", folder / "key", folder / "changed"],
+    done = subprocess.run([program, "decrypt", "-q", "--device", "cpu", "--threads", "1", "--format", "warpseal", *secret, folder / "changed"],
                           capture_output=True, timeout=60)
     return ("ok", done.stdout) if done.returncode == 0 else (CODES.get(done.returncode, f"exit code {done.returncode}"), b"")
 
 
-def by_reader(key, data):
+def by_reader(data, **secret):
     out = io.BytesIO()
     try:
-        warpseal_reader.open_file(io.BytesIO(data), out, key)
+        warpseal_reader.open_file(io.BytesIO(data), out, **secret)
     except warpseal_reader.Refused as refused:
         return refused.kind, b""
     return "ok", out.getvalue()
@@ -61,8 +61,8 @@ def changed(draw, file):
             del data[at:at + draw.choice((1, 2, 16, 4096))]
         elif at < len(data):
             data[at] = draw.choice((0, 1, 2, 32, 33, 255, data[at] ^ 1 << draw.randrange(8), draw.randrange(256)))
-        if draw.random() < 0.3 and 4096 <= at < 4096 + 8192 < len(data) - 8192 and at < len(data):  # in both copies
-            data[at + 8192] = data[at]
+        if draw.random() < 0.3 and 4096 <= at < 4096 + 28672 < len(data) - 28672 and at < len(data):  # in both copies
+            data[at + 28672] = data[at]
     return bytes(data)
 
 
@@ -81,16 +81,23 @@ def main():
         key = bytes(range(32))
         (folder / "key").write_bytes(key)
         (folder / "key").chmod(0o600)
-        files = []
-        for length in (0, 100, 16384, 40000):
+        files = []  # content, the program's options that open it, and the reader's
+        for length, pair in ((0, None), (100, None), (16384, None), (40000, None), (9, []), (10, ["--post-quantum"])):
             (folder / "text").write_bytes(random.Random(length).randbytes(length))
-            subprocess.run([given.program, "encrypt", "-q", "-k", folder / "key", "--force", "-o", folder / "file", folder / "text"], check=True)
-            files.append((folder / "file").read_bytes())
+            to, program, reader = ["-k", folder / "key"], ["-k", folder / "key"], {"key": key}
+            if pair is not None:
+                identity = folder / f"identity{length}"
+                subprocess.run([given.program, "keygen", "-q", "--age", *pair, "-o", identity], check=True)
+                to = ["-r", subprocess.run([given.program, "keygen", "-y", identity], check=True, capture_output=True, text=True).stdout.strip()]
+                program, reader = ["-i", identity], {"identity": identity.read_text().splitlines()[-1]}
+            subprocess.run([given.program, "encrypt", "-q", *to, "--force", "-o", folder / "file", folder / "text"], check=True)
+            files.append(((folder / "file").read_bytes(), program, reader))
         end, run = time.monotonic() + given.seconds, 0
         while run < given.runs and time.monotonic() < end:
             draw = random.Random(given.seed + run)
-            data = changed(draw, draw.choice(files))
-            ours, theirs = by_program(given.program, folder, data), by_reader(key, data)
+            file, program, reader = draw.choice(files)
+            data = changed(draw, file)
+            ours, theirs = by_program(given.program, folder, data, program), by_reader(data, **reader)
             if ours != theirs:
                 print(f"DIFFERENCE: the program: {ours[0]}, the second reader: {theirs[0]}\n"
                       f"repeat with: --seed {given.seed + run} --runs 1")

@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "cli/age/sink.h"
-#include "cli/age/source.h"
+#include "cli/age/payload/sink.h"
+#include "cli/age/payload/source.h"
 
 namespace warpseal::cli::age {
 

@@ -6,7 +6,7 @@
 
 #include "cli/age/format/bytes.h"
 #include "cli/age/format/stanza.h"
-#include "cli/age/source.h"
+#include "cli/age/payload/source.h"
 
 namespace warpseal::cli::age {
 

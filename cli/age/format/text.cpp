@@ -1,15 +1,15 @@
-// Base64 and Bech32. Tables are read at secret positions only for Bech32, whose texts are short.
+// Base64, and the library's Bech32.
 #include "cli/age/format/text.h"
 
 #include <array>
+
+#include "c_api/internal.h"
 
 namespace warpseal::cli::age {
 namespace {
 
 constexpr std::string_view base64_alphabet =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-constexpr std::string_view bech32_alphabet = "qpzry9x8gf2tvdw0s3jn54khce6mua7l";
-constexpr size_t checksum_characters = 6;
 
 constexpr std::array<int8_t, 256> inverse(std::string_view alphabet) {
     std::array<int8_t, 256> values{};
@@ -19,46 +19,8 @@ constexpr std::array<int8_t, 256> inverse(std::string_view alphabet) {
     return values;
 }
 constexpr auto base64_values = inverse(base64_alphabet);
-constexpr auto bech32_values = inverse(bech32_alphabet);
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-// The checksum's remainder after one more group of 5 bits.
-uint32_t step(uint32_t remainder, uint32_t group) {
-    constexpr uint32_t generator[] = {0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3};
-    const uint32_t top = remainder >> 25;
-    remainder = (remainder & 0x1ffffff) << 5 ^ group;
-    for (unsigned i = 0; i < 5; ++i)
-        if (top >> i & 1) remainder ^= generator[i];
-    return remainder;
-}
-
-uint32_t remainder_of(std::string_view prefix, View groups) {
-    uint32_t remainder = 1;
-    for (const char c : prefix) remainder = step(remainder, static_cast<uint8_t>(c) >> 5);
-    remainder = step(remainder, 0);
-    for (const char c : prefix) remainder = step(remainder, static_cast<uint8_t>(c) & 31);
-    for (const uint8_t group : groups) remainder = step(remainder, group);
-    return remainder;
-}
-
-// Appends `bytes` as groups of `to` bits. Returns the unused bits and their number.
-struct Rest {
-    uint32_t bits, count;
-};
-Rest regroup(View values, unsigned from, unsigned to, Secret& out) {
-    uint32_t bits = 0, count = 0;
-    for (const uint8_t value : values) {
-        bits = bits << from | value;
-        count += from;
-        while (count >= to) {
-            count -= to;
-            out.push_back(static_cast<uint8_t>(bits >> count & ((1U << to) - 1)));
-        }
-        bits &= (1U << count) - 1;
-    }
-    return {bits, count};
-}
 
 }  // namespace
 
@@ -100,47 +62,26 @@ bool from_base64(std::string_view text, Padding padding, Octets& out) {
 }
 
 std::string bech32(std::string_view prefix, View bytes) {
-    Secret groups;
-    const Rest rest = regroup(bytes, 8, 5, groups);
-    if (rest.count > 0) groups.push_back(static_cast<uint8_t>(rest.bits << (5 - rest.count)));
-    const size_t data = groups.size();
-    groups.resize(data + checksum_characters);
-    const uint32_t checksum = remainder_of(prefix, groups) ^ 1;
-    for (size_t i = 0; i < checksum_characters; ++i)
-        groups[data + i] = static_cast<uint8_t>(checksum >> 5 * (checksum_characters - 1 - i) & 31);
-    std::string text(prefix);
-    text.reserve(prefix.size() + 1 + groups.size());
-    text.push_back('1');
-    for (const uint8_t group : groups) text.push_back(bech32_alphabet[group]);
+    const std::string terminated(prefix);
+    std::string text(
+        warpseal_internal_bech32_encode(terminated.c_str(), bytes.data(), bytes.size(), nullptr),
+        ' ');
+    (void)warpseal_internal_bech32_encode(terminated.c_str(), bytes.data(), bytes.size(),
+                                          text.data());
     return text;
 }
 
 std::optional<Bech32> from_bech32(std::string_view text) {
-    const size_t separator = text.rfind('1');
-    if (separator == std::string_view::npos || separator == 0 ||
-        text.size() - separator - 1 < checksum_characters)
-        return std::nullopt;
     Bech32 found;
-    bool has_lower = false, has_upper = false;
-    Secret groups;
-    for (size_t i = 0; i < text.size(); ++i) {
-        const char c = text[i];
-        if (c < 33 || c > 126) return std::nullopt;
-        has_lower |= c >= 'a' && c <= 'z';
-        has_upper |= c >= 'A' && c <= 'Z';
-        if (i < separator) {
-            found.prefix.push_back(lower(c));
-        } else if (i > separator) {
-            const int8_t value = bech32_values[static_cast<uint8_t>(lower(c))];
-            if (value < 0) return std::nullopt;
-            groups.push_back(static_cast<uint8_t>(value));
-        }
-    }
-    if ((has_lower && has_upper) || remainder_of(found.prefix, groups) != 1) return std::nullopt;
-    found.upper_case = has_upper;
-    groups.resize(groups.size() - checksum_characters);
-    const Rest rest = regroup(groups, 5, 8, found.bytes);
-    if (rest.count >= 5 || rest.bits != 0) return std::nullopt;
+    found.bytes.resize(text.size());
+    size_t prefix = 0, bytes = 0;
+    int32_t upper_case = 0;
+    if (warpseal_internal_bech32_decode(text.data(), text.size(), &prefix, &upper_case,
+                                        found.bytes.data(), &bytes) == 0)
+        return std::nullopt;
+    found.upper_case = upper_case != 0;
+    found.bytes.resize(bytes);
+    for (const char c : text.substr(0, prefix)) found.prefix.push_back(lower(c));
     return found;
 }
 

@@ -16,7 +16,7 @@
 
 #include "cli/age/crypto.h"
 #include "cli/age/format/header.h"
-#include "cli/age/source.h"
+#include "cli/age/payload/source.h"
 #include "cli/support/interrupt.h"
 
 namespace warpseal::cli::age::plugin {

@@ -7,7 +7,7 @@
 #include <map>
 #include <numeric>
 
-#include "cli/age/source.h"
+#include "cli/age/payload/source.h"
 
 namespace warpseal::cli::age::plugin {
 namespace {

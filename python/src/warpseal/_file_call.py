@@ -48,7 +48,8 @@ class FileResult:
 
 @dataclass(frozen=True)
 class SlotInfo:
-    """What opens a file: "key" or "passphrase", and the cost of the passphrase."""
+    """What opens a file: "key", "passphrase", "x25519" or "mlkem768x25519" (recipients), and the
+    cost of a passphrase. A type of a later version is "unknown"."""
 
     type: str
     argon2_passes: int

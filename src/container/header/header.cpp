@@ -75,7 +75,8 @@ Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret*
                     size_t secret_count, uint64_t budget, Secret<data_key_bytes>& data_key,
                     SlotKeys* keys, Try* opened) {
     Fault outcome;
-    outcome.say(WARPSEAL_WRONG_KEY, "wrong key file or passphrase: it does not open this file");
+    outcome.say(WARPSEAL_WRONG_KEY,
+                "wrong key file, passphrase or identity: it does not open this file");
     visit_tries(header, secrets, secret_count, budget, [&](const Try& next) {
         Fault here = refused(next);
         if (next.refusal == Refusal::none)
@@ -190,7 +191,9 @@ warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_se
     const warpseal_status status = parse_first_block(block, first_block_bytes, header.fixed, fault);
     if (status != WARPSEAL_OK) return status;
 
-    std::vector<uint8_t> slots(secret_count * passphrase_slot_bytes);
+    size_t all_bytes = 0;
+    for (size_t i = 0; i < secret_count; ++i) all_bytes += slot_bytes_of(secrets[i]);
+    std::vector<uint8_t> slots(all_bytes);
     size_t used = 0;
     for (size_t i = 0; i < secret_count; ++i) {
         size_t slot_bytes = 0;
@@ -200,11 +203,10 @@ warpseal_status new_header(Engine& engine, const Suite& suite, const warpseal_se
         if (sealed != WARPSEAL_OK) return sealed;
         used += slot_bytes;
     }
-    for (size_t i = 0; i < 2; ++i) {
-        uint8_t* const copy = block + first_block_bytes + i * copy_bytes_default;
-        write_copy(block, header.fixed, 1, static_cast<uint32_t>(secret_count),
-                   {slots.data(), used}, data_key, copy);
-    }
+    uint8_t* const copy = block + first_block_bytes;
+    write_copy(block, header.fixed, 1, static_cast<uint32_t>(secret_count), {slots.data(), used},
+               data_key, copy);
+    memcpy(copy + copy_bytes_default, copy, copy_bytes_default);
     return WARPSEAL_OK;
 }
 

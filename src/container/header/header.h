@@ -11,7 +11,7 @@ namespace warpseal::container {
 inline constexpr uint16_t format_version = 1;
 // Fixed part and zeros. A separate block, so that rewriting a copy does not touch it.
 inline constexpr size_t first_block_bytes = 4096;
-inline constexpr uint32_t copy_bytes_default = 8192;
+inline constexpr uint32_t copy_bytes_default = 28672;
 inline constexpr uint32_t copy_bytes_step = 4096;
 inline constexpr uint32_t copy_bytes_max = 28672;  // keeps the complete header below 64 KiB
 inline constexpr size_t copy_head_bytes = 16;      // generation, number of slots, zeros
@@ -20,8 +20,12 @@ constexpr size_t header_bytes(uint32_t copy_bytes) {
     return first_block_bytes + 2 * size_t{copy_bytes};
 }
 static_assert(header_bytes(copy_bytes_max) <= 65536);
-static_assert(copy_head_bytes + WARPSEAL_MAX_SLOTS * passphrase_slot_bytes + hmac_bytes <=
-              copy_bytes_default);
+// Slots that a copy has room for, in bytes.
+constexpr size_t slot_room(uint32_t copy_bytes) {
+    return copy_bytes - copy_head_bytes - hmac_bytes;
+}
+static_assert(WARPSEAL_MAX_SLOTS * passphrase_slot_bytes <= slot_room(copy_bytes_default));
+static_assert(slot_room(copy_bytes_default) / hybrid_slot_bytes == 22);
 
 struct FixedPart {
     uint8_t bytes[fixed_part_bytes] = {};

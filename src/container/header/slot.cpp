@@ -9,25 +9,106 @@ namespace {
 
 constexpr char slot_label[] = "warpseal/slot/v1";
 constexpr char key_file_label[] = "warpseal/key-file/v1";
+constexpr char recipient_label[] = "warpseal/recipient/v1";
 
-// Derives the input key of a slot from a key file or a passphrase.
-// A key file gets a label of its own, because it may also be the key of a bare payload.
-warpseal_status slot_key(const warpseal_secret& secret, const uint8_t* parameters, SlotKeys* keys,
-                         Secret<32>& key, Fault& fault) {
-    const Bytes bytes = {static_cast<const uint8_t*>(secret.bytes), secret.byte_count};
-    if (secret.type == WARPSEAL_SECRET_KEY) {
-        const Bytes label = text_bytes(key_file_label);
-        expand(bytes, {&label, 1}, key.data(), key.size());
-        return WARPSEAL_OK;
-    }
+warpseal_status passphrase_key(Bytes passphrase, const uint8_t* parameters, SlotKeys* keys,
+                               Secret<32>& key, Fault& fault) {
     const Argon2Cost cost = {get32(parameters), get32(parameters + 4)};
-    const warpseal_status status = keys != nullptr ? keys->derive(bytes, parameters + 8, cost, key)
-                                                   : argon2id(bytes, parameters + 8, cost, key);
+    const warpseal_status status = keys != nullptr
+                                       ? keys->derive(passphrase, parameters + 8, cost, key)
+                                       : argon2id(passphrase, parameters + 8, cost, key);
     if (status == WARPSEAL_OUT_OF_MEMORY)
         return fault.say(status, "no memory for Argon2id, which needs %u KiB here",
                          cost.memory_kib);
     if (status != WARPSEAL_OK) return fault.say(status, "Argon2id could not start");
     return WARPSEAL_OK;
+}
+
+// A key file gets a label of its own, because it may also be the key of a bare payload. So does a
+// file key, which is wrapped as age does.
+void labeled_key(Bytes from, Bytes label, Secret<32>& key) {
+    expand(from, {&label, 1}, key.data(), key.size());
+}
+
+Bytes bytes_of(const warpseal_secret& secret) {
+    return {static_cast<const uint8_t*>(secret.bytes), secret.byte_count};
+}
+
+// Opens the parameters of a recipient's slot: a share, then a wrapped file key.
+warpseal_status identity_key(Engine& engine, const warpseal_secret& secret,
+                             const uint8_t* parameters, Secret<32>& key, Fault& fault) {
+    const RecipientType type = recipient_type(secret);
+    Secret<recipient_secret_bytes> secret_key;
+    if (decode_identity(secret, secret_key, fault) != WARPSEAL_OK) return fault.status;
+    Secret<file_key_bytes> file_key;
+    const warpseal_status status =
+        unwrap_file_key(engine, type, secret_key.data(), parameters,
+                        parameters + form_of(type).share_bytes, file_key);
+    if (status == WARPSEAL_WRONG_KEY) return fault.say(status, "a slot of another recipient");
+    if (status == WARPSEAL_NOT_AUTHENTIC)
+        return fault.say(status, "the public share of a slot was changed");
+    if (status != WARPSEAL_OK) return fault.say(status, "a recipient's slot could not be opened");
+    labeled_key({file_key.data(), file_key.size()}, text_bytes(recipient_label), key);
+    return WARPSEAL_OK;
+}
+
+// Derives the input key of a stored slot.
+warpseal_status slot_key(Engine& engine, const warpseal_secret& secret, const uint8_t* parameters,
+                         SlotKeys* keys, Secret<32>& key, Fault& fault) {
+    if (secret.type == WARPSEAL_SECRET_PASSPHRASE)
+        return passphrase_key(bytes_of(secret), parameters, keys, key, fault);
+    if (secret.type == WARPSEAL_SECRET_IDENTITY)
+        return identity_key(engine, secret, parameters, key, fault);
+    labeled_key(bytes_of(secret), text_bytes(key_file_label), key);
+    return WARPSEAL_OK;
+}
+
+// Write the parameters of a new slot, and derive its key.
+warpseal_status new_passphrase_key(const warpseal_secret& secret, Argon2Cost cost, SlotKeys* keys,
+                                   uint8_t* parameters, Secret<32>& key, Fault& fault) {
+    put32(parameters, cost.passes);
+    put32(parameters + 4, cost.memory_kib);
+    const bool has_salt = keys != nullptr ? keys->salt_for(bytes_of(secret), cost, parameters + 8)
+                                          : random_bytes(parameters + 8, argon2_salt_bytes);
+    if (!has_salt) return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for a passphrase's salt");
+    return passphrase_key(bytes_of(secret), parameters, keys, key, fault);
+}
+warpseal_status new_recipient_key(Engine& engine, const warpseal_secret& secret,
+                                  uint8_t* parameters, Secret<32>& key, Fault& fault) {
+    const RecipientType type = recipient_type(secret);
+    uint8_t public_key[recipient_public_bytes_max];
+    if (decode_recipient(secret, public_key, fault) != WARPSEAL_OK) return fault.status;
+    Secret<file_key_bytes> file_key;
+    if (!random_bytes(file_key.data(), file_key.size()))
+        return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for a recipient's slot");
+    const warpseal_status status = wrap_file_key(engine, type, public_key, file_key, parameters,
+                                                 parameters + form_of(type).share_bytes);
+    if (status == WARPSEAL_INVALID_ARGUMENT)
+        return fault.say(status, "a recipient is no valid key: ask its owner for another");
+    if (status != WARPSEAL_OK) return fault.say(status, "a recipient's slot could not be sealed");
+    labeled_key({file_key.data(), file_key.size()}, text_bytes(recipient_label), key);
+    return WARPSEAL_OK;
+}
+warpseal_status new_slot_key(Engine& engine, const warpseal_secret& secret, Argon2Cost cost,
+                             SlotKeys* keys, uint8_t* parameters, Secret<32>& key, Fault& fault) {
+    if (secret.type == WARPSEAL_SECRET_PASSPHRASE)
+        return new_passphrase_key(secret, cost, keys, parameters, key, fault);
+    if (secret.type == WARPSEAL_SECRET_RECIPIENT)
+        return new_recipient_key(engine, secret, parameters, key, fault);
+    labeled_key(bytes_of(secret), text_bytes(key_file_label), key);
+    return WARPSEAL_OK;
+}
+
+// The parameter bytes of a slot type, or SIZE_MAX for an unknown type.
+size_t parameter_bytes_of(uint16_t slot_type) {
+    switch (slot_type) {
+        case WARPSEAL_SLOT_KEY: return 0;
+        case WARPSEAL_SLOT_PASSPHRASE: return passphrase_parameter_bytes;
+        case WARPSEAL_SLOT_X25519: return recipient_parameter_bytes(RecipientType::x25519);
+        case WARPSEAL_SLOT_MLKEM768_X25519:
+            return recipient_parameter_bytes(RecipientType::mlkem768_x25519);
+        default: return SIZE_MAX;
+    }
 }
 
 struct Context {
@@ -59,13 +140,26 @@ bool parse_slot(Bytes& rest, Slot& slot) {
     slot.parameters = {p + 4, parameter_bytes};
     slot.body = {p + slot_frame_bytes + parameter_bytes, body_bytes};
     rest = {p + whole_bytes, rest.size - whole_bytes};
-    switch (slot.type) {
-        case 0: return false;
-        case WARPSEAL_SECRET_KEY: return parameter_bytes == 0 && body_bytes == sealed_key_bytes;
-        case WARPSEAL_SECRET_PASSPHRASE:
-            return parameter_bytes == passphrase_parameter_bytes && body_bytes == sealed_key_bytes;
-        default: return true;
-    }
+    if (slot.type == 0) return false;
+    const size_t wanted = parameter_bytes_of(slot.type);
+    return wanted == SIZE_MAX || (parameter_bytes == wanted && body_bytes == sealed_key_bytes);
+}
+
+uint16_t slot_type_of(const warpseal_secret& secret) {
+    if (!is_public_key_secret(secret)) return static_cast<uint16_t>(secret.type);
+    return recipient_type(secret) == RecipientType::x25519 ? WARPSEAL_SLOT_X25519
+                                                           : WARPSEAL_SLOT_MLKEM768_X25519;
+}
+
+size_t slot_bytes_of(const warpseal_secret& secret) {
+    return slot_bytes_with(parameter_bytes_of(slot_type_of(secret)));
+}
+
+warpseal_status RecipientKinds::check(Fault& fault) const {
+    if (!classical_ || !post_quantum_) return WARPSEAL_OK;
+    return fault.say(WARPSEAL_INVALID_ARGUMENT,
+                     "an age1 recipient is not post-quantum and would weaken the age1pq1 "
+                     "recipients: take recipients of one kind");
 }
 
 Argon2Cost passphrase_cost(const Slot& slot) {
@@ -76,29 +170,17 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
                           const warpseal_secret& secret, Argon2Cost cost,
                           const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes,
                           Fault& fault, SlotKeys* keys) {
-    uint8_t* p = out;
-    const bool passphrase = secret.type == WARPSEAL_SECRET_PASSPHRASE;
-    put16(p, static_cast<uint16_t>(secret.type));
-    put16(p + 2, passphrase ? passphrase_parameter_bytes : 0);
-    p += 4;
-    if (passphrase) {
-        put32(p, cost.passes);
-        put32(p + 4, cost.memory_kib);
-        const bool has_salt =
-            keys != nullptr
-                ? keys->salt_for({static_cast<const uint8_t*>(secret.bytes), secret.byte_count},
-                                 cost, p + 8)
-                : random_bytes(p + 8, argon2_salt_bytes);
-        if (!has_salt)
-            return fault.say(WARPSEAL_NO_RANDOM, "no random bytes for a passphrase's salt");
-        p += passphrase_parameter_bytes;
-    }
-    const Context context(fixed_part, {out, static_cast<size_t>(p - out)});
+    const uint16_t type = slot_type_of(secret);
+    const size_t parameter_bytes = parameter_bytes_of(type);
+    put16(out, type);
+    put16(out + 2, parameter_bytes);
+    Secret<32> key;
+    warpseal_status status = new_slot_key(engine, secret, cost, keys, out + 4, key, fault);
+    if (status != WARPSEAL_OK) return status;
+    const Context context(fixed_part, {out, 4 + parameter_bytes});
+    uint8_t* p = out + 4 + parameter_bytes;
     put16(p, sealed_key_bytes);
     p += 2;
-    Secret<32> key;
-    warpseal_status status = slot_key(secret, out + 4, keys, key, fault);
-    if (status != WARPSEAL_OK) return status;
     PayloadKey payload;
     status = new_payload(engine, default_suite, {key.data(), key.size()}, context.get(), p, payload,
                          fault);
@@ -114,14 +196,18 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
 warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const Slot& slot, const warpseal_secret& secret,
                           Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys) {
-    if (slot.type != secret.type) return fault.say(WARPSEAL_WRONG_KEY, "a slot of another type");
+    if (slot.type != slot_type_of(secret))
+        return fault.say(WARPSEAL_WRONG_KEY, "a slot of another type");
     const Context context(fixed_part, slot.head);
     Secret<32> key;
-    warpseal_status status = slot_key(secret, slot.parameters.data, keys, key, fault);
+    warpseal_status status = slot_key(engine, secret, slot.parameters.data, keys, key, fault);
     if (status != WARPSEAL_OK) return status;
     PayloadKey payload;
     status = open_payload(engine, default_suite, {key.data(), key.size()}, context.get(),
                           slot.body.data, payload, fault);
+    // The identity unwrapped the slot's file key, so it is the right one.
+    if (status == WARPSEAL_WRONG_KEY && secret.type == WARPSEAL_SECRET_IDENTITY)
+        return fault.say(WARPSEAL_NOT_AUTHENTIC, "a slot was changed");
     if (status != WARPSEAL_OK) return status;
     const uint8_t* const sealed = slot.body.data + payload_head_bytes;
     status =

@@ -1,7 +1,8 @@
-// Key slots: the data key of a file, sealed under a key file or a passphrase.
+// Key slots: the data key of a file, sealed under a key file or a passphrase, or for a recipient.
 #pragma once
 
 #include "container/payload.h"
+#include "container/recipients/recipient.h"
 #include "container/slot_keys.h"
 
 namespace warpseal::container {
@@ -13,7 +14,7 @@ inline constexpr size_t sealed_key_bytes = payload_head_bytes + data_key_bytes +
 
 // A slot as stored in a header copy: type, parameter length, parameters, body length, body.
 struct Slot {
-    uint16_t type = 0;  // a warpseal_secret_type, or a type unknown to this version
+    uint16_t type = 0;  // a warpseal_slot_type, or a type unknown to this version
     Bytes whole;        // the complete slot as stored
     Bytes head;         // type, parameter length and parameters: the end of the body's context
     Bytes parameters;
@@ -23,9 +24,39 @@ struct Slot {
 // Type, parameter length and body length, two bytes each.
 inline constexpr size_t slot_frame_bytes = 6;
 inline constexpr size_t passphrase_parameter_bytes = 8 + argon2_salt_bytes;
-inline constexpr size_t key_file_slot_bytes = slot_frame_bytes + sealed_key_bytes;
-inline constexpr size_t passphrase_slot_bytes =
-    slot_frame_bytes + passphrase_parameter_bytes + sealed_key_bytes;
+// A share and the wrapped file key of the slot.
+constexpr size_t recipient_parameter_bytes(RecipientType type) {
+    return form_of(type).share_bytes + wrapped_key_bytes;
+}
+constexpr size_t slot_bytes_with(size_t parameter_bytes) {
+    return slot_frame_bytes + parameter_bytes + sealed_key_bytes;
+}
+inline constexpr size_t key_file_slot_bytes = slot_bytes_with(0);
+inline constexpr size_t passphrase_slot_bytes = slot_bytes_with(passphrase_parameter_bytes);
+inline constexpr size_t x25519_slot_bytes =
+    slot_bytes_with(recipient_parameter_bytes(RecipientType::x25519));
+inline constexpr size_t hybrid_slot_bytes =
+    slot_bytes_with(recipient_parameter_bytes(RecipientType::mlkem768_x25519));
+
+// Return the type and the length of the slot that a secret seals or opens.
+uint16_t slot_type_of(const warpseal_secret& secret);
+size_t slot_bytes_of(const warpseal_secret& secret);
+
+// The strength of the recipients of a header against a quantum computer. Key files and passphrases
+// have it, and slots of unknown types do not count.
+class RecipientKinds {
+public:
+    void add(uint16_t slot_type) {
+        classical_ |= slot_type == WARPSEAL_SLOT_X25519;
+        post_quantum_ |= slot_type == WARPSEAL_SLOT_MLKEM768_X25519;
+    }
+    // Returns WARPSEAL_INVALID_ARGUMENT for a mixture, whose weaker recipients would make the
+    // others' protection void.
+    warpseal_status check(Fault& fault) const;
+
+private:
+    bool classical_ = false, post_quantum_ = false;
+};
 
 // Parses one slot and removes it from `rest`. Returns false if it does not fit or a known type has
 // the wrong lengths.
@@ -33,14 +64,15 @@ bool parse_slot(Bytes& rest, Slot& slot);
 // Returns the cost stored in a passphrase slot, which may be out of bounds.
 Argon2Cost passphrase_cost(const Slot& slot);
 
-// Writes a slot for one secret and sets out_bytes to key_file_slot_bytes or passphrase_slot_bytes.
+// Writes a slot for one secret, which is no identity, and sets out_bytes to slot_bytes_of(secret).
 // The cost must be within bounds. `keys` of a run may be null.
+// WARPSEAL_INVALID_ARGUMENT: a recipient's public key is refused.
 warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const warpseal_secret& secret, Argon2Cost cost,
                           const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes,
                           Fault& fault, SlotKeys* keys = nullptr);
-// Returns WARPSEAL_WRONG_KEY if the secret does not open the slot. The slot's cost must be within
-// bounds.
+// Returns WARPSEAL_WRONG_KEY if the secret, which is no recipient, does not open the slot. The
+// slot's cost must be within bounds.
 warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const Slot& slot, const warpseal_secret& secret,
                           Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys = nullptr);

@@ -38,8 +38,9 @@ public:
           budget_(budget) {}
 
     bool of_type(uint32_t type) {
-        if (std::none_of(secrets_, end_,
-                         [&](const warpseal_secret& secret) { return secret.type == type; }))
+        if (std::none_of(secrets_, end_, [&](const warpseal_secret& secret) {
+                return slot_type_of(secret) == type;
+            }))
             return false;
         return of_copy(first_, type) || of_copy(second_, type);
     }
@@ -62,7 +63,7 @@ private:
         if (passphrase && !within_bounds(passphrase_cost(slot)))
             return visit_({&slot, nullptr, Refusal::slot_cost});
         for (const warpseal_secret* secret = secrets_; secret != end_; ++secret) {
-            if (secret->type != slot.type) continue;
+            if (slot_type_of(*secret) != slot.type) continue;
             const bool affordable = !passphrase || spend(work(passphrase_cost(slot)));
             if (visit_({&slot, secret, affordable ? Refusal::none : Refusal::budget})) return true;
         }
@@ -88,7 +89,10 @@ private:
 bool visit_tries(const Header& header, const warpseal_secret* secrets, size_t secret_count,
                  uint64_t budget, const std::function<bool(const Try&)>& visit) {
     Tries tries(header, secrets, secret_count, budget, visit);
-    return tries.of_type(WARPSEAL_SECRET_KEY) || tries.of_type(WARPSEAL_SECRET_PASSPHRASE);
+    for (const uint32_t type : {WARPSEAL_SLOT_KEY, WARPSEAL_SLOT_X25519,
+                                WARPSEAL_SLOT_MLKEM768_X25519, WARPSEAL_SLOT_PASSPHRASE})
+        if (tries.of_type(type)) return true;
+    return false;
 }
 
 }  // namespace warpseal::container

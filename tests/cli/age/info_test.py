@@ -19,7 +19,7 @@ def info(p, name):
 @case
 def sizes_and_stanzas(p):
     for size in (0, 1, 65536, 65537, 200000):
-        content = p.ok("encrypt", "-r", PUBLIC, "-r", PUBLIC, input=bytes(size)).out
+        content = p.ok("encrypt", "--format", "age", "-r", PUBLIC, "-r", PUBLIC, input=bytes(size)).out
         p.write("sealed", content)
         text, values, types = info(p, "sealed")
         header = content.index(b"\n--- ") + 5 + 43 + 1
@@ -38,7 +38,7 @@ def other_stanzas(p):
     check("scrypt, 2^18 rounds" in text and "armored" in text, text)
     p.ok("-q", "keygen", "--age", "--post-quantum", "-o", "identity")
     p.write("recipient", p.ok("keygen", "-y", "identity").out)
-    p.write("sealed", p.ok("encrypt", "-R", "recipient", input=b"text").out)
+    p.write("sealed", p.ok("encrypt", "--format", "age", "-R", "recipient", input=b"text").out)
     text, values, types = info(p, "sealed")
     check_equal((types, values["post_quantum"]), (["mlkem768x25519"], True), "of a post-quantum recipient")
     header = p.read("sealed")
@@ -56,7 +56,7 @@ def malformed_headers(p):
         p.write("sealed", file.content)
         result = p.run("info", "sealed")
         check(result.code in (0, 13, 14, 15), f"{file.name}: {result.code} {result.err}")
-    content = p.ok("encrypt", "-r", PUBLIC, input=b"text").out
+    content = p.ok("encrypt", "--format", "age", "-r", PUBLIC, input=b"text").out
     for changed, code in ((content[:60], 14), (content.replace(b"v1\n", b"v2\n", 1), 15), (content.replace(b"\n-> ", b"\n->  ", 1), 13)):
         p.write("sealed", changed)
         p.fails(code, "cannot read the header of 'sealed'", "info", "sealed")

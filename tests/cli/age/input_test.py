@@ -68,15 +68,19 @@ def white_space_without_end_is_no_age_file(p):
 def options_of_other_formats_are_refused(p):
     recipient = identity(p)
     key = p.key()
-    p.write("sealed", p.ok("encrypt", "-r", recipient, input=TEXT).out)
-    for words, options in (("--key-command", ("--key-command", f"cat {key}")), ("--aad", ("--aad", "00")), ("--segment-bytes", ("--segment-bytes", "4096")),
-                           ("-r, -R, -j and -a go with age files only", ("--format", "floe", "-k", key)), ("-r, -R, -j and -a", ("--format", "warpseal",))):
-        p.fails(2, words, "encrypt", "-r", recipient, *options, input=TEXT)
+    p.write("sealed", p.ok("encrypt", "--format", "age", "-r", recipient, input=TEXT).out)
+    for words, options in (("--key-command", ("--key-command", f"cat {key}")), ("--aad", ("--aad", "00")), ("--segment-bytes", ("--segment-bytes", "4096"))):
+        p.fails(2, words, "encrypt", "--format", "age", "-r", recipient, *options, input=TEXT)
+    for words, options in (("-r, -R and -j go with", ("-r", recipient, "--format", "floe")), ("-r, -R and -j go with", ("-r", recipient, "--format", "cobblestone")),
+                           ("-a goes with age files only", ("-a", "-r", recipient, "--format", "warpseal"))):
+        p.fails(2, words, "encrypt", "-k", key, *options, input=TEXT)
     for words, options in (("--key-command", ("-i", "identity", "--key-command", f"cat {key}")), ("--aad", ("-i", "identity", "--aad", "00")),
-                           ("--cipher", ("-i", "identity", "-c", "aes-256-cbc")), ("-i and -j go with age files only", ("-i", "identity", "--format", "floe", "-k", key)),
-                           ("-i and -j go with age files only", ("-i", "identity", "--format", "warpseal")), ("-k goes with Warpseal files", ("-k", key))):
+                           ("--cipher", ("-i", "identity", "-c", "aes-256-cbc")), ("-i goes with Warpseal and age files", ("-i", "identity", "--format", "floe", "-k", key)),
+                           ("-j goes with age files only", ("-j", "some", "--format", "warpseal", "-k", key)),
+                           ("-k goes with Warpseal files", ("-i", "identity", "-k", key)), ("-k goes with Warpseal files", ("-k", key))):
         p.fails(2, words, "decrypt", *options, "sealed")
-    p.fails(15, "not a Warpseal file", "decrypt", "--format", "warpseal", "-k", key, "sealed")
+    for secret in (("-k", key), ("-i", "identity")):
+        p.fails(15, "not a Warpseal file", "decrypt", "--format", "warpseal", *secret, "sealed")
 
 
 @case
@@ -84,12 +88,12 @@ def keys_and_input_do_not_share_a_stream(p):
     recipient = identity(p)
     line = f"{recipient}\n".encode()
     for path in ("-", "/dev/stdin"):
-        p.fails(2, f"-R {path} and the input", "encrypt", "-R", path, input=line)
+        p.fails(2, f"-R {path} and the input", "encrypt", "--format", "age", "-R", path, input=line)
     for path in ("-", "/dev/stdin"):
         p.fails(2, f"-i {path} and the input", "decrypt", "-i", path, input=p.read("identity"))
     p.write("text", TEXT)
     for path in ("-", "/dev/stdin"):
-        sealed = p.ok("encrypt", "-R", path, "text", input=line).out
+        sealed = p.ok("encrypt", "--format", "age", "-R", path, "text", input=line).out
         check_equal(p.ok("decrypt", "-i", "identity", input=sealed).out, TEXT, f"-R {path}")
     p.write("sealed", sealed)
     check_equal(p.ok("decrypt", "-i", "-", "sealed", input=p.read("identity")).out, TEXT, "-i -")
@@ -98,17 +102,17 @@ def keys_and_input_do_not_share_a_stream(p):
     with open(p.file("identity"), "rb") as file:
         p.fails(2, "same file", "decrypt", "-f", "-i", "-", "sealed", "-o", "identity", stdin=file)
     p.write("list", line)
-    sealed = p.ok("encrypt", "-R", "list", "list").out
+    sealed = p.ok("encrypt", "--format", "age", "-R", "list", "list").out
     check_equal(p.ok("decrypt", "-i", "identity", input=sealed).out, line, "a list encrypted to itself")
     with open(p.file("list"), "rb") as file:
-        p.fails(2, "same file", "encrypt", "-f", "-R", "-", "text", "-o", "list", stdin=file)
+        p.fails(2, "same file", "encrypt", "--format", "age", "-f", "-R", "-", "text", "-o", "list", stdin=file)
 
 
 @case
 def files_of_keys_as_editors_write_them(p):
     recipient = identity(p)
     p.write("list", b"\xef\xbb\xbf# mine\r\n\r\n" + recipient.encode() + b"\r\n")
-    sealed = p.ok("encrypt", "-R", "list", input=TEXT).out
+    sealed = p.ok("encrypt", "--format", "age", "-R", "list", input=TEXT).out
     p.write("marked", b"\xef\xbb\xbf" + p.read("identity").replace(b"\n", b"\r\n"), 0o600)
     check_equal(p.ok("decrypt", "-i", "marked", input=sealed).out, TEXT, "what comes out")
     p.fails(16, ["identity file '.'", "directory"], "decrypt", "-i", ".", input=sealed)
@@ -117,7 +121,7 @@ def files_of_keys_as_editors_write_them(p):
 @case
 def a_reader_that_went_away_is_told_apart_from_no_output(p):
     recipient = identity(p)
-    p.write("sealed", p.ok("encrypt", "-r", recipient, input=some_bytes(3 * 1024 * 1024)).out)
+    p.write("sealed", p.ok("encrypt", "--format", "age", "-r", recipient, input=some_bytes(3 * 1024 * 1024)).out)
     process = p.start("decrypt", "-i", "identity", "sealed")
     check_equal(len(process.stdout.read(10)), 10, "bytes read")
     process.stdout.close()
@@ -151,7 +155,7 @@ def little_memory_ends_with_a_message(p):
     p.write("text", text)
     for mebibytes in range(30, 230, 20):
         for output in ([], ["-o", "sealed", "-f"]):
-            result = p.run("encrypt", "--threads", "64", "-r", recipient, "text", *output, preexec_fn=within_memory(mebibytes))
+            result = p.run("encrypt", "--format", "age", "--threads", "64", "-r", recipient, "text", *output, preexec_fn=within_memory(mebibytes))
             check(result.code == 0 or (result.code == 1 and "out of memory" in result.err), f"{mebibytes} MiB: exit code {result.code}: {result.err}")
             if result.code == 0:
                 sealed = result.out or p.read("sealed")

@@ -38,23 +38,23 @@ def bad_recipients_are_refused_without_their_text(p):
     other = PUBLIC[:-1] + "q"
     for text, words in ((other, "is no recipient"), (PUBLIC.upper(), "is no recipient"), (SECRET, "is an identity"), (SECRET.lower(), "is an identity"),
                         ("ssh-ed25519 AAAA", "SSH"), ("hunter2", "is no recipient"), (PUBLIC + " ", "is no recipient"), ("", "is no recipient")):
-        result = p.fails(15 if words == "SSH" else 2, ["-r 1", words], "encrypt", "-r", text, input=b"")
+        result = p.fails(15 if words == "SSH" else 2, ["-r 1", words], "encrypt", "--format", "age", "-r", text, input=b"")
         check(not text or text not in result.err.replace("'--help'", ""), result.err)
         if not text:
             continue
         p.write("list", f"# mine\n{PUBLIC}\n{text}\n".encode())
-        result = p.fails(15 if words == "SSH" else 2, ["line 3 of recipient file 'list'", words], "encrypt", "-R", "list", input=b"")
+        result = p.fails(15 if words == "SSH" else 2, ["line 3 of recipient file 'list'", words], "encrypt", "--format", "age", "-R", "list", input=b"")
         check(text not in result.err, result.err)
     p.write("empty", b"# none\n\n")
-    p.fails(2, "has no recipient", "encrypt", "-R", "empty", input=b"")
-    p.fails(10, "'missing'", "encrypt", "-R", "missing", input=b"")
+    p.fails(2, "has no recipient", "encrypt", "--format", "age", "-R", "empty", input=b"")
+    p.fails(10, "'missing'", "encrypt", "--format", "age", "-R", "missing", input=b"")
     low_order = "age1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq5cu47z"
-    p.fails(2, "-r 1 is a point of low order", "encrypt", "-r", low_order, input=b"")
+    p.fails(2, "-r 1 is a point of low order", "encrypt", "--format", "age", "-r", low_order, input=b"")
 
 
 @case
 def bad_identities_are_refused_without_their_text(p):
-    sealed = p.ok("encrypt", "-r", PUBLIC, input=b"text").out
+    sealed = p.ok("encrypt", "--format", "age", "-r", PUBLIC, input=b"text").out
     for text, words, code in ((SECRET[:-1], "is no identity", 2), (SECRET.lower(), "is no identity", 2), (PUBLIC, "is a recipient", 2),
                               ("AGE-PLUGIN-YUBIKEY-1QQQ", "is no identity", 2), ("-----BEGIN OPENSSH PRIVATE KEY-----", "SSH", 15),
                               ("age-encryption.org/v1", "itself encrypted", 2)):
@@ -77,7 +77,7 @@ def identity_files_under_a_passphrase(p):
     p.write("word", b"correct horse battery\n", 0o600)
     p.write("other", b"battery horse correct\n", 0o600)
     p.write("open", SECRET.encode(), 0o600)
-    sealed = p.ok("encrypt", "-r", PUBLIC, input=b"text").out
+    sealed = p.ok("encrypt", "--format", "age", "-r", PUBLIC, input=b"text").out
     p.ok("-q", "keygen", "--age", "-o", "useless")
     for armor in ([], ["-a"]):
         content = p.ok("encrypt", "--format", "age", *armor, "--passphrase-file", "word", input=f"# mine\n{SECRET}\n".encode()).out
@@ -103,11 +103,11 @@ def identity_files_under_a_passphrase(p):
 def options_that_do_not_go_together(p):
     key = p.key()
     p.write("identity", SECRET.encode(), 0o600)
-    for words, options in ((["-k", "-r"], ("encrypt", "-r", PUBLIC, "-k", key)), (["-c"], ("encrypt", "-r", PUBLIC, "-c", "aes-256-gcm")),
-                           (["age files only"], ("encrypt", "-a", "--format", "cobblestone", "-k", key)), (["-k", "-i"], ("decrypt", "-i", "identity", "-k", key))):
+    for words, options in ((["-k", "-r"], ("encrypt", "--format", "age", "-r", PUBLIC, "-k", key)), (["-c"], ("encrypt", "--format", "age", "-r", PUBLIC, "-c", "aes-256-gcm")),
+                           (["age files only"], ("encrypt", "-a", "--format", "cobblestone", "-k", key)), (["-k", "-i"], ("decrypt", "--format", "age", "-i", "identity", "-k", key))):
         p.fails(2, words, *options, input=b"")
-    p.fails(20, "--device auto or cpu", "encrypt", "-r", PUBLIC, "--device", "cuda", input=b"")
-    p.write("sealed", p.ok("encrypt", "-r", PUBLIC, input=b"text").out)
+    p.fails(20, "--device auto or cpu", "encrypt", "--format", "age", "-r", PUBLIC, "--device", "cuda", input=b"")
+    p.write("sealed", p.ok("encrypt", "--format", "age", "-r", PUBLIC, input=b"text").out)
     p.fails(15, "rescue", "rescue", "--format", "age", "sealed", "-o", "x.rescued")
     p.fails(2, "same file", "decrypt", "-f", "-i", "identity", "sealed", "-o", "identity")
 

@@ -56,7 +56,7 @@ def prepare(p):
     install(p)
     p.write("log", b"")
     p.write("identity", f"{PLUGIN_IDENTITY}\n".encode(), 0o600)
-    return p.ok("encrypt", "-r", RECIPIENT, input=b"text", **environment(p)).out
+    return p.ok("encrypt", "--format", "age", "-r", RECIPIENT, input=b"text", **environment(p)).out
 
 
 def logged(p):
@@ -84,13 +84,13 @@ def both_directions(p):
 @case
 def without_an_identity_file(p):
     prepare(p)
-    sealed = p.ok("encrypt", "-j", "test", input=b"text", **environment(p)).out
+    sealed = p.ok("encrypt", "--format", "age", "-j", "test", input=b"text", **environment(p)).out
     check_equal(p.ok("decrypt", "-j", "test", input=sealed, **environment(p)).out, b"text", "what comes out")
     for entry in logged(p)[1:]:
         check(["add-identity", NO_DATA] in [arguments for arguments, _ in entry["received"]], entry)
     for name in ("", "../test", "/bin/sh", "TEST", "a b", "te\nst", "test/"):
         p.fails(2, "no name of a plugin", "decrypt", "-j", name, input=sealed, **environment(p))
-    p.fails(2, "not both", "encrypt", "-j", "test", "-p", input=b"", **environment(p))
+    p.fails(2, "not both", "encrypt", "--format", "age", "-j", "test", "-p", input=b"", **environment(p))
     p.fails(2, "no recipient", "encrypt", "--format", "age", input=b"", **environment(p))
 
 
@@ -100,7 +100,7 @@ def beside_other_recipients(p):
     p.write("other", IDENTITY.encode(), 0o600)
     p.write("list", f"{RECIPIENT}\n{bech32('age1test', b'second')}\n{PUBLIC}\n".encode())
     p.write("log", b"")
-    sealed = p.ok("encrypt", "-R", "list", input=b"text", **environment(p)).out
+    sealed = p.ok("encrypt", "--format", "age", "-R", "list", input=b"text", **environment(p)).out
     check_equal(len(logged(p)), 1, "processes")
     for options in (["-i", "identity"], ["-i", "other"], ["-i", "identity", "-i", "other"]):
         check_equal(p.ok("decrypt", *options, input=sealed, **environment(p)).out, b"text", f"with {options}")
@@ -123,7 +123,7 @@ def where_the_plugin_is_from(p):
     os.rename(p.file("plugins"), p.file("elsewhere"))
     shutil.copy(p.file("elsewhere/age-plugin-test"), p.file("age-plugin-test"))
     for path in ("", ":", ".", "elsewhere", ".:/nonexistent", p.file("empty")):
-        p.fails(15, "no program age-plugin-test on PATH", "encrypt", "-r", RECIPIENT, input=b"text", **environment(p, path=path))
+        p.fails(15, "no program age-plugin-test on PATH", "encrypt", "--format", "age", "-r", RECIPIENT, input=b"text", **environment(p, path=path))
         p.fails(15, "no program age-plugin-test on PATH", "decrypt", "-i", "identity", input=sealed, **environment(p, path=path))
     os.mkdir(p.file("plugins"))
     os.mkdir(p.file("plugins/age-plugin-test"))
@@ -135,8 +135,8 @@ def where_the_plugin_is_from(p):
     p.fails(16, "cannot be started", "decrypt", "-i", "identity", input=sealed, **environment(p, path=path))
     p.write("name", f"{bech32('age-plugin-../../test-', b'').upper()}\n".encode(), 0o600)
     p.fails(2, "line 1 of identity file 'name' is no identity", "decrypt", "-i", "name", input=sealed, **environment(p))
-    p.fails(2, "-r 1 is no recipient", "encrypt", "-r", bech32("age1../test", b""), input=b"", **environment(p))
-    p.fails(15, "hardware key", "encrypt", "-r", bech32("age1tag", bytes(33)), input=b"", **environment(p))
+    p.fails(2, "-r 1 is no recipient", "encrypt", "--format", "age", "-r", bech32("age1../test", b""), input=b"", **environment(p))
+    p.fails(15, "hardware key", "encrypt", "--format", "age", "-r", bech32("age1tag", bytes(33)), input=b"", **environment(p))
 
 
 @case
@@ -144,7 +144,7 @@ def what_the_plugin_inherits(p):
     prepare(p)
     reading, writing = os.pipe()
     os.set_inheritable(writing, True)
-    p.ok("encrypt", "-r", RECIPIENT, input=b"text", pass_fds=[writing], **environment(p))
+    p.ok("encrypt", "--format", "age", "-r", RECIPIENT, input=b"text", pass_fds=[writing], **environment(p))
     os.close(writing)
     os.close(reading)
     for entry in logged(p):
@@ -175,7 +175,7 @@ def plugins_that_fail_to_wrap(p):
                         ("many stanzas", "more stanzas"), ("nothing", "has not wrapped every file key"), ("endless errors", ["exit code 1", "eeee"]),
                         ("bad question", "asks in a form")):
         wanted = ["age-plugin-test", *([words] if isinstance(words, str) else words)]
-        result = fails(p, 16, wanted, mode, "encrypt", "-r", RECIPIENT, "-o", "sealed", input=b"text")
+        result = fails(p, 16, wanted, mode, "encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", input=b"text")
         check(len(result.err) < 8192, "the text is long")
 
 
@@ -189,7 +189,7 @@ def plugins_that_fail_to_unwrap(p):
         fails(p, code, words, mode, "decrypt", "-i", "identity", "-o", "opened", input=sealed)
     for mode in ("grease", "late error", "stays"):
         check_equal(p.ok("decrypt", "-i", "identity", input=sealed, **environment(p, mode)).out, b"text", mode)
-    check_equal(p.ok("encrypt", "-r", RECIPIENT, input=b"text", **environment(p, "grease")).out[:3], b"age", "grease")
+    check_equal(p.ok("encrypt", "--format", "age", "-r", RECIPIENT, input=b"text", **environment(p, "grease")).out[:3], b"age", "grease")
 
 
 @case
@@ -200,11 +200,11 @@ def plugins_that_hang(p):
     running = []
     for mode, words in (("hang", "does not answer"), ("half", "does not answer"), ("stubborn", "does not answer"), ("unread", "has closed its input")):
         values["env"]["PLUGIN_MODE"] = mode
-        running.append((mode, words, p.start("encrypt", "-r", RECIPIENT, "-o", "sealed", **values)))
+        running.append((mode, words, p.start("encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", **values)))
     # What it is sent does not fit into the pipe.
     p.write("many", "".join(bech32("age1test", bytes([number]) * 600) + "\n" for number in range(200)).encode())
     values["env"]["PLUGIN_MODE"] = "hang"
-    running.append(("hang", "does not read", p.start("encrypt", "-R", "many", "-o", "sealed", **values)))
+    running.append(("hang", "does not read", p.start("encrypt", "--format", "age", "-R", "many", "-o", "sealed", **values)))
     for mode, words, process in running:
         err = process.communicate(timeout=120)[1].decode()
         check_equal(process.returncode, 16, f"exit code with {mode} ({err})")
@@ -232,7 +232,7 @@ def interrupts(p):
     for mode in ("hang", "stubborn"):
         for number in (signal.SIGINT, signal.SIGTERM):
             values = environment(p, mode)
-            process = p.start("encrypt", "-r", RECIPIENT, "-o", "sealed", **values)
+            process = p.start("encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", **values)
             wait_until(lambda: processes_of(p), "the plugin runs")
             begun = time.monotonic()
             process.send_signal(number)
@@ -247,7 +247,7 @@ def interrupts(p):
 @case
 def dialogue(p):
     prepare(p)
-    terminal = Terminal(p, "-q", "encrypt", "-r", RECIPIENT, "-o", "sealed", **environment(p, "dialogue"))
+    terminal = Terminal(p, "-q", "encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", **environment(p, "dialogue"))
     terminal.wait_for("Really? [y: Go on, n: Stop] ")
     os.write(terminal.ours, b"what\n")
     terminal.wait_for("Really? [y: Go on, n: Stop] ", 2)
@@ -265,7 +265,7 @@ def dialogue(p):
     check("1234" not in terminal.shown, "the secret is shown")
     check("it wrote" not in err.lower(), err)
     check_equal(logged(p)[-1]["answers"], [[["ok"], ""], [["ok", "no"], ""], [["ok", "yes"], ""], [["ok"], "Anna"], [["ok"], "1234"]], "answers")
-    terminal = Terminal(p, "-q", "encrypt", "-r", RECIPIENT, "-o", "another", **environment(p, "dialogue"))
+    terminal = Terminal(p, "-q", "encrypt", "--format", "age", "-r", RECIPIENT, "-o", "another", **environment(p, "dialogue"))
     terminal.wait_for("Really?")
     os.write(terminal.ours, b"\n")
     terminal.wait_for("Sure?")
@@ -277,14 +277,14 @@ def dialogue(p):
     code, _, err = terminal.end()
     check_equal(code, 0, f"exit code ({err})")
     check_equal([arguments for arguments, _ in logged(p)[-1]["answers"]], [["ok"], ["fail"], ["fail"], ["ok"], ["ok"]], "empty answers")
-    p.ok("encrypt", "-r", RECIPIENT, "-o", "other", input=b"text", **environment(p, "dialogue"))
+    p.ok("encrypt", "--format", "age", "-r", RECIPIENT, "-o", "other", input=b"text", **environment(p, "dialogue"))
     check_equal([arguments for arguments, _ in logged(p)[-1]["answers"]], [["ok"]] + [["fail"]] * 4, "answers without a terminal")
 
 
 @case
 def interrupted_while_it_asks(p):
     prepare(p)
-    terminal = Terminal(p, "encrypt", "-r", RECIPIENT, "-o", "sealed", **environment(p, "dialogue"))
+    terminal = Terminal(p, "encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", **environment(p, "dialogue"))
     terminal.wait_for("Really?")
     os.write(terminal.ours, b"y\n")
     terminal.wait_for("Sure?")
@@ -305,11 +305,11 @@ def labels(p):
                                 ("labels", [PUBLIC], "refuse to share a file"), ("labels", [hybrid], "age-plugin-test is not post-quantum")):
         values["env"]["PLUGIN_MODE"] = mode
         given = [option for text in others for option in ("-r", text)]
-        p.fails(2, words, "encrypt", "-r", RECIPIENT, *given, "-o", "sealed", input=b"text", **values)
+        p.fails(2, words, "encrypt", "--format", "age", "-r", RECIPIENT, *given, "-o", "sealed", input=b"text", **values)
     for mode, others in (("", [PUBLIC]), ("post-quantum", [hybrid]), ("labels", []), ("post-quantum", [])):
         values["env"]["PLUGIN_MODE"] = mode
         given = [option for text in others for option in ("-r", text)]
-        p.ok("encrypt", "-r", RECIPIENT, *given, input=b"text", **values)
+        p.ok("encrypt", "--format", "age", "-r", RECIPIENT, *given, input=b"text", **values)
 
 
 @case
@@ -320,7 +320,7 @@ def several_files(p):
     names = [f"file{number}" for number in range(5)]
     sealed = [name + ".age" for name in names]
     p.write("log", b"")
-    p.ok("encrypt", "-r", RECIPIENT, *names, **environment(p))
+    p.ok("encrypt", "--format", "age", "-r", RECIPIENT, *names, **environment(p))
     check_equal(len({p.read(name).split(b"wrapped-by-test\n")[1][:22] for name in sealed}), 5, "file keys")
     p.ok("decrypt", "-i", "identity", "--output-dir", "opened", *sealed, **environment(p))
     for number in range(5):
@@ -329,12 +329,12 @@ def several_files(p):
     for entry, command in ((wrap, "wrap-file-key"), (unwrap, "recipient-stanza")):
         check_equal([arguments[0] for arguments, _ in entry["received"]].count(command), 5, f"times {command}")
     # One that does not open leaves the others.
-    p.write("file1.age", p.ok("encrypt", "-r", PUBLIC, input=b"text").out)
+    p.write("file1.age", p.ok("encrypt", "--format", "age", "-r", PUBLIC, input=b"text").out)
     p.write("file2.age", b"age-encryption.org/v1\n-> ")
     p.fails(3, "2 of 5", "verify", "-i", "identity", "--keep-going", *sealed, **silent(p))
     # One failure of the plugin is the failure of all, which does not ask for a PIN again and again.
     p.write("log", b"")
-    result = p.run("encrypt", "-r", RECIPIENT, "--keep-going", "--output-dir", "none", *names, **environment(p, "error"))
+    result = p.run("encrypt", "--format", "age", "-r", RECIPIENT, "--keep-going", "--output-dir", "none", *names, **environment(p, "error"))
     check_equal((result.code, len(logged(p))), (3, 1), "exit code and processes")
     p.write("log", b"")
     result = p.run("verify", "-i", "identity", "--keep-going", *sealed, **environment(p, "error"))

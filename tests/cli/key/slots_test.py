@@ -45,8 +45,8 @@ def opens(p, name, secret):
 
 def copies_are_whole(p, name):
     """Both header copies are alike, and a second reader opens each of them alone."""
-    header = p.read(name)[4096:20480]
-    check_equal(header[:8192], header[8192:], "the two copies")
+    header = p.read(name)[4096:61440]
+    check_equal(header[:28672], header[28672:], "the two copies")
 
 
 def slots(p, name):
@@ -218,7 +218,7 @@ def a_damaged_copy_is_repaired(p):
     p.sealed(CONTENT)
     p.key("key2")
     damaged = bytearray(p.read("sealed"))
-    damaged[4096 + 8192 + 100] ^= 1
+    damaged[4096 + 28672 + 100] ^= 1
     p.write("sealed", damaged)
     check("damaged or outdated" in p.ok("key", "list", "sealed").err, "the list is silent")
     check("Both are whole" in p.ok("key", "rotate", "-k", "key", "--to", "key2", "sealed").err, "rotate is silent")
@@ -238,7 +238,7 @@ def a_second_reader_opens_changed_files(p):
     for copy in [None, 0, 1]:
         content = bytearray(p.read("sealed"))
         if copy is not None:
-            content[4096 + 8192 * copy:12288 + 8192 * copy] = bytes(8192)
+            content[4096 + 28672 * copy:32768 + 28672 * copy] = bytes(28672)
         p.write("part", content)
         for secret in [{"key": p.read("key")}, {"passphrase": b"the new passphrase"}]:
             with open(p.file("part"), "rb") as stream, open(p.file("out"), "wb") as out:

@@ -56,8 +56,8 @@ def what_files_share_and_what_they_do_not(p):
     # Two passphrases of a run have different salts, or a guess would be tried on both at once.
     second = SLOT + 6 + 24 + 104
     check(contents[0][second + 12:second + 28] not in salts(p, sealed), "the salt of the other passphrase")
-    for what, begin, end in [("file ids", 16, 32), ("slot bodies", SLOT + 28 + 2, SLOT + 28 + 2 + 104), ("payload heads", 20480, 20536),
-                             ("chunks", 20536, 20536 + 13)]:
+    for what, begin, end in [("file ids", 16, 32), ("slot bodies", SLOT + 28 + 2, SLOT + 28 + 2 + 104), ("payload heads", 61440, 61496),
+                             ("chunks", 61496, 61496 + 13)]:
         check_equal(len({content[begin:end] for content in contents}), 3, what)
     first = salts(p, sealed)
     p.ok("encrypt", *many.QUICK, "--passphrase-file", "word", "--force", *names)

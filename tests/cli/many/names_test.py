@@ -220,10 +220,11 @@ def other_formats(p):
     p.key()
     p.ok("-q", "keygen", "--age", "-o", "identity")
     recipient = p.ok("keygen", "-y", "identity").out.decode().strip()
+    p.ok("encrypt", "--format", "age", "-r", recipient, "a", "b")
     p.ok("encrypt", "-r", recipient, "a", "b")
     p.ok("encrypt", "-k", "key", "--format", "floe", "a", "b")
     p.ok("encrypt", "-k", "key", "--format", "cobblestone", "--suffix", ".cs", "a", "b")
-    for options, ending, out in [(["-i", "identity"], ".age", "1"), (["-k", "key"], ".floe", "2"),
+    for options, ending, out in [(["-i", "identity"], ".age", "1"), (["-i", "identity"], ".ws", "4"), (["-k", "key"], ".floe", "2"),
                                  (["-k", "key", "--format", "cobblestone", "--suffix", ".cs"], ".cs", "3")]:
         p.ok("verify", *[option for option in options if option not in ("--suffix", ".cs")], "a" + ending, "b" + ending)
         p.ok("decrypt", *options, "a" + ending, "b" + ending, "--output-dir", out)

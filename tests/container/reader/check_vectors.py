@@ -17,7 +17,7 @@ for row in rows:
     key = bytes.fromhex(row["key"]) if "key" in row else None
     passphrase = row["passphrase"].encode() if "passphrase" in row else None
     try:
-        warpseal_reader.open_file(io.BytesIO(zlib.decompress(bytes.fromhex(row["file"]))), out, key, passphrase)
+        warpseal_reader.open_file(io.BytesIO(zlib.decompress(bytes.fromhex(row["file"]))), out, key, passphrase, row.get("identity"))
         result = "ok"
     except warpseal_reader.Refused as refused:
         result = refused.kind

@@ -1,6 +1,7 @@
 """Writes tests/vectors/container/envelope.json: files made from docs/file-format.md by a second
 writer, and the expected result of each."""
 
+import base64
 import hashlib
 import hmac
 import json
@@ -44,6 +45,21 @@ def chunks(key, context, text, salt, suite=2):
     return [salt + okm[-32:]] + sealed
 
 
+class Stanza:
+    """The first stanza of one of C2SP's test files for age, and the secrets that go with it."""
+
+    def __init__(self, name, number=0):
+        path = pathlib.Path(__file__).resolve().parents[2] / "vectors/age/testdata" / name
+        head, _, body = path.read_bytes().partition(b"\n\n")
+        values = [line.split(": ", 1) for line in head.decode().splitlines()]
+        self.file_key = bytes.fromhex(next(value for key, value in values if key == "file key"))
+        self.identity = next(value for key, value in values if key == "identity")
+        lines = body.split(b"\n---")[0].split(b"\n-> ")[1:][number].split(b"\n")
+        kind, share = lines[0].split()
+        self.type = {b"X25519": 3, b"mlkem768x25519": 4}[kind]
+        self.parameters = b"".join(base64.b64decode(part + b"=" * (-len(part) % 4)) for part in (share, lines[1]))
+
+
 class File:
     """A file under construction; each part may be changed before the next is made from it."""
 
@@ -58,7 +74,10 @@ class File:
             self.payload = chunks(key, self.fixed, text, draw(name + salt, 24), suite)
 
     def slot(self, secret, cost=(1, 64), body=None):
-        if isinstance(secret, bytes):
+        if isinstance(secret, Stanza):
+            head = struct.pack(">HH", secret.type, len(secret.parameters)) + secret.parameters
+            key, secret = expand(secret.file_key, b"warpseal/recipient/v1", 32), secret.type
+        elif isinstance(secret, bytes):
             head, key = struct.pack(">HH", 1, 0), expand(secret, b"warpseal/key-file/v1", 32)
         else:
             salt = draw(f"{self.name} {secret} argon2", 16)
@@ -93,12 +112,14 @@ KEY, OTHER = draw("key", 32), draw("other key", 32)
 vectors = []
 
 
-def add(name, data, result, text=None, key=KEY, passphrase=None):
+def add(name, data, result, text=None, key=KEY, passphrase=None, identity=None):
     row = {"name": name, "result": result}
     if key is not None:
         row["key"] = key.hex()
     if passphrase is not None:
         row["passphrase"] = passphrase
+    if identity is not None:
+        row["identity"] = identity
     if text is not None:
         row |= {"textBytes": len(text), "textSha512": hashlib.sha512(text).hexdigest()}
     row["file"] = zlib.compress(data, 9).hex()
@@ -150,6 +171,38 @@ def slots():
     dear = [f.slot(str(i), (16, 2**20)) for i in range(3)]
     add("Argon2id work of all slots together", f.both(dear).bytes(), "limit_exceeded", None, None, "p")
     add("Argon2id beyond the bounds beside a key", f.both([f.slot("p", (17, 64)), f.slot(KEY)]).bytes(), "ok", text)
+
+
+def recipients():
+    text = b"recipients"
+    f = File("recipients", text, copy_bytes=28672)
+    weak, strong = Stanza("x25519"), Stanza("hybrid")
+    for name, one, other in (("X25519", weak, strong), ("mlkem768x25519", strong, weak)):
+        slot, share = f.slot(one), 4 + len(one.parameters) - 32
+        good = f.both([slot]).bytes()
+        add(f"{name} slot", good, "ok", text, None, None, one.identity)
+        add(f"{name} slot, the other identity", good, "wrong_key", None, None, None, other.identity)
+        add(f"{name} slot, a key", good, "wrong_key")
+        all_kinds = f.both([f.slot("p"), slot, f.slot(KEY)]).bytes()
+        add(f"{name} slot among others, by identity", all_kinds, "ok", text, None, None, one.identity)
+        add(f"{name} slot among others, by key", all_kinds, "ok", text)
+        add(f"{name} slot among others, by passphrase and a wrong identity", all_kinds, "ok", text, None, "p", other.identity)
+        add(f"{name} slot, its share changed", f.both([flip(slot, 4)]).bytes(), "wrong_key", None, None, None, one.identity)
+        add(f"{name} slot, its wrapped key changed", f.both([flip(slot, share)]).bytes(), "wrong_key", None, None, None, one.identity)
+        low = f.both([slot[: share - 32] + bytes(32) + slot[share:]]).bytes()
+        add(f"{name} slot, its share of low order", low, "not_authentic", None, None, None, one.identity)
+        add(f"{name} slot, its commitment changed", f.both([flip(slot, -50)]).bytes(), "not_authentic", None, None, None, one.identity)
+        add(f"{name} slot, its tag changed", f.both([flip(slot, -1)]).bytes(), "not_authentic", None, None, None, one.identity)
+        add(f"{name} slot, an intact one follows", f.both([flip(slot, -1), slot]).bytes(), "ok", text, None, None, one.identity)
+        moved = File("recipients 2", text).slot(one)
+        add(f"{name} slot of another file", f.both([moved]).bytes(), "not_authentic", None, None, None, one.identity)
+        short = slot[:2] + struct.pack(">H", len(one.parameters) - 1) + slot[5:]
+        add(f"{name} slot, a byte short", f.both([short]).bytes(), "not_authentic", None, None, None, one.identity)
+        relabelled = struct.pack(">H", 3 if one is strong else 4) + slot[2:]
+        add(f"{name} slot of the other type", f.both([relabelled]).bytes(), "not_authentic", None, None, None, one.identity)
+    stanza = Stanza("hybrid")
+    f = File("recipients in a small header", text, copy_bytes=8192)
+    add("mlkem768x25519 slots in a header of 8192 bytes", f.both([f.slot(stanza)] * 6).bytes(), "ok", text, None, None, stanza.identity)
 
 
 def copies():
@@ -249,7 +302,7 @@ def payload():
     add("payload of another file", file(*h.payload), "not_authentic")
 
 
-for part in (good_files, slots, copies, fixed_part, payload):
+for part in (good_files, slots, recipients, copies, fixed_part, payload):
     part()
 target = pathlib.Path(__file__).resolve().parents[2] / "vectors/container/envelope.json"
 target.parent.mkdir(exist_ok=True)

@@ -4,21 +4,26 @@
 import argparse
 import ctypes
 import ctypes.util
+import hashlib
 import hmac
 import io
 import struct
 import sys
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.hashes import SHA512
+from cryptography.hazmat.primitives import hpke
+from cryptography.hazmat.primitives.asymmetric import mlkem, x25519
+from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
+from cryptography.hazmat.primitives.hashes import SHA256, SHA512
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
-from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF, HKDFExpand
 from cryptography import cobblestone
 
 FIXED_BYTES, FIRST_BLOCK_BYTES, MAC_BYTES, HEAD_BYTES = 32, 4096, 64, 56
 CHUNK_BYTES, TAG_BYTES = 16400, 16
 ARGON2_WORK = 32 << 20  # passes times KiB: for the slots of a copy; twice that for all tries
-KEY_FILE, PASSPHRASE = 1, 2
+KEY_FILE, PASSPHRASE, X25519, HYBRID = 1, 2, 3, 4
+LENGTHS = {KEY_FILE: 0, PASSPHRASE: 24, X25519: 64, HYBRID: 1152}  # of the parameters
 
 
 class BlockCipher:
@@ -174,6 +179,56 @@ def open_payload(stream, suite, key, context, out):
         raise Refused("not_authentic", "a chunk does not verify") from error
 
 
+def bech32(text):
+    """Returns (prefix in lower case, data) of Bech32 (BIP 173), without its limit of length."""
+    prefix, _, data = text.rpartition("1")
+    groups = ["qpzry9x8gf2tvdw0s3jn54khce6mua7l".index(c) for c in data.lower()]
+    prefix, checksum = prefix.lower(), 1
+    for group in [ord(c) >> 5 for c in prefix] + [0] + [ord(c) & 31 for c in prefix] + groups:
+        top, checksum = checksum >> 25, (checksum & 0x1FFFFFF) << 5 ^ group
+        for i, generator in enumerate((0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)):
+            checksum ^= generator * (top >> i & 1)
+    bits = "".join(f"{group:05b}" for group in groups[:-6])
+    whole = len(bits) // 8 * 8
+    if checksum != 1 or text not in (text.lower(), text.upper()) or len(bits) - whole > 4 or "1" in bits[whole:]:
+        raise ValueError("no Bech32")
+    return prefix, int("0" + bits[:whole], 2).to_bytes(whole // 8, "big")
+
+
+def parse_identity(text):
+    """Returns (slot type, secret key)."""
+    prefix, secret = bech32(text)
+    if len(secret) != 32 or text != text.upper():
+        raise ValueError("no identity")
+    return {"age-secret-key-": X25519, "age-secret-key-pq-": HYBRID}[prefix], secret
+
+
+def exchange(secret, share):
+    try:
+        return secret.exchange(x25519.X25519PublicKey.from_public_bytes(share))
+    except ValueError as error:  # of low order
+        raise Refused("not_authentic", "a slot's share") from error
+
+
+def unwrap(kind, secret, parameters):
+    """Opens the stanza of a recipient's slot: returns the slot's file key."""
+    share, wrapped = parameters[:-32], parameters[-32:]
+    try:
+        if kind == X25519:
+            own = x25519.X25519PrivateKey.from_private_bytes(secret)
+            salt = share + own.public_key().public_bytes_raw()
+            key = HKDF(SHA256(), 32, salt, b"age-encryption.org/v1/X25519").derive(exchange(own, share))
+            return ChaCha20Poly1305(key).decrypt(bytes(12), wrapped, None)
+        seed = hashlib.shake_256(secret).digest(96)
+        own = x25519.X25519PrivateKey.from_private_bytes(seed[64:])
+        exchange(own, share[-32:])
+        private = hpke.MLKEM768X25519PrivateKey(mlkem.MLKEM768PrivateKey.from_seed_bytes(seed[:64]), own)
+        suite = hpke.Suite(hpke.KEM.MLKEM768_X25519, hpke.KDF.HKDF_SHA256, hpke.AEAD.CHACHA20_POLY1305)
+        return suite.decrypt(parameters, private, b"age-encryption.org/mlkem768x25519")
+    except InvalidTag as error:
+        raise Refused("wrong_key", "a slot of another recipient") from error
+
+
 def parse_fixed(block):
     if not block:
         raise Refused("truncated", "empty")
@@ -210,7 +265,7 @@ def parse_copy(raw):
         end = 6 + parameter_bytes + body_bytes
         if kind == 0 or end > len(rest):
             return None
-        if kind in (KEY_FILE, PASSPHRASE) and (parameter_bytes, body_bytes) != (24 * (kind == PASSPHRASE), 104):
+        if kind in LENGTHS and (parameter_bytes, body_bytes) != (LENGTHS[kind], 104):
             return None
         slots.append((kind, rest[: 4 + parameter_bytes], rest[4 : 4 + parameter_bytes], rest[6 + parameter_bytes : end]))
         rest = rest[end:]
@@ -234,16 +289,19 @@ def first_failure(failure, refused):
 def slot_key(kind, parameters, secret):
     if kind == KEY_FILE:
         return expand(secret, b"warpseal/key-file/v1", 32)
+    if kind in (X25519, HYBRID):
+        return expand(unwrap(kind, secret, parameters), b"warpseal/recipient/v1", 32)
     passes, kib = struct.unpack_from(">II", parameters)
     return Argon2id(salt=parameters[8:], length=32, iterations=passes, lanes=1, memory_cost=kib).derive(secret)
 
 
-def open_slots(fixed, copies, key, passphrase):
-    """Returns the data key from the first slot that opens: key files first, and the newer copy
-    first."""
+def open_slots(fixed, copies, key, passphrase, identity):
+    """Returns the data key from the first slot that opens: key files first, passphrases last, and
+    the newer copy first."""
     failure = Refused("wrong_key", "no slot opens")
     tried, budget = set(), 2 * ARGON2_WORK
-    for kind, secret in ((KEY_FILE, key), (PASSPHRASE, passphrase)):
+    own = parse_identity(identity) if identity is not None else (None, None)
+    for kind, secret in ((KEY_FILE, key), own, (PASSPHRASE, passphrase)):
         for _, slots in copies if secret is not None else []:
             mine = [slot for slot in slots if slot[0] == kind]
             if kind == PASSPHRASE and sum(argon2_work(slot[2]) for slot in mine if argon2_allowed(slot[2])) > ARGON2_WORK:
@@ -262,11 +320,13 @@ def open_slots(fixed, copies, key, passphrase):
                     open_payload(io.BytesIO(slot[3]), 2, slot_key(kind, slot[2], secret), b"warpseal/slot/v1" + fixed + slot[1], data_key)
                     return data_key.getvalue()
                 except Refused as refused:
+                    if kind in (X25519, HYBRID) and str(refused) == "the commitment does not match":
+                        refused.kind = "not_authentic"  # the stanza opened, so the body was changed
                     failure = first_failure(failure, refused)
     raise failure
 
 
-def open_header(stream, key=None, passphrase=None):
+def open_header(stream, key=None, passphrase=None, identity=None):
     """Reads the envelope up to the payload; returns (suite number, fixed part, data key)."""
     block = stream.read(FIRST_BLOCK_BYTES)
     suite, copy_bytes = parse_fixed(block)
@@ -278,7 +338,7 @@ def open_header(stream, key=None, passphrase=None):
     well_formed = sorted((p for p in parsed if p[0]), key=lambda p: -p[0][0])
     if not well_formed:
         raise Refused("not_authentic", "both header copies are damaged")
-    data_key = open_slots(block[:FIXED_BYTES], [p[0] for p in well_formed], key, passphrase)
+    data_key = open_slots(block[:FIXED_BYTES], [p[0] for p in well_formed], key, passphrase, identity)
     mac_key = expand(data_key, b"warpseal/header-mac/v1", 64)
     for _, r in well_formed:
         if hmac.compare_digest(hmac.digest(mac_key, block + r[:-MAC_BYTES], "sha512"), r[-MAC_BYTES:]):
@@ -286,8 +346,8 @@ def open_header(stream, key=None, passphrase=None):
     raise Refused("not_authentic", "no header copy verifies")
 
 
-def open_file(stream, out, key=None, passphrase=None):
-    suite, fixed, data_key = open_header(stream, key, passphrase)
+def open_file(stream, out, key=None, passphrase=None, identity=None):
+    suite, fixed, data_key = open_header(stream, key, passphrase, identity)
     try:
         open_payload(stream, suite, expand(data_key, b"warpseal/payload/v1", SUITES[suite][1]), fixed, out)
     except Refused as refused:
@@ -317,17 +377,19 @@ def main():
     parser.add_argument("command", choices=["open", "open-bare", "seal-bare"], help="bare: the payload alone, under a raw key")
     parser.add_argument("--key", help="key file")
     parser.add_argument("--passphrase-file")
+    parser.add_argument("--identity-file", help="one AGE-SECRET-KEY-… line")
     parser.add_argument("--context", default="", help="of a bare payload, in hex")
     parser.add_argument("input")
     parser.add_argument("output")
     given = parser.parse_args()
     key = open(given.key, "rb").read() if given.key else None
     passphrase = one_line(open(given.passphrase_file, "rb").read()) if given.passphrase_file else None
+    identity = one_line(open(given.identity_file, "rb").read()).decode() if given.identity_file else None
     context = bytes.fromhex(given.context)
     try:
         with open(given.input, "rb") as stream, open(given.output, "wb") as out:
             if given.command == "open":
-                open_file(stream, out, key, passphrase)
+                open_file(stream, out, key, passphrase, identity)
             elif given.command == "open-bare":
                 open_payload(stream, suite_of(key), key, context, out)
             else:

@@ -1,6 +1,8 @@
-// The header of a sealed file and its slots: parsed alone, and opened under a key and a passphrase.
+// The header of a sealed file and its slots: parsed alone, and opened under a key, two identities
+// and a passphrase.
 #include "container/header/header.h"
 #include "container/files.h"
+#include "container/recipients.h"
 #include "fuzz/target.h"
 
 namespace {
@@ -13,14 +15,23 @@ const tests::Options& secrets() {
     static const tests::Options& both = *[] {
         auto* const out = new tests::Options;
         out->key().passphrase("a passphrase");
+        for (const auto type : {tests::x25519, tests::hybrid}) tests::Person(type).open(*out);
         return out;
     }();
     return both;
 }
 
-const Data& sealed_file() {
-    static const Data& file = *new Data(tests::sealed(Data(100, 7), secrets()));
-    return file;
+// Files for one type of recipient, beside a key and a passphrase.
+Data sealed_for(RecipientType type) {
+    tests::Options to;
+    return tests::sealed(Data(100, 7),
+                         tests::Person(type).seal(to).key().passphrase("a passphrase"));
+}
+
+const Data& sealed_file(size_t number) {
+    static const Data files[] = {sealed_for(RecipientType::x25519),
+                                 sealed_for(RecipientType::mlkem768_x25519)};
+    return files[number];
 }
 
 bool lies_in(const warpseal::Bytes& part, const Data& whole) {
@@ -31,7 +42,8 @@ bool lies_in(const warpseal::Bytes& part, const Data& whole) {
 // The first byte chooses between a header as given, and patches to a good one.
 void run(const uint8_t* data, size_t bytes) {
     fuzz::Input input(data, bytes);
-    Data file = input.number(1) % 4 == 0 ? input.rest() : sealed_file();
+    const auto choice = input.number(1) % 8;
+    Data file = choice % 4 == 0 ? input.rest() : sealed_file(choice / 4);
     fuzz::patch(file, input);
     file.resize(std::min<size_t>(file.size(), header_bytes(copy_bytes_max)));
     Header header;
@@ -63,8 +75,12 @@ void run(const uint8_t* data, size_t bytes) {
 
 std::vector<Data> seeds() {
     Data whole = {0};
-    whole.insert(whole.end(), sealed_file().begin(), sealed_file().end());
-    return {whole, {1, 0, 0x10, 0x04, 1}, {1, 0, 0x10, 0x10, 1, 0, 0x30, 0x12, 1}, {1, 0, 0, 8, 1}};
+    whole.insert(whole.end(), sealed_file(0).begin(), sealed_file(0).end());
+    return {whole,
+            {1, 0, 0x10, 0x04, 1},
+            {1, 0, 0x10, 0x10, 1, 0, 0x30, 0x12, 1},
+            {1, 0, 0, 8, 1},
+            {5, 0, 0x10, 0x16, 1, 0, 0x80, 0x16, 1}};
 }
 
 FUZZ_TARGET("header", run, seeds);

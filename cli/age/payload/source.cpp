@@ -1,5 +1,5 @@
 // Reads descriptors, which stop signals interrupt.
-#include "cli/age/source.h"
+#include "cli/age/payload/source.h"
 
 #include <fmt/core.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // Batches of chunks on threads.
-#include "cli/age/payload.h"
+#include "cli/age/payload/payload.h"
 
 #include <fmt/core.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #include <mutex>
 
 #include "cli/age/crypto.h"
-#include "cli/age/sink.h"
-#include "cli/age/source.h"
+#include "cli/age/payload/sink.h"
+#include "cli/age/payload/source.h"
 
 namespace warpseal::cli::age {
 

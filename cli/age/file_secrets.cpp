@@ -1,0 +1,62 @@
+// Recipients and identities for Warpseal files, whose slots take their text.
+#include <fmt/core.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "cli/age/recipients.h"
+#include "cli/age/task.h"
+
+namespace warpseal::cli {
+namespace {
+
+using namespace age;
+
+bool has_slots(KeyType type) { return type == KeyType::x25519 || type == KeyType::hybrid; }
+
+std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths) {
+    std::vector<Identity> identities;
+    for (const std::string& path : paths) read_identity_file(path, identities, nullptr);
+    std::vector<SecretBytes> texts;
+    texts.reserve(identities.size());
+    for (const Identity& identity : identities) {
+        if (!has_slots(identity.type)) continue;
+        const Secret text = identity_text(identity.type, identity.key);
+        texts.emplace_back();
+        memcpy(texts.back().data(), text.data(), text.size());
+        texts.back().size = text.size();
+    }
+    if (texts.empty())
+        throw Failure(ExitCode::unsupported,
+                      fmt::format("'{}' has identities of age files only: Warpseal files take "
+                                  "AGE-SECRET-KEY-1 and AGE-SECRET-KEY-PQ-1 identities.",
+                                  paths.front()));
+    return texts;
+}
+
+}  // namespace
+
+void add_recipients(const AgeChoice& choice, SecretChoice& secrets) {
+    for (const Recipient& recipient : read_recipients(choice)) {
+        if (!has_slots(recipient.type))
+            throw Failure(ExitCode::unsupported,
+                          fmt::format("{} is a recipient of age files only: add --format age, or "
+                                      "give an age1 or age1pq1 recipient.",
+                                      recipient.shown));
+        secrets.recipients.push_back(recipient_text(recipient.type, recipient.key));
+    }
+    secrets.public_key_files = choice.recipient_files;
+}
+
+void add_identities(const AgeChoice& choice, SecretChoice& secrets) {
+    if (choice.identities.empty()) return;
+    secrets.identities = [paths = choice.identities] { return identity_texts(paths); };
+    secrets.public_key_files = choice.identities;
+}
+
+void refuse_shared_identities(const AgeChoice& choice, int input) {
+    refuse_shared_stream(input, choice.identities, "-i");
+    refuse_shared_stream(input, choice.recipient_files, "-R");
+}
+
+}  // namespace warpseal::cli

@@ -1,0 +1,143 @@
+// X25519 with HKDF as in age v1, and X-Wing with HPKE in base mode (RFC 9180).
+#include "container/recipients/stanza.h"
+
+#include <sodium.h>
+
+#include "container/bytes.h"
+#include "container/derive.h"
+#include "container/random.h"
+
+namespace warpseal::container {
+namespace {
+
+constexpr char x25519_info[] = "age-encryption.org/v1/X25519";
+constexpr char hybrid_info[] = "age-encryption.org/mlkem768x25519";
+constexpr char hpke_version[] = "HPKE-v1";
+// KEM 0x647a (X-Wing), HKDF-SHA256 and ChaCha20-Poly1305.
+constexpr char hpke_suite[] = "HPKE\x64\x7a\x00\x01\x00\x03";
+constexpr size_t nonce_size = crypto_aead_chacha20poly1305_ietf_NPUBBYTES;
+static_assert(file_key_bytes + crypto_aead_chacha20poly1305_ietf_ABYTES == wrapped_key_bytes);
+
+// The key of the AEAD that wraps one file key, and its nonce.
+struct WrapKey {
+    Secret<32> key;
+    Secret<nonce_size> nonce;
+};
+
+warpseal_kem_batch one_item() {
+    warpseal_kem_batch batch = {};
+    batch.struct_bytes = sizeof batch;
+    batch.count = 1;
+    return batch;
+}
+
+// Inputs of a batch are not const, and not written.
+uint8_t* input(const uint8_t* bytes) { return const_cast<uint8_t*>(bytes); }
+
+warpseal_status kem(Engine& engine, KemOperation operation, RecipientType type,
+                    const warpseal_kem_batch& batch) {
+    return engine.kem(operation, form_of(type).kem_set, batch, random_bytes, KemSide::cores);
+}
+
+void derive_x25519(const Secret<32>& shared, const uint8_t* share, const uint8_t* public_key,
+                   WrapKey& out) {
+    uint8_t salt[64];
+    memcpy(salt, share, 32);
+    memcpy(salt + 32, public_key, 32);
+    const Bytes input = {shared.data(), shared.size()}, info = text_bytes(x25519_info);
+    Secret<hmac256_bytes> extracted;
+    hmac256({salt, sizeof salt}, {&input, 1}, extracted.data());
+    expand256({extracted.data(), extracted.size()}, {&info, 1}, out.key.data(), out.key.size());
+}
+
+void labeled_extract(Bytes salt, Bytes label, Bytes input, uint8_t out[hmac256_bytes]) {
+    const Bytes parts[] = {text_bytes(hpke_version), text_bytes(hpke_suite), label, input};
+    hmac256(salt, {parts, 4}, out);
+}
+
+void labeled_expand(Bytes key, Bytes label, Bytes context, uint8_t* out, size_t bytes) {
+    uint8_t length[2];
+    put16(length, bytes);
+    const Bytes parts[] = {
+        {length, sizeof length}, text_bytes(hpke_version), text_bytes(hpke_suite), label, context};
+    expand256(key, {parts, 5}, out, bytes);
+}
+
+// HPKE's key schedule in base mode: mode 0, no pre-shared key, one message.
+void derive_hybrid(const Secret<32>& shared, WrapKey& out) {
+    uint8_t context[1 + 2 * hmac256_bytes] = {0};
+    const uint8_t zeros[hmac256_bytes] = {};  // an empty salt
+    const Bytes salt = {zeros, sizeof zeros};
+    labeled_extract(salt, text_bytes("psk_id_hash"), {}, context + 1);
+    labeled_extract(salt, text_bytes("info_hash"), text_bytes(hybrid_info),
+                    context + 1 + hmac256_bytes);
+    Secret<hmac256_bytes> secret;
+    labeled_extract({shared.data(), shared.size()}, text_bytes("secret"), {}, secret.data());
+    const Bytes key = {secret.data(), secret.size()}, whole = {context, sizeof context};
+    labeled_expand(key, text_bytes("key"), whole, out.key.data(), out.key.size());
+    labeled_expand(key, text_bytes("base_nonce"), whole, out.nonce.data(), out.nonce.size());
+}
+
+// X25519 has a nonce of zeros.
+void derive(RecipientType type, const Secret<32>& shared, const uint8_t* share,
+            const uint8_t* public_key, WrapKey& out) {
+    if (type == RecipientType::x25519) return derive_x25519(shared, share, public_key, out);
+    derive_hybrid(shared, out);
+}
+
+}  // namespace
+
+warpseal_status recipient_public_key(Engine& engine, RecipientType type, const uint8_t* secret_key,
+                                     uint8_t* public_key) {
+    Secret<recipient_secret_bytes> copy;
+    warpseal_kem_batch batch = one_item();
+    batch.public_keys = public_key;
+    batch.secret_keys = copy.data();
+    batch.coins = secret_key;
+    return kem(engine, KemOperation::keypair, type, batch);
+}
+
+warpseal_status wrap_file_key(Engine& engine, RecipientType type, const uint8_t* public_key,
+                              const Secret<file_key_bytes>& file_key, uint8_t* share,
+                              uint8_t wrapped[wrapped_key_bytes]) {
+    if (!start_sodium()) return WARPSEAL_NO_RANDOM;
+    Secret<32> shared;
+    warpseal_kem_batch batch = one_item();
+    batch.public_keys = input(public_key);
+    batch.ciphertexts = share;
+    batch.shared_secrets = shared.data();
+    const warpseal_status status = kem(engine, KemOperation::encapsulate, type, batch);
+    if (status != WARPSEAL_OK) return status;
+    WrapKey by;
+    derive(type, shared, share, public_key, by);
+    crypto_aead_chacha20poly1305_ietf_encrypt(wrapped, nullptr, file_key.data(), file_key.size(),
+                                              nullptr, 0, nullptr, by.nonce.data(), by.key.data());
+    return WARPSEAL_OK;
+}
+
+warpseal_status unwrap_file_key(Engine& engine, RecipientType type, const uint8_t* secret_key,
+                                const uint8_t* share, const uint8_t wrapped[wrapped_key_bytes],
+                                Secret<file_key_bytes>& file_key) {
+    if (!start_sodium()) return WARPSEAL_NO_RANDOM;
+    Secret<32> shared;
+    warpseal_kem_batch batch = one_item();
+    batch.secret_keys = input(secret_key);
+    batch.ciphertexts = input(share);
+    batch.shared_secrets = shared.data();
+    warpseal_status status = kem(engine, KemOperation::decapsulate, type, batch);
+    if (status == WARPSEAL_INVALID_ARGUMENT) return WARPSEAL_NOT_AUTHENTIC;
+    if (status != WARPSEAL_OK) return status;
+    uint8_t public_key[32];
+    if (type == RecipientType::x25519) {
+        status = recipient_public_key(engine, type, secret_key, public_key);
+        if (status != WARPSEAL_OK) return status;
+    }
+    WrapKey by;
+    derive(type, shared, share, public_key, by);
+    const int failed = crypto_aead_chacha20poly1305_ietf_decrypt(
+        file_key.data(), nullptr, nullptr, wrapped, wrapped_key_bytes, nullptr, 0, by.nonce.data(),
+        by.key.data());
+    return failed == 0 ? WARPSEAL_OK : WARPSEAL_WRONG_KEY;
+}
+
+}  // namespace warpseal::container

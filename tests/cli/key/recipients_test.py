@@ -1,0 +1,139 @@
+"""Recipients of Warpseal files: encrypt -r, decrypt -i, info, `key add -r` and `key list`, with the second reader."""
+
+import io
+import json
+import pathlib
+import sys
+
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]), str(pathlib.Path(__file__).resolve().parents[2] / "container/reader")]
+
+from program import NotRun, case, check, check_equal, main, some_bytes
+
+CONTENT = some_bytes(40_000)
+KINDS = {"x25519": [], "hybrid": ["--post-quantum"]}
+
+
+def person(p, name, *options):
+    """Makes an identity file and returns its recipient."""
+    p.ok("-q", "keygen", "--age", *options, "-o", name)
+    return p.ok("keygen", "-y", name).out.decode().strip()
+
+
+def opens(p, sealed, *secret):
+    result = p.run("decrypt", *secret, sealed)
+    check(result.code in (0, 12), result.err)
+    check(result.code != 0 or result.out == CONTENT, "another content")
+    return result.code == 0
+
+
+def types(p, name):
+    return [slot["type"] for slot in json.loads(p.ok("key", "list", "--json", name).out)["slots"]]
+
+
+@case
+def for_one_and_for_many(p):
+    p.write("plain", CONTENT)
+    p.key()
+    p.write("word", b"correct horse\n", 0o600)
+    for kind, options in KINDS.items():
+        one, two, three = (person(p, f"{kind}{n}", *options) for n in (1, 2, 3))
+        p.write("list", f"# the team\n{two}\n\n{three}\n".encode())
+        p.ok("encrypt", "-f", "-r", one, "plain", "-o", "sealed")
+        check(p.read("sealed").startswith(b"WARPSEAL"), "the format")
+        check(opens(p, "sealed", "-i", f"{kind}1"), "the identity does not open it")
+        check(not opens(p, "sealed", "-i", f"{kind}2"), "another identity opens it")
+        p.ok("verify", "-i", f"{kind}1", "sealed")
+        check_equal(p.ok("decrypt", "-i", f"{kind}1", "--range", "100:50", "sealed").out, CONTENT[100:150], "a range")
+        sealed = p.ok("encrypt", "-r", one, "-R", "list", "-k", "key", "--passphrase-file", "word", "--argon2-memory", "8", input=CONTENT).out
+        p.write("all", sealed)
+        check_equal(len(types(p, "all")), 5, "slots")
+        for secret in (["-i", f"{kind}1"], ["-i", f"{kind}2"], ["-i", f"{kind}3"], ["-k", "key"], ["--passphrase-file", "word"]):
+            check(opens(p, "all", *secret), f"{secret} does not open it")
+        check_equal(p.ok("decrypt", "-i", f"{kind}3", input=sealed).out, CONTENT, "through pipes")
+        check_equal(p.ok("decrypt", "-i", "-", "all", input=p.read(f"{kind}2")).out, CONTENT, "an identity on standard input")
+
+
+@case
+def the_second_reader_opens_them(p):
+    try:
+        import warpseal_reader
+    except ImportError as missing:
+        raise NotRun(str(missing))
+    for kind, options in KINDS.items():
+        recipient = person(p, kind, *options)
+        out = io.BytesIO()
+        sealed = p.ok("encrypt", "-r", recipient, input=CONTENT).out
+        warpseal_reader.open_file(io.BytesIO(sealed), out, identity=p.read(kind).decode().splitlines()[-1])
+        check_equal(out.getvalue(), CONTENT, kind)
+
+
+@case
+def reports_show_types_and_no_keys(p):
+    recipient = person(p, "x")
+    p.write("sealed", p.ok("encrypt", "-r", recipient, input=CONTENT).out)
+    check_equal(json.loads(p.ok("info", "--json", "sealed").out)["slots"], [{"type": "X25519"}], "JSON")
+    text = p.ok("info", "sealed").out.decode()
+    check("slot 1      recipient X25519 (age1…)" in text and recipient not in text, text)
+    p.write("strong", p.ok("encrypt", "-r", person(p, "h", "--post-quantum"), input=CONTENT).out)
+    check("recipient mlkem768x25519 (age1pq1…), post-quantum" in p.ok("key", "list", "strong").out.decode(), "key list")
+
+
+@case
+def slots_change_in_place(p):
+    p.key()
+    p.write("sealed", p.ok("encrypt", "-k", "key", input=CONTENT).out)
+    one, two = person(p, "one"), person(p, "two")
+    p.write("list", f"{two}\n".encode())
+    result = p.ok("key", "add", "-k", "key", "-r", one, "-R", "list", "sealed")
+    check("3 slots now" in result.err, result.err)
+    check_equal(types(p, "sealed"), ["key file", "X25519", "X25519"], "types")
+    check(opens(p, "sealed", "-i", "one") and opens(p, "sealed", "-i", "two"), "an added identity does not open it")
+    p.ok("key", "remove", 1, "-i", "two", "sealed")
+    check(not opens(p, "sealed", "-k", "key"), "the removed key opens it")
+    p.ok("key", "add", "-i", "one", "--new-key", "key", "sealed")
+    check(opens(p, "sealed", "-k", "key"), "the added key does not open it")
+    p.key("next")
+    p.ok("key", "rotate", "-k", "key", "--to", "next", "sealed")
+    check(opens(p, "sealed", "-k", "next") and opens(p, "sealed", "-i", "one"), "after a rotation")
+    person(p, "x")
+    p.fails(12, "key list", "key", "add", "-i", "x", "--new-key", "key", "sealed")
+    before = p.read("sealed")
+    strong = person(p, "strong", "--post-quantum")
+    p.fails(2, ["not post-quantum", "one kind"], "key", "add", "-k", "next", "-r", strong, "sealed")
+    check_equal(p.read("sealed"), before, "the file")
+
+
+@case
+def twenty_post_quantum_recipients_fit(p):
+    recipient = person(p, "one", "--post-quantum")
+    p.write("list", f"{recipient}\n".encode() * 20)
+    p.write("sealed", p.ok("encrypt", "-R", "list", input=CONTENT).out)
+    check_equal(len(types(p, "sealed")), 20, "slots")
+    check(opens(p, "sealed", "-i", "one"), "the identity does not open it")
+    p.key()
+    p.fails(17, "key slots are full: 33 of at most 32", "key", "add", "-i", "one", *["--new-key", "key"] * 13, "sealed")
+    p.ok("key", "add", "-i", "one", "-r", recipient, "-r", recipient, "sealed")
+    p.fails(17, "key slots are full: 23 of at most 32 slots, 29026 of 28592 bytes", "key", "add", "-i", "one", "-r", recipient, "sealed")
+    p.write("list", f"{recipient}\n".encode() * 23)
+    p.fails(17, "22 post-quantum ones fit", "encrypt", "-R", "list", input=CONTENT)
+
+
+@case
+def wrong_identities_and_mixtures_are_named(p):
+    classic, strong = person(p, "classic"), person(p, "strong", "--post-quantum")
+    p.fails(2, ["-r 1 is not post-quantum", "age1pq1"], "encrypt", "-r", classic, "-r", strong, input=CONTENT)
+    p.write("sealed", p.ok("encrypt", "-r", strong, input=CONTENT).out)
+    p.fails(12, ["wrong key file, passphrase or identity", "warpseal info"], "decrypt", "-i", "classic", "sealed")
+    p.write("public", classic.encode(), 0o600)
+    p.fails(2, "is a recipient", "decrypt", "-i", "public", "sealed")
+    p.fails(2, "is an identity, which is secret", "encrypt", "-r", p.read("classic").decode().splitlines()[-1], input=CONTENT)
+    p.fails(2, "-i IDENTITYFILE", "decrypt", "sealed")
+    p.write("list", strong.encode())
+    p.fails(2, "same file", "encrypt", "-f", "-R", "list", "sealed", "-o", "list")
+    p.fails(2, "same file", "decrypt", "-f", "-i", "strong", "sealed", "-o", "strong")
+    p.fails(2, "-R - and the input", "encrypt", "-R", "-", input=strong.encode())
+    p.fails(2, "standard input can hold one", "decrypt", "-i", "-", "-k", "-", "sealed", input=CONTENT)
+
+
+if __name__ == "__main__":
+    main()
