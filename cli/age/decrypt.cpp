@@ -41,9 +41,12 @@ void say_if_costly(const Stanza& stanza, const Session& session) {
 
 std::optional<Secret> find_file_key(const std::vector<Stanza>& stanzas,
                                     const std::vector<Identity>& identities, Hybrid& hybrid) {
-    for (const Identity& identity : identities)
-        for (const Stanza& stanza : stanzas)
-            if (std::optional<Secret> found = unwrap(identity, stanza, hybrid)) return found;
+    for (const bool locked : {false, true})  // A locked one is an error if no other opens the file.
+        for (const Identity& identity : identities)
+            for (const Stanza& stanza : stanzas)
+                if (identity.is_locked() == locked)
+                    if (std::optional<Secret> found = unwrap(identity, stanza, hybrid))
+                        return found;
     return std::nullopt;
 }
 
@@ -193,8 +196,8 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
     command
         .add_option(
             "-i,--identity", choice.identities,
-            "file of age identities, private (mode 0600); - is standard input; may be given "
-            "several times")
+            "file of age identities or of an SSH private key, private (mode 0600); - is standard "
+            "input; may be given several times")
         ->type_name("IDENTITYFILE")
         ->allow_extra_args(false);
 }

@@ -12,23 +12,25 @@ namespace {
 
 using namespace age;
 
-std::vector<Recipient> read_recipients(const AgeChoice& choice) {
+std::vector<Recipient> read_recipients(const AgeChoice& choice, const Session& session) {
     std::vector<Recipient> recipients;
     recipients.reserve(choice.recipients.size());
     for (size_t i = 0; i < choice.recipients.size(); ++i)
         recipients.push_back(parse_recipient(choice.recipients[i], fmt::format("-r {}", i + 1)));
-    for (const std::string& path : choice.recipient_files) read_recipient_file(path, recipients);
+    for (const std::string& path : choice.recipient_files)
+        read_recipient_file(path, recipients, session);
     if (recipients.size() > max_stanzas)
         throw Failure(ExitCode::limit_exceeded,
                       fmt::format("there are {} recipients, and a file takes at most {}.",
                                   recipients.size(), max_stanzas));
     // One recipient that is not post-quantum would make the others' protection void.
+    const auto is_hybrid = [](const Recipient& one) { return one.type == KeyType::hybrid; };
     for (const Recipient& one : recipients)
-        if (one.type != recipients[0].type) {
-            const Recipient& weak = one.type == KeyType::x25519 ? one : recipients[0];
+        if (is_hybrid(one) != is_hybrid(recipients[0])) {
+            const Recipient& weak = is_hybrid(one) ? recipients[0] : one;
             throw Failure(ExitCode::usage,
                           fmt::format("{} is not post-quantum and would weaken the others: give "
-                                      "age1 recipients alone or age1pq1 recipients alone.",
+                                      "age1pq1 recipients alone, or none of these.",
                                       weak.shown));
         }
     return recipients;
@@ -70,7 +72,7 @@ void refuse_secret_files(Output& output, int input, const FileChoice& file,
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
     command
         .add_option("-r,--recipient", choice.recipients,
-                    "write an age file for age1…; may be given several times")
+                    "write an age file for age1… or an SSH public key; may be given several times")
         ->type_name("RECIPIENT")
         ->allow_extra_args(false);
     command
@@ -85,7 +87,7 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
                          const OutputChoice& output_choice, Session& session) {
     check_choice(FileTask::encrypt, file, choice);
     refuse_shared_stream(input, choice.recipient_files, "-R");
-    const std::vector<Recipient> recipients = read_recipients(choice);
+    const std::vector<Recipient> recipients = read_recipients(choice, session);
     if (recipients.empty() && !file.secrets.passphrase())
         throw Failure(ExitCode::usage,
                       "no recipient and no passphrase: give -r, -R, -p, --passphrase-file or "
