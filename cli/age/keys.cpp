@@ -147,6 +147,10 @@ Recipient parse_recipient(std::string_view text, const std::string& shown) {
                       fmt::format("{} is a private key, which is secret: give its public key, "
                                   "which is in a file that ends in .pub.",
                                   shown));
+    if (text.find(" ssh-") != std::string_view::npos)
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("{} has options before its SSH key: begin with the key's type.", shown));
     throw Failure(
         ExitCode::usage,
         fmt::format(

@@ -116,6 +116,8 @@ def files_of_recipients(p):
     p.write("keys", f"{ECDSA}\n".encode())
     p.fails(2, "has no recipient", "encrypt", "-R", "keys", input=TEXT)
     p.fails(15, ["-r 1", "type ecdsa-sha2-nistp256"], "encrypt", "-r", ECDSA, input=TEXT)
+    p.write("keys", f'restrict,command="a b" {ed25519}'.encode())
+    p.fails(2, ["line 1 of recipient file 'keys'", "options before its SSH key"], "encrypt", "-R", "keys", input=TEXT)
     post_quantum = kit.post_quantum_recipient(p)
     p.fails(2, "-r 2 is not post-quantum", "encrypt", "-r", post_quantum, "-r", ed25519, input=TEXT)
 
