@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <new>
 
 #include "cli/age/crypto.h"
 
@@ -20,6 +21,14 @@ struct Delete {
     void operator()(BIGNUM* number) const { BN_clear_free(number); }
 };
 using Context = std::unique_ptr<EVP_PKEY_CTX, Delete>;
+
+// Empties libcrypto's queue of errors after a refusal. Throws if memory was the reason.
+void take_errors() {
+    bool out_of_memory = false;
+    while (const unsigned long error = ERR_get_error())
+        out_of_memory |= ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+    if (out_of_memory) throw std::bad_alloc();
+}
 
 // Integers of OSSL_PARAM have the byte order of the machine.
 Secret native_order(View integer) {
@@ -41,7 +50,7 @@ PrivateKey make_key(const RsaPublic& from, View private_exponent) {
     require_libcrypto(context && EVP_PKEY_fromdata_init(context.get()) == 1, "RSA");
     EVP_PKEY* key = nullptr;
     const int selection = secret.empty() ? EVP_PKEY_PUBLIC_KEY : EVP_PKEY_KEYPAIR;
-    if (EVP_PKEY_fromdata(context.get(), &key, selection, integers) != 1) ERR_clear_error();
+    if (EVP_PKEY_fromdata(context.get(), &key, selection, integers) != 1) take_errors();
     return {key, EVP_PKEY_free};
 }
 
@@ -97,6 +106,7 @@ PrivateKey pem_private_key(View text) {
     const auto no_passphrase = [](char*, int, int, void*) { return -1; };
     EVP_PKEY* const key = PEM_read_bio_PrivateKey_ex(input.get(), nullptr, no_passphrase, nullptr,
                                                      libcrypto_context(), nullptr);
+    if (key == nullptr) take_errors();
     ERR_clear_error();
     return {key, EVP_PKEY_free};
 }
@@ -126,7 +136,7 @@ std::optional<Octets> rsa_seal(const RsaPublic& key, View label, View text) {
         EVP_PKEY_encrypt(context.get(), sealed.data(), &bytes, text.data(), text.size()) == 1 &&
         bytes == sealed.size())
         return sealed;
-    ERR_clear_error();
+    take_errors();
     return std::nullopt;
 }
 
@@ -138,8 +148,10 @@ std::optional<Secret> rsa_open(EVP_PKEY* key, View label, View sealed) {
     size_t bytes = text.size();
     const bool opened =
         EVP_PKEY_decrypt(context.get(), text.data(), &bytes, sealed.data(), sealed.size()) == 1;
-    ERR_clear_error();
-    if (!opened) return std::nullopt;
+    if (!opened) {
+        take_errors();
+        return std::nullopt;
+    }
     text.resize(bytes);
     return text;
 }
