@@ -30,8 +30,8 @@ struct Identity {
     bool is_locked() const { return key.empty() && !rsa; }
     KeyType type;
     Secret key;  // of ssh-ed25519, the scalar; empty for ssh-rsa
-    Octets wire =
-        {};  // SSH keys: the public key's wire form, the RSA key, and its name for messages
+    // SSH keys: the public key's wire form, the RSA key, and the place for messages.
+    Octets wire = {};
     PrivateKey rsa = {};
     std::string shown = {};
 };

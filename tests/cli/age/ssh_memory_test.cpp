@@ -40,7 +40,7 @@ std::string stored(const std::string& name) {
 // Runs the work with its first allocation failing, then its second and so on, until none fails.
 // The work checks what it made. Returns how many failures named memory.
 long fail_each(const std::function<void()>& work) {
-    work();  // What libcrypto keeps is made here.
+    work();  // Makes what libcrypto keeps.
     long out_of_memory = 0;
     for (long number = 1;; ++number) {
         until_failure = number;
