@@ -34,7 +34,7 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 
 // Adds the recipients of -r and -R, or the identities of -i, to the secrets of a Warpseal file. The
 // identity files are read together with the other secrets. Throws Failure.
-void add_recipients(const AgeChoice& choice, SecretChoice& secrets);
+void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Session& session);
 void add_identities(const AgeChoice& choice, SecretChoice& secrets);
 // Refuses files of -i and -R that are the input's stream. Throws Failure (usage).
 void refuse_shared_identities(const AgeChoice& choice, int input);

@@ -18,12 +18,6 @@ namespace {
 constexpr std::array<uint8_t, aead_nonce_bytes> zero_nonce{};
 constexpr std::array<uint8_t, key_bytes> zero_salt{};
 
-void require(bool done, const char* what) {
-    if (done) return;
-    ERR_clear_error();
-    throw Failure(ExitCode::error, std::string("libcrypto failed in ") + what + ".");
-}
-
 // Memory of the derivations of a run, whose files are worked on side by side. A derivation that
 // needs all of it or more waits until no other is at work.
 class DerivationMemory {
@@ -49,14 +43,10 @@ private:
     const uint64_t bytes_;
 };
 
-OSSL_LIB_CTX* library() {
-    static OSSL_LIB_CTX* const context = OSSL_LIB_CTX_new();
-    return context;
-}
-
 const EVP_CIPHER* chacha20_poly1305() {
-    static EVP_CIPHER* const cipher = EVP_CIPHER_fetch(library(), "ChaCha20-Poly1305", nullptr);
-    require(cipher != nullptr, "ChaCha20-Poly1305");
+    static EVP_CIPHER* const cipher =
+        EVP_CIPHER_fetch(libcrypto_context(), "ChaCha20-Poly1305", nullptr);
+    require_libcrypto(cipher != nullptr, "ChaCha20-Poly1305");
     return cipher;
 }
 
@@ -67,13 +57,24 @@ struct KeyDelete {
 using Key = std::unique_ptr<EVP_PKEY, KeyDelete>;
 
 Key private_key(View bytes) {
-    Key key(
-        EVP_PKEY_new_raw_private_key_ex(library(), "X25519", nullptr, bytes.data(), bytes.size()));
-    require(key != nullptr, "X25519");
+    Key key(EVP_PKEY_new_raw_private_key_ex(libcrypto_context(), "X25519", nullptr, bytes.data(),
+                                            bytes.size()));
+    require_libcrypto(key != nullptr, "X25519");
     return key;
 }
 
 }  // namespace
+
+OSSL_LIB_CTX* libcrypto_context() {
+    static OSSL_LIB_CTX* const context = OSSL_LIB_CTX_new();
+    return context;
+}
+
+void require_libcrypto(bool done, const char* what) {
+    if (done) return;
+    ERR_clear_error();
+    throw Failure(ExitCode::error, std::string("libcrypto failed in ") + what + ".");
+}
 
 Secret random_secret(size_t bytes) {
     Secret out(bytes);
@@ -86,10 +87,11 @@ Secret hmac_sha256(View key, View data) {
     if (key.empty()) key = zero_salt;  // HMAC pads a key with zeros.
     Secret out(key_bytes);
     size_t written = 0;
-    require(EVP_Q_mac(library(), "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(),
-                      data.data(), data.size(), out.data(), out.size(), &written) != nullptr &&
-                written == out.size(),
-            "HMAC");
+    require_libcrypto(
+        EVP_Q_mac(libcrypto_context(), "HMAC", nullptr, "SHA256", nullptr, key.data(), key.size(),
+                  data.data(), data.size(), out.data(), out.size(), &written) != nullptr &&
+            written == out.size(),
+        "HMAC");
     return out;
 }
 
@@ -103,19 +105,19 @@ Secret x25519_public(View secret_key) {
     const Key key = private_key(secret_key);
     Secret out(key_bytes);
     size_t written = out.size();
-    require(EVP_PKEY_get_raw_public_key(key.get(), out.data(), &written) == 1, "X25519");
+    require_libcrypto(EVP_PKEY_get_raw_public_key(key.get(), out.data(), &written) == 1, "X25519");
     return out;
 }
 
 std::optional<Secret> x25519(View secret_key, View public_key) {
     const Key own = private_key(secret_key);
-    const Key peer(EVP_PKEY_new_raw_public_key_ex(library(), "X25519", nullptr, public_key.data(),
-                                                  public_key.size()));
+    const Key peer(EVP_PKEY_new_raw_public_key_ex(libcrypto_context(), "X25519", nullptr,
+                                                  public_key.data(), public_key.size()));
     const std::unique_ptr<EVP_PKEY_CTX, KeyDelete> context(
-        EVP_PKEY_CTX_new_from_pkey(library(), own.get(), nullptr));
-    require(peer && context && EVP_PKEY_derive_init(context.get()) == 1 &&
-                EVP_PKEY_derive_set_peer(context.get(), peer.get()) == 1,
-            "X25519");
+        EVP_PKEY_CTX_new_from_pkey(libcrypto_context(), own.get(), nullptr));
+    require_libcrypto(peer && context && EVP_PKEY_derive_init(context.get()) == 1 &&
+                          EVP_PKEY_derive_set_peer(context.get(), peer.get()) == 1,
+                      "X25519");
     Secret out(key_bytes);
     size_t written = out.size();
     if (EVP_PKEY_derive(context.get(), out.data(), &written) == 1) return out;
@@ -131,7 +133,7 @@ Secret scrypt(View passphrase, View salt, unsigned log2_cost) {
     if (EVP_PBE_scrypt_ex(reinterpret_cast<const char*>(passphrase.data()), passphrase.size(),
                           salt.data(), salt.size(), cost, block_size, parallel,
                           128 * block_size * (cost + parallel + 2) + spare, out.data(), out.size(),
-                          library(), nullptr) == 1)
+                          libcrypto_context(), nullptr) == 1)
         return out;
     ERR_clear_error();
     throw Failure(ExitCode::error, "out of memory: the passphrase of this file needs " +
@@ -139,15 +141,15 @@ Secret scrypt(View passphrase, View salt, unsigned log2_cost) {
 }
 
 Aead::Aead(View key) : context_(EVP_CIPHER_CTX_new()) {
-    require(context_ && EVP_CipherInit_ex2(context_.get(), chacha20_poly1305(), key.data(), nullptr,
-                                           1, nullptr) == 1,
-            "ChaCha20-Poly1305");
+    require_libcrypto(context_ && EVP_CipherInit_ex2(context_.get(), chacha20_poly1305(),
+                                                     key.data(), nullptr, 1, nullptr) == 1,
+                      "ChaCha20-Poly1305");
 }
 
 void Aead::seal(View nonce, View text, uint8_t* out) {
     EVP_CIPHER_CTX* const context = context_.get();
     int done = 0, rest = 0;
-    require(
+    require_libcrypto(
         EVP_CipherInit_ex2(context, nullptr, nullptr, nonce.data(), 1, nullptr) == 1 &&
             EVP_CipherUpdate(context, out, &done, text.data(), static_cast<int>(text.size())) ==
                 1 &&
@@ -162,7 +164,7 @@ bool Aead::open(View nonce, View sealed, uint8_t* out) {
     std::array<uint8_t, tag_bytes> tag;
     std::copy(sealed.end() - tag_bytes, sealed.end(), tag.begin());
     int done = 0, rest = 0;
-    require(
+    require_libcrypto(
         EVP_CipherInit_ex2(context, nullptr, nullptr, nonce.data(), 0, nullptr) == 1 &&
             EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, tag_bytes, tag.data()) == 1 &&
             EVP_CipherUpdate(context, out, &done, text.data(), static_cast<int>(text.size())) == 1,

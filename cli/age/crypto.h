@@ -15,6 +15,11 @@ constexpr size_t file_key_bytes = 16;
 constexpr size_t tag_bytes = 16;
 constexpr size_t aead_nonce_bytes = 12;
 
+// A library context of our own, without openssl.cnf.
+OSSL_LIB_CTX* libcrypto_context();
+// Throws Failure (error) unless `done`, and empties libcrypto's queue of errors.
+void require_libcrypto(bool done, const char* what);
+
 // All functions throw Failure (error) if libcrypto or the random source fails.
 Secret random_secret(size_t bytes);
 Secret hmac_sha256(View key, View data);

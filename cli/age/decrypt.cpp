@@ -45,13 +45,23 @@ void say_if_costly(const Stanza& stanza, const Session& session) {
                                     human_bytes(uint64_t{1024} << cost)));
 }
 
+// A locked SSH key opens nothing.
 std::optional<Secret> find_without_plugins(const std::vector<Stanza>& stanzas,
                                            const std::vector<Identity>& identities,
                                            Hybrid& hybrid) {
     for (const Identity& identity : identities)
         for (const Stanza& stanza : stanzas)
-            if (std::optional<Secret> found = unwrap(identity, stanza, hybrid)) return found;
+            if (!identity.is_locked())
+                if (std::optional<Secret> found = unwrap(identity, stanza, hybrid)) return found;
     return std::nullopt;
+}
+
+// Throws Failure for a locked SSH key that a stanza is for.
+void refuse_locked(const std::vector<Stanza>& stanzas, const std::vector<Identity>& identities,
+                   Hybrid& hybrid) {
+    for (const Identity& identity : identities)
+        for (const Stanza& stanza : stanzas)
+            if (identity.is_locked()) (void)unwrap(identity, stanza, hybrid);
 }
 
 void require_mac(const Header& header, View file_key) {
@@ -151,6 +161,7 @@ std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
         std::optional<Secret> found =
             std::move(plugin::unwrap_by_plugins(identities, {&stanzas}, failure)[0]);
         if (found) return found;
+        refuse_locked(stanzas, identities, hybrid);
     }
     if (!wrong.empty())
         throw Failure(ExitCode::wrong_key, fmt::format("the passphrase does not open {}.", wrong));
@@ -215,6 +226,7 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
         if (!found)
             found =
                 find_in_locked(header.stanzas, identities.locked, file, hybrid, failure, session);
+        if (!found) refuse_locked(header.stanzas, identities.open, hybrid);
         if (!found && failure) throw *failure;
     }
     if (!found) throw Failure(ExitCode::wrong_key, "no identity or passphrase opens it.");
@@ -228,7 +240,7 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
     command
         .add_option(
             "-i,--identity", choice.identities,
-            "file of identities (`warpseal keygen --age`), private (mode 0600); - is standard "
+            "file of age identities or of an SSH private key, private (mode 0600); - is standard "
             "input; may be given several times")
         ->type_name("IDENTITYFILE")
         ->allow_extra_args(false);

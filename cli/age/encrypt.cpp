@@ -50,7 +50,8 @@ void refuse_secret_files(Output& output, int input, const FileChoice& file,
 void add_recipient_options(CLI::App& command, AgeChoice& choice) {
     command
         .add_option("-r,--recipient", choice.recipients,
-                    "seal for the owner of age1… or age1pq1…; may be given several times")
+                    "seal for the owner of age1… or age1pq1…, or of an SSH public key in an age "
+                    "file; may be given several times")
         ->type_name("RECIPIENT")
         ->allow_extra_args(false);
     command
@@ -70,7 +71,7 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
                          const OutputChoice& output_choice, Session& session) {
     check_choice(FileTask::encrypt, file, choice);
     refuse_shared_stream(input, choice.recipient_files, "-R");
-    const std::vector<Recipient> recipients = read_recipients(choice);
+    const std::vector<Recipient> recipients = read_recipients(choice, session);
     if (recipients.size() > max_stanzas)
         throw Failure(ExitCode::limit_exceeded,
                       fmt::format("there are {} recipients, and a file takes at most {}.",

@@ -36,8 +36,8 @@ std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths) {
 
 }  // namespace
 
-void add_recipients(const AgeChoice& choice, SecretChoice& secrets) {
-    for (const Recipient& recipient : read_recipients(choice)) {
+void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Session& session) {
+    for (const Recipient& recipient : read_recipients(choice, session)) {
         if (!has_slots(recipient.type))
             throw Failure(ExitCode::unsupported,
                           fmt::format("{} is a recipient of age files only: add --format age, or "

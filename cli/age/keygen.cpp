@@ -10,6 +10,7 @@
 #include "cli/age/hybrid.h"
 #include "cli/age/keys.h"
 #include "cli/age/payload/sink.h"
+#include "cli/age/ssh/keys.h"
 
 namespace warpseal::cli {
 namespace {
@@ -20,6 +21,7 @@ std::string recipient_of(const Identity& identity, Hybrid& hybrid) {
     if (identity.type == KeyType::plugin)
         throw Failure(ExitCode::unsupported,
                       "-y does not know the recipients of plugins: ask the plugin.");
+    if (is_ssh(identity.type)) return ssh_recipient_text(identity.wire);
     if (identity.type == KeyType::hybrid)
         return recipient_text(identity.type, hybrid.public_key(identity.key));
     return recipient_text(identity.type, x25519_public(identity.key));

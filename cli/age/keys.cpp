@@ -1,13 +1,16 @@
 // Parses recipients and identities. Errors name the file and the line, never the content.
 #include "cli/age/keys.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/age/crypto.h"
 #include "cli/age/format/text.h"
-#include "cli/age/plugin/plugin.h"
 #include "cli/age/payload/source.h"
+#include "cli/age/plugin/plugin.h"
+#include "cli/age/ssh/keys.h"
 #include "cli/support/output.h"
 #include "cli/support/secrets.h"
 
@@ -73,6 +76,24 @@ void for_each_line(const Secret& content, const std::string& shown, Use use) {
     }
 }
 
+[[noreturn]] void throw_ssh_public_key(const std::string& shown) {
+    throw Failure(ExitCode::usage,
+                  fmt::format("{} is an SSH public key: -i takes the private key, whose file has "
+                              "the same name without .pub.",
+                              shown));
+}
+
+// A public key may be open to others, which is the first thing that a private file may not be.
+void refuse_ssh_public_key(const std::string& path, const std::string& shown) {
+    struct stat about;
+    if (stat(path.c_str(), &about) != 0 || !S_ISREG(about.st_mode)) return;
+    const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+    char begin[32];
+    const ssize_t bytes = file ? pread(file.get(), begin, sizeof begin, 0) : 0;
+    if (bytes > 0 && is_ssh_public_key({begin, static_cast<size_t>(bytes)}))
+        throw_ssh_public_key(shown);
+}
+
 Identity parse_identity(std::string_view text, const std::string& shown) {
     std::optional<Bech32> found = from_bech32(text);
     if (found && found->upper_case)
@@ -86,6 +107,7 @@ Identity parse_identity(std::string_view text, const std::string& shown) {
                       fmt::format("{} is a recipient: -i takes identities, which begin with "
                                   "AGE-SECRET-KEY-1.",
                                   shown));
+    if (is_ssh_public_key(text)) throw_ssh_public_key(shown);
     throw Failure(ExitCode::usage, fmt::format("{} is no identity: it must be a comment or a whole "
                                                "AGE-SECRET-KEY-1 line.",
                                                shown));
@@ -113,27 +135,47 @@ Recipient parse_recipient(std::string_view text, const std::string& shown) {
                                       "another recipient.",
                                       shown));
     }
-    if (begins_with(text, "ssh-"))
+    if (is_ssh_public_key(text)) {
+        if (std::optional<Recipient> found = parse_ssh_recipient(text, shown)) return *found;
         throw Failure(ExitCode::unsupported,
-                      fmt::format("{} is an SSH key, which is not supported: give a recipient "
-                                  "that begins with age1.",
+                      fmt::format("{} is an SSH key of type {}, which age files do not take: give "
+                                  "an ssh-ed25519, ssh-rsa or age1 recipient.",
+                                  shown, ssh_type_of(text)));
+    }
+    if (is_private_key(text))
+        throw Failure(ExitCode::usage,
+                      fmt::format("{} is a private key, which is secret: give its public key, "
+                                  "which is in a file that ends in .pub.",
                                   shown));
+    if (text.find(" ssh-") != std::string_view::npos)
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("{} has options before its SSH key: begin with the key's type.", shown));
     throw Failure(
         ExitCode::usage,
-        fmt::format("{} is no recipient: it must begin with age1 and be copied whole.", shown));
+        fmt::format(
+            "{} is no recipient: it must begin with age1, ssh-ed25519 or ssh-rsa and be copied "
+            "whole. A file of recipients goes with -R.",
+            shown));
 }
 
-void read_recipient_file(const std::string& path, std::vector<Recipient>& to) {
+void read_recipient_file(const std::string& path, std::vector<Recipient>& to,
+                         const Session& session) {
     const std::string shown = "recipient file '" + path + "'";
     const Descriptor file = open_input(path);
     const size_t before = to.size();
     for_each_line(read_lines(file.get(), shown), shown,
                   [&](std::string_view line, const std::string& place) {
-                      to.push_back(parse_recipient(line, place));
+                      if (is_ssh_public_key(line) && !is_usable_ssh_key(line))
+                          remark(session, fmt::format("{} is skipped: it is an SSH key of type {}, "
+                                                      "which age files do not take.",
+                                                      place, ssh_type_of(line)));
+                      else
+                          to.push_back(parse_recipient(line, place));
                   });
     if (to.size() == before)
         throw Failure(ExitCode::usage, fmt::format("{} has no recipient: add a line that begins "
-                                                   "with age1.",
+                                                   "with age1, ssh-ed25519 or ssh-rsa.",
                                                    shown));
 }
 
@@ -144,6 +186,7 @@ void read_identity_file(const std::string& path, std::vector<Identity>& to,
         standard ? "the identity file on standard input" : "identity file '" + path + "'";
     if (standard && isatty(STDIN_FILENO))
         throw Failure(ExitCode::usage, "-i - does not read from a terminal, which shows the key.");
+    if (!standard) refuse_ssh_public_key(path, shown);
     const Descriptor file = standard ? open_input(path) : open_private(path, shown);
     Secret content = read_lines(file.get(), shown);
     const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
@@ -158,11 +201,10 @@ void read_identity_file(const std::string& path, std::vector<Identity>& to,
 
 void parse_identities(const Secret& content, const std::string& shown, std::vector<Identity>& to) {
     const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-    if (begins_with(text, "-----BEGIN"))
-        throw Failure(ExitCode::unsupported,
-                      fmt::format("{} is an SSH or PEM key, which is not supported: use an age "
-                                  "identity.",
-                                  shown));
+    if (begins_with(text, "-----BEGIN")) {
+        to.push_back(parse_ssh_identity(text, shown));
+        return;
+    }
     const size_t before = to.size();
     for_each_line(content, shown, [&](std::string_view line, const std::string& place) {
         to.push_back(parse_identity(line, place));

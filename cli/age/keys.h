@@ -6,30 +6,43 @@
 #include <vector>
 
 #include "cli/age/format/bytes.h"
+#include "cli/age/ssh/rsa.h"
+#include "cli/support/command.h"
 
 namespace warpseal::cli::age {
 
 // hybrid: ML-KEM-768 with X25519. plugin: the key is the text, which a plugin understands.
-enum class KeyType { x25519, hybrid, plugin };
+enum class KeyType { x25519, hybrid, ssh_ed25519, ssh_rsa, plugin };
+
+inline bool is_ssh(KeyType type) {
+    return type == KeyType::ssh_ed25519 || type == KeyType::ssh_rsa;
+}
 
 constexpr size_t hybrid_public_key_bytes = 1216;
 constexpr size_t hybrid_ciphertext_bytes = 1120;
 
 struct Recipient {
     KeyType type;
-    Octets key;
+    Octets key;         // of SSH keys, the wire form
     std::string shown;  // for messages
 };
 struct Identity {
+    // True for an SSH key under a passphrase, of which only the public part was read.
+    bool is_locked() const { return key.empty() && !rsa; }
     KeyType type;
-    Secret key;
+    Secret key;  // of ssh-ed25519, the scalar; empty for ssh-rsa
+    // SSH keys: the public key's wire form, the RSA key, and the place for messages.
+    Octets wire = {};
+    PrivateKey rsa = {};
+    std::string shown = {};
 };
 
 // `shown` says where the text is from. Throws Failure (usage or unsupported), whose text never has
 // the text itself.
 Recipient parse_recipient(std::string_view text, const std::string& shown);
-// Appends the recipients of a file, one a line.
-void read_recipient_file(const std::string& path, std::vector<Recipient>& to);
+// Appends the recipients of a file, one a line. Skips SSH keys of other types with a remark.
+void read_recipient_file(const std::string& path, std::vector<Recipient>& to,
+                         const Session& session);
 // An identity file that is itself an age file.
 struct LockedFile {
     std::string shown;  // for messages

@@ -25,12 +25,13 @@ void refuse_mixture(const std::vector<Recipient>& recipients) {
 
 }  // namespace
 
-std::vector<Recipient> read_recipients(const AgeChoice& choice) {
+std::vector<Recipient> read_recipients(const AgeChoice& choice, const Session& session) {
     std::vector<Recipient> recipients;
     recipients.reserve(choice.recipients.size());
     for (size_t i = 0; i < choice.recipients.size(); ++i)
         recipients.push_back(parse_recipient(choice.recipients[i], fmt::format("-r {}", i + 1)));
-    for (const std::string& path : choice.recipient_files) read_recipient_file(path, recipients);
+    for (const std::string& path : choice.recipient_files)
+        read_recipient_file(path, recipients, session);
     for (const std::string& name : choice.plugins) {
         const Secret text = plugin::identity_without_data(name);
         recipients.push_back(

@@ -7,6 +7,6 @@
 namespace warpseal::cli::age {
 
 // Throws Failure for a text that is none, and for a mixture of post-quantum and classical ones.
-std::vector<Recipient> read_recipients(const AgeChoice& choice);
+std::vector<Recipient> read_recipients(const AgeChoice& choice, const Session& session);
 
 }  // namespace warpseal::cli::age

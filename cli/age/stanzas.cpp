@@ -7,6 +7,7 @@
 
 #include "cli/age/crypto.h"
 #include "cli/age/format/text.h"
+#include "cli/age/ssh/stanzas.h"
 #include "cli/support/command.h"
 
 namespace warpseal::cli::age {
@@ -85,6 +86,7 @@ std::optional<Secret> unwrap_x25519(const Identity& identity, const Stanza& stan
 }  // namespace
 
 Stanza wrap(const Recipient& recipient, View file_key, Hybrid& hybrid) {
+    if (is_ssh(recipient.type)) return wrap_ssh(recipient, file_key);
     if (recipient.type == KeyType::x25519) return wrap_x25519(recipient, file_key);
     std::optional<Hybrid::Wrapped> wrapped = hybrid.wrap(recipient.key, file_key);
     if (!wrapped)
@@ -103,6 +105,7 @@ Stanza wrap_by_passphrase(View passphrase, View file_key) {
 void check_stanzas(const std::vector<Stanza>& stanzas) {
     for (const Stanza& stanza : stanzas) {
         if (stanza.type() == x25519_type) require_form(stanza, 1, key_bytes);
+        check_ssh_stanza(stanza);
         if (stanza.type() == hybrid_type) require_form(stanza, 1, hybrid_ciphertext_bytes);
         if (stanza.type() != scrypt_type) continue;
         if (stanzas.size() != 1) throw_bad_header("a stanza scrypt is not the only one");
@@ -120,6 +123,7 @@ bool opens_by_passphrase(const std::vector<Stanza>& stanzas) {
 }
 
 std::optional<Secret> unwrap(const Identity& identity, const Stanza& stanza, Hybrid& hybrid) {
+    if (is_ssh(identity.type)) return unwrap_ssh(identity, stanza);
     if (identity.type == KeyType::x25519)
         return stanza.type() == x25519_type ? unwrap_x25519(identity, stanza) : std::nullopt;
     if (identity.type != KeyType::hybrid || stanza.type() != hybrid_type) return std::nullopt;

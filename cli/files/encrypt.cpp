@@ -65,7 +65,7 @@ ExitCode run_all(EncryptChoice& choice, Session& session) {
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
     ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};
     task.file.age = choice.is_age();
-    if (!task.file.age) add_recipients(choice.age, task.file.secrets);
+    if (!task.file.age) add_recipients(choice.age, task.file.secrets, session);
     task.default_suffix = choice.is_age() ? ".age" : floe ? ".floe" : ".ws";
     task.begin = [&choice](const std::vector<std::string>& paths) {
         begin_age_run(choice.age, paths);
@@ -89,7 +89,7 @@ ExitCode run(EncryptChoice& choice, Session& session) {
     if (many) return run_all(choice, session);
     const Descriptor input = open_input(choice.file.input);
     refuse_shared_identities(choice.age, input.get());
-    if (!choice.is_age()) add_recipients(choice.age, choice.file.secrets);
+    if (!choice.is_age()) add_recipients(choice.age, choice.file.secrets, session);
     return run_one(choice, choice.file, input.get(), choice.output, session);
 }
 

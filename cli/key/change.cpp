@@ -219,7 +219,7 @@ private:
 ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     KeyChoice choice = given;
     add_identities(choice.age, choice.old);
-    add_recipients(choice.age, choice.fresh);
+    add_recipients(choice.age, choice.fresh, session);
     const bool terminal = has_terminal();
     if (!choice.old.any() && task != KeyTask::rotate) {
         if (!terminal)

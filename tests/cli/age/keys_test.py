@@ -37,13 +37,13 @@ def recipients_of_known_identities(p):
 def bad_recipients_are_refused_without_their_text(p):
     other = PUBLIC[:-1] + "q"
     for text, words in ((other, "is no recipient"), (PUBLIC.upper(), "is no recipient"), (SECRET, "is an identity"), (SECRET.lower(), "is an identity"),
-                        ("ssh-ed25519 AAAA", "SSH"), ("hunter2", "is no recipient"), (PUBLIC + " ", "is no recipient"), ("", "is no recipient")):
-        result = p.fails(15 if words == "SSH" else 2, ["-r 1", words], "encrypt", "--format", "age", "-r", text, input=b"")
+                        ("ssh-ed25519 AAAA", "is no valid SSH key"), ("ecdsa-sha2-nistp256 AAAA", "type ecdsa-sha2-nistp256"), ("hunter2", "is no recipient"), (PUBLIC + " ", "is no recipient"), ("", "is no recipient")):
+        result = p.fails(15 if "ecdsa" in words else 2, ["-r 1", words], "encrypt", "--format", "age", "-r", text, input=b"")
         check(not text or text not in result.err.replace("'--help'", ""), result.err)
-        if not text:
+        if not text or "ecdsa" in words:
             continue
         p.write("list", f"# mine\n{PUBLIC}\n{text}\n".encode())
-        result = p.fails(15 if words == "SSH" else 2, ["line 3 of recipient file 'list'", words], "encrypt", "--format", "age", "-R", "list", input=b"")
+        result = p.fails(2, ["line 3 of recipient file 'list'", words], "encrypt", "--format", "age", "-R", "list", input=b"")
         check(text not in result.err, result.err)
     p.write("empty", b"# none\n\n")
     p.fails(2, "has no recipient", "encrypt", "--format", "age", "-R", "empty", input=b"")
@@ -56,7 +56,7 @@ def bad_recipients_are_refused_without_their_text(p):
 def bad_identities_are_refused_without_their_text(p):
     sealed = p.ok("encrypt", "--format", "age", "-r", PUBLIC, input=b"text").out
     for text, words, code in ((SECRET[:-1], "is no identity", 2), (SECRET.lower(), "is no identity", 2), (PUBLIC, "is a recipient", 2),
-                              ("AGE-PLUGIN-YUBIKEY-1QQQ", "is no identity", 2), ("-----BEGIN OPENSSH PRIVATE KEY-----", "SSH", 15),
+                              ("AGE-PLUGIN-YUBIKEY-1QQQ", "is no identity", 2), ("-----BEGIN OPENSSH PRIVATE KEY-----", "is a private key that is cut", 2),
                               ("age-encryption.org/v1", "itself encrypted", 2)):
         p.write("identity", f"{text}\n".encode(), 0o600)
         result = p.fails(code, ["identity file 'identity'", words], "decrypt", "-i", "identity", input=sealed)

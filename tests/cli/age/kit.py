@@ -41,3 +41,9 @@ class KitFile:
 
 def kit_files():
     return [KitFile(name) for name in sorted(os.listdir(os.path.join(VECTORS, "testdata")))]
+
+
+def post_quantum_recipient(p, name="post-quantum"):
+    """Makes an identity file for ML-KEM-768 with X25519 and returns its recipient."""
+    p.ok("-q", "keygen", "--age", "--post-quantum", "-o", name)
+    return p.ok("keygen", "-y", name).out.decode().strip()
