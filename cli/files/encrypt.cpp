@@ -9,6 +9,7 @@
 #include "cli/files/file_command.h"
 #include "cli/many/run.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
 namespace {
@@ -37,9 +38,10 @@ void check(const EncryptChoice& choice) {
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
-            throw Failure(ExitCode::unsupported,
-                          fmt::format("there is no cipher '{}' for files: use {}.",
-                                      choice.seal.suite, fmt::join(suites, " or ")));
+            throw Failure(
+                ExitCode::unsupported,
+                fmt::format("there is no cipher '{}' for files: use {}.{}", choice.seal.suite,
+                            fmt::join(suites, " or "), did_you_mean(choice.seal.suite, suites)));
     }
     if ((choice.seal.argon2_memory_mib || choice.seal.argon2_passes) &&
         !choice.file.secrets.passphrase())
@@ -90,7 +92,8 @@ void add_encrypt(CLI::App& program, Session& session) {
     command
         ->add_option("-c,--cipher", choice->seal.suite,
                      "aes-256-gcm (default), or another of `warpseal list`")
-        ->type_name("CIPHER");
+        ->type_name("CIPHER")
+        ->transform(any_case());
     command
         ->add_option("--argon2-memory", choice->seal.argon2_memory_mib,
                      "memory for the passphrase's key derivation, MiB (default 256)")

@@ -15,6 +15,7 @@
 #include "c_api/internal_slot_keys.h"
 #include "cli/foreign/foreign.h"
 #include "cli/support/run/file_run.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
 
@@ -46,10 +47,12 @@ const char* past(FileTask task) {
 warpseal_format format_named(const std::string& name) {
     if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
     if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
-    throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no format '{}': use warpseal, age, cobblestone, floe or "
-                              "openssl.",
-                              name));
+    throw Failure(
+        ExitCode::unsupported,
+        fmt::format("there is no format '{}': use warpseal, age, cobblestone, floe or "
+                    "openssl.{}",
+                    name,
+                    did_you_mean(name, {"warpseal", "age", "cobblestone", "floe", "openssl"})));
 }
 
 // Asks at the terminal, as age does, if no secret was named and a passphrase can open the file.
@@ -230,7 +233,8 @@ void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
             },
             "warpseal; age; cobblestone: a bare C2SP message, whose one -k file is the raw input "
             "key; floe; openssl: files of openssl enc, to decrypt")
-        ->type_name("warpseal|age|cobblestone|floe|openssl");
+        ->type_name("warpseal|age|cobblestone|floe|openssl")
+        ->transform(any_case());
     command
         .add_option_function<std::string>(
             "--context",

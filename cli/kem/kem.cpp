@@ -48,6 +48,7 @@ CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text,
                      generates ? "parameter set"
                                : "parameter set; a file with one key tells it by its length")
         ->type_name("SET")
+        ->transform(any_case())
         ->required(generates);
     if (run != run_kem_decapsulate) {
         const char* const what = generates

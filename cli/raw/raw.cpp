@@ -15,6 +15,7 @@
 #include "cli/files/file_command.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/secrets.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
 namespace {
@@ -48,8 +49,8 @@ CipherMode find_cipher_mode(const std::string& name) {
         ExitCode::unsupported,
         fmt::format(
             "there is no '{}' for raw data: `warpseal list` shows the ciphers and modes; CFB is "
-            "named with its bits, cfb128 or cfb64.",
-            name));
+            "named with its bits, cfb128 or cfb64.{}",
+            name, did_you_mean(name, cipher_mode_names())));
 }
 
 void check_choice(const RawChoice& choice, const CipherMode& what) {
@@ -167,6 +168,7 @@ void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& sessi
             "-c,--cipher", choice->cipher_mode,
             "aes-256-ctr, aria-128-cbc, camellia-256-xts, …: cipher and mode of `warpseal list`")
         ->type_name("CIPHER-MODE")
+        ->transform(any_case())
         ->required();
     command
         ->add_option(

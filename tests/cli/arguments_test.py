@@ -33,7 +33,7 @@ def the_help_that_is_named_has_the_option(p):
 def unknown_cipher_and_format(p):
     p.key()
     p.write("plain", b"text")
-    for cipher in ["rot13", "aes-256", "aes-192-gcm", "AES-256-GCM", "aes-256-gcm "]:
+    for cipher in ["rot13", "aes-256", "aes-192-gcm", "aes_256_gcm", "aes-256-gcm "]:
         p.fails(15, ["aes-256-gcm", "aes-128-gcm"], "encrypt", "-k", "key", "-c", cipher, "plain", "-o", "sealed")
     p.fails(15, ["zip", "cobblestone"], "encrypt", "-k", "key", "--format", "zip", "plain", "-o", "sealed")
 
