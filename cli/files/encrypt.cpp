@@ -7,6 +7,7 @@
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
+#include "cli/many/names.h"
 #include "cli/many/run.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/words/suggest.h"
@@ -55,6 +56,11 @@ ExitCode run_one(const EncryptChoice& choice, const FileChoice& file, int input,
     return run_file_task(FileTask::encrypt, file, input, choice.seal, &output, session);
 }
 
+const char* suffix(const EncryptChoice& choice) {
+    if (choice.is_age()) return ".age";
+    return choice.file.foreign.format == ForeignFormat::floe ? ".floe" : ".ws";
+}
+
 ExitCode run_all(const EncryptChoice& choice, Session& session) {
     const bool floe = choice.file.foreign.format == ForeignFormat::floe;
     if (choice.many.skip_done && (choice.is_age() || floe)) refuse_skipping();
@@ -62,7 +68,7 @@ ExitCode run_all(const EncryptChoice& choice, Session& session) {
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
     ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};
     task.file.age = choice.is_age();
-    task.default_suffix = choice.is_age() ? ".age" : floe ? ".floe" : ".ws";
+    task.default_suffix = suffix(choice);
     task.one = [&choice](const FileChoice& file, int input, const OutputChoice& output,
                          Session& one) { run_one(choice, file, input, output, one); };
     return run_many(task, session);
@@ -73,6 +79,9 @@ ExitCode run(EncryptChoice& choice, Session& session) {
     check(choice);
     if (choice.many.is_used()) return run_all(choice, session);
     const Descriptor input = open_input(choice.file.input);
+    if (!choice.age.armor)
+        name_output_at_terminal(FileTask::encrypt, choice.file.input, suffix(choice), choice.output,
+                                session);
     return run_one(choice, choice.file, input.get(), choice.output, session);
 }
 
@@ -85,6 +94,7 @@ void add_encrypt(CLI::App& program, Session& session) {
     add_file_options(*command, choice->file, session, &choice->many.inputs);
     add_age_encrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
+    add_preserve_option(*command, choice->output);
     add_many_options(*command, choice->many);
     add_many_output_options(*command, choice->many);
     add_floe_options(*command, choice->file.foreign);
@@ -107,6 +117,7 @@ void add_encrypt(CLI::App& program, Session& session) {
     command->footer(
         "Several inputs, or an option of many files, make an output named after each input: "
         "FILE.ws. docs/many-files.md tells more.\n"
+        "Without -o, one file at a terminal gives FILE.ws too.\n"
         "Examples:\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
         "  tar -c photos | warpseal encrypt -p -o photos.tar.ws\n"

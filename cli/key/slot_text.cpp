@@ -3,6 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "cli/support/output.h"
+
 namespace warpseal::cli {
 namespace {
 
@@ -14,10 +18,33 @@ const char* slot_name(uint32_t type) {
 
 }  // namespace
 
+warpseal_file_info read_file_info(const std::string& input, const char* failed,
+                                  warpseal_file_result& result) {
+    const Descriptor file = open_input(input);
+    warpseal_file_info info{};
+    info.struct_bytes = sizeof info;
+    result.struct_bytes = sizeof result;
+    const warpseal_status status = warpseal_file_info_read(file.get(), &info, &result);
+    if (status == WARPSEAL_OK) return info;
+    throw Failure(
+        exit_code_of(status),
+        fmt::format("{} {}: {}.", failed, input == "-" ? "standard input" : "'" + input + "'",
+                    result.message[0] ? result.message : warpseal_status_text(status)));
+}
+
+std::string slot_lines(const warpseal_file_info& info, const char* format) {
+    std::string text;
+    for (uint32_t i = 0; i < std::min<uint32_t>(info.slot_count, WARPSEAL_MAX_SLOTS); ++i)
+        text += fmt::format(fmt::runtime(format), i + 1, slot_text(info.slots[i]));
+    return text;
+}
+
 std::string slot_text(const warpseal_slot_info& slot) {
     if (slot.type != WARPSEAL_SECRET_PASSPHRASE) return slot_name(slot.type);
-    return fmt::format("{}, Argon2id {} MiB, {} passes", slot_name(slot.type),
-                       slot.argon2_memory_kib / 1024, slot.argon2_passes);
+    const uint32_t kib = slot.argon2_memory_kib;
+    return fmt::format("{}, Argon2id {} {}, {} {}", slot_name(slot.type),
+                       kib % 1024 == 0 ? kib / 1024 : kib, kib % 1024 == 0 ? "MiB" : "KiB",
+                       slot.argon2_passes, slot.argon2_passes == 1 ? "pass" : "passes");
 }
 
 nlohmann::ordered_json slots_json(const warpseal_file_info& info) {

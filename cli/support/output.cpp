@@ -206,7 +206,30 @@ void Output::commit() {
     finish();
 }
 
+void Output::preserve(int input) {
+    struct stat about;
+    if (stream_ || fstat(input, &about) != 0 || !S_ISREG(about.st_mode))
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("--preserve needs an input and an output that are files: leave it "
+                        "out, or name {}.",
+                        stream_ ? "the output with -o" : "an input"));
+    preserved_ = about;
+}
+
+// Set-id bits are not preserved: they would lend the owner's rights to what was decrypted.
+void Output::apply_preserved() {
+    const int file = file_.get();
+    if (geteuid() == 0 && fchown(file, preserved_->st_uid, preserved_->st_gid) != 0)
+        fail("cannot preserve the owner for", errno);
+    if (fchmod(file, preserved_->st_mode & 0777) != 0)
+        fail("cannot preserve the permissions for", errno);
+    const struct timespec times[2] = {preserved_->st_atim, preserved_->st_mtim};
+    if (futimens(file, times) != 0) fail("cannot preserve the time for", errno);
+}
+
 void Output::sync() {
+    if (preserved_) apply_preserved();
     keep_old_permissions();
     // A regular file on standard output is synced like a file of -o; pipes and devices have nothing
     // to sync. fsync is never retried after a failure, because the kernel may have dropped the

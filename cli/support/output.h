@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/support/command.h"
@@ -47,6 +48,9 @@ public:
     // Throws if the output would change or replace a file that the command reads.
     void refuse_same_file(int input);
     void refuse_same_file(const std::string& input);
+    // Gives the file the permissions and times of the input, and its owner and group if this
+    // process is root's, before it is synced. Throws Failure unless both are regular files.
+    void preserve(int input);
     // Removes temporary files of killed runs from the output's directory, except files passed to
     // refuse_same_file. In a run over several files, once for each directory.
     void remove_abandoned(const Session& session) const;
@@ -81,6 +85,7 @@ private:
     void rename_temporary();
     void replace_by_temporary();
     void keep_old_permissions();
+    void apply_preserved();
     void sync_directory();
     std::string in_place() const;
     [[noreturn]] void fail(const char* what, int error, const std::string& now = {}) const;
@@ -100,7 +105,8 @@ private:
     bool stream_ = false;
     Descriptor directory_descriptor_;
     Descriptor file_;
-    std::vector<FileIdentity> read_;  // files that the command reads
+    std::optional<struct stat> preserved_;  // of the input
+    std::vector<FileIdentity> read_;        // files that the command reads
     std::unique_ptr<TemporaryName> removal_;
 };
 

@@ -140,8 +140,8 @@ def binary_to_a_terminal(p):
     p.key()
     p.write("plain", some_bytes(1000))
     ours, theirs = os.openpty()
-    for command in [["encrypt", "-k", "key", "plain"], ["decrypt", "-k", "key", "plain"]]:
-        p.fails(2, ["terminal", "-o"], *command, stdout=theirs)
+    p.fails(2, ["terminal", "-o"], "encrypt", "-k", "key", stdout=theirs)
+    p.fails(2, ["terminal", "-o"], "decrypt", "-k", "key", "plain", stdout=theirs)
     pair = ("kem", "keygen", "--set", "ntruhps2048509", "--public-key", "public", "--secret-key")
     for name in ("-", "/dev/stdout"):
         p.fails(2, "terminal", "keygen", name, stdout=theirs)
