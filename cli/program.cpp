@@ -49,8 +49,8 @@ void add_commands(CLI::App& program, Session& session) {
         "  warpseal keygen -o my.key\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
         "  warpseal decrypt -k my.key disk.img.ws -o disk.img\n"
-        "  tar -c photos | warpseal encrypt -p -o photos.tar.ws\n"
-        "  warpseal decrypt -p photos.tar.ws | tar -x\n"
+        "  warpseal encrypt -p --tar photos -o photos.ws\n"
+        "  warpseal decrypt -p --tar photos.ws --output-dir .\n"
         "`warpseal COMMAND --help` shows a command's options.\n\n" +
         exit_codes());
 }

@@ -208,7 +208,7 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
         read_identity_file(path, identities.open, &identities.locked);
     std::optional<Output> output;
     if (output_choice) {
-        output.emplace(output_choice->path, output_choice->force, mode_decrypted);
+        output.emplace(*output_choice, mode_decrypted);
         if (output_choice->preserve) output->preserve(input);
         refuse_inputs(*output, input, file.secrets);
         for (const std::string& path : choice.identities)

@@ -90,7 +90,7 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
         throw Failure(ExitCode::usage,
                       "no recipient and no passphrase: give -r, -R, -p, --passphrase-file or "
                       "--passphrase-fd.");
-    Output output(output_choice.path, output_choice.force, mode_encrypted);
+    Output output(output_choice, mode_encrypted);
     if (output_choice.preserve) output.preserve(input);
     refuse_secret_files(output, input, file, choice);
     Secret passphrase;

@@ -119,7 +119,7 @@ void Task::run(const std::function<void()>& work, const OutputSink* written) {
         }
         const bool damage = code == ExitCode::not_authentic || code == ExitCode::truncated;
         if (task_ == FileTask::verify && damage) code = ExitCode::damage_found;
-        if (output_ && (!output_->is_stream() || !written || written->written() == 0))
+        if (output_ && (!output_->keeps_failed() || !written || written->written() == 0))
             text += " Nothing was written to " + output_->shown() + ".";
         else if (output_)
             text += " What went to " + output_->shown() +

@@ -9,6 +9,7 @@
 #include "cli/foreign/foreign.h"
 #include "cli/many/names.h"
 #include "cli/many/run.h"
+#include "cli/tar/tar.h"
 
 namespace warpseal::cli {
 namespace {
@@ -66,10 +67,28 @@ ExitCode run_all(FileTask task_kind, const OpenChoice& choice, Session& session)
     return run_many(task, session);
 }
 
+ExitCode run_tar(const OpenChoice& choice, Session& session) {
+    if (choice.range) throw Failure(ExitCode::usage, "--range does not go with --tar.");
+    return run_tar_decrypt(
+        choice.many, choice.file, choice.output,
+        [&](const FileChoice& file, int input, const OutputChoice& output) {
+            if (!is_age(file, choice.age, input) &&
+                foreign_format(FileTask::decrypt, file, input) == ForeignFormat::openssl)
+                throw Failure(ExitCode::unsupported,
+                              fmt::format("--tar does not unpack {}: files of openssl enc are not "
+                                          "authenticated.",
+                                          shown(file)));
+            run_one(FileTask::decrypt, choice, file, input, &output, session);
+        },
+        session);
+}
+
 ExitCode run(FileTask task, OpenChoice& choice, Session& session) {
-    choice.file.input = choice.many.is_used() ? choice.many.names_file : choice.many.single_input();
+    const bool many = choice.many.is_used() && !choice.many.tar;
+    choice.file.input = many ? choice.many.names_file : choice.many.single_input();
     check_file_choice(choice.file);
-    if (choice.many.is_used()) return run_all(task, choice, session);
+    if (choice.many.tar) return run_tar(choice, session);
+    if (many) return run_all(task, choice, session);
     const Descriptor input = open_input(choice.file.input);
     if (choice.range && choice.output.preserve)
         throw Failure(ExitCode::usage, "--preserve goes with whole files, and not with --range.");
@@ -91,6 +110,8 @@ void add_decrypt(CLI::App& program, Session& session) {
     add_preserve_option(*command, choice->output);
     add_many_options(*command, choice->many);
     add_many_output_options(*command, choice->many);
+    add_tar_option(*command, choice->many,
+                   "unpack the tar archive inside into --output-dir, once all of it is authentic");
     add_floe_options(*command, choice->file.foreign);
     add_openssl_options(*command, choice->file.foreign);
     command
@@ -127,7 +148,8 @@ void add_decrypt(CLI::App& program, Session& session) {
         "  warpseal decrypt -i identity.txt disk.img.age -o disk.img\n"
         "  warpseal decrypt -p -c aes-256-cbc --pbkdf2 old.enc -o old\n"
         "  warpseal decrypt -k my.key --range 1GiB:64KiB disk.img.ws -o part\n"
-        "  warpseal decrypt -p --recursive sealed --output-dir photos");
+        "  warpseal decrypt -p --recursive sealed --output-dir photos\n"
+        "  warpseal decrypt -p --tar photos.tar.ws --output-dir .");
     command->callback([choice, &session] {
         session.command = [choice, &session] { return run(FileTask::decrypt, *choice, session); };
     });

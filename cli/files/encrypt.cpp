@@ -11,6 +11,7 @@
 #include "cli/many/run.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/words/suggest.h"
+#include "cli/tar/tar.h"
 
 namespace warpseal::cli {
 namespace {
@@ -75,9 +76,17 @@ ExitCode run_all(const EncryptChoice& choice, Session& session) {
 }
 
 ExitCode run(EncryptChoice& choice, Session& session) {
-    choice.file.input = choice.many.is_used() ? choice.many.names_file : choice.many.single_input();
+    const bool many = choice.many.is_used() && !choice.many.tar;
+    choice.file.input = many ? choice.many.names_file : choice.many.single_input();
     check(choice);
-    if (choice.many.is_used()) return run_all(choice, session);
+    if (choice.many.tar)
+        return run_tar_encrypt(
+            choice.many, choice.file, choice.output,
+            [&](const FileChoice& file, int input, const OutputChoice& output) {
+                run_one(choice, file, input, output, session);
+            },
+            session);
+    if (many) return run_all(choice, session);
     const Descriptor input = open_input(choice.file.input);
     if (!choice.age.armor)
         name_output_at_terminal(FileTask::encrypt, choice.file.input, suffix(choice), choice.output,
@@ -97,6 +106,8 @@ void add_encrypt(CLI::App& program, Session& session) {
     add_preserve_option(*command, choice->output);
     add_many_options(*command, choice->many);
     add_many_output_options(*command, choice->many);
+    add_tar_option(*command, choice->many,
+                   "seal all inputs, files or directories, as one tar archive");
     add_floe_options(*command, choice->file.foreign);
     add_floe_segment_option(*command, choice->file.foreign);
     command
@@ -120,10 +131,11 @@ void add_encrypt(CLI::App& program, Session& session) {
         "Without -o, one file at a terminal gives FILE.ws too.\n"
         "Examples:\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
-        "  tar -c photos | warpseal encrypt -p -o photos.tar.ws\n"
+        "  pg_dump mine | warpseal encrypt -p -o mine.sql.ws\n"
         "  warpseal encrypt -r age1… disk.img -o disk.img.age\n"
         "  warpseal encrypt --format age -p -a notes.txt -o notes.txt.age\n"
-        "  warpseal encrypt -p --recursive photos --output-dir sealed");
+        "  warpseal encrypt -p --recursive photos --output-dir sealed\n"
+        "  warpseal encrypt -p --tar photos -o photos.tar.ws");
     command->callback([choice, &session] {
         session.command = [choice, &session] { return run(*choice, session); };
     });

@@ -133,7 +133,7 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
         text += next_step(task, status, choice, result.message);
     }
     if (!output) return text;
-    if (!output->is_stream() || result.output_bytes == 0)
+    if (!output->keeps_failed() || result.output_bytes == 0)
         return text + " Nothing was written to " + output->shown() + ".";
     const char* const what = task == FileTask::encrypt        ? "useless"
                              : status == WARPSEAL_BAD_PADDING ? "not verified and may all be wrong"
@@ -294,8 +294,7 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
                        const OutputChoice* output_choice, Session& session) {
     std::optional<Output> output;
     if (output_choice) {
-        output.emplace(output_choice->path, output_choice->force,
-                       task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
+        output.emplace(*output_choice, task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
         refuse_inputs(*output, input, choice.secrets);
         if (output_choice->preserve) output->preserve(input);
     }

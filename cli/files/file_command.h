@@ -30,11 +30,6 @@ struct FileChoice {
 void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
                       std::vector<std::string>* inputs = nullptr);
 
-struct OutputChoice {
-    std::string path;
-    bool force = false;
-    bool preserve = false;
-};
 // --preserve, for commands that name one output for each input.
 void add_preserve_option(CLI::App& command, OutputChoice& choice);
 // --progress.

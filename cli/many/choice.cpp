@@ -18,6 +18,10 @@ void add_many_options(CLI::App& command, ManyChoice& choice) {
     command.add_flag("--json", choice.json, "print one JSON object for each file on stdout");
 }
 
+void add_tar_option(CLI::App& command, ManyChoice& choice, const char* text) {
+    command.add_flag("--tar", choice.tar, text);
+}
+
 void add_many_output_options(CLI::App& command, ManyChoice& choice) {
     command
         .add_option("--output-dir", choice.output_directory,

@@ -12,7 +12,8 @@ struct ManyChoice {
     std::vector<std::string> inputs;
     std::string names_file;  // --files-from0; "-" is standard input
     std::string output_directory, suffix;
-    bool recursive = false, keep_going = false, json = false, skip_done = false, remove = false;
+    bool tar = false, recursive = false, keep_going = false, json = false, skip_done = false,
+         remove = false;
 
     // False: the command has one input and works as one that knows no others.
     bool is_used() const {
@@ -27,6 +28,8 @@ struct ManyChoice {
 
 // --recursive, --files-from0, --keep-going and --json.
 void add_many_options(CLI::App& command, ManyChoice& choice);
+// --tar, whose help is `text`.
+void add_tar_option(CLI::App& command, ManyChoice& choice, const char* text);
 // --output-dir, --suffix, --skip-done and --rm, for commands that write files.
 void add_many_output_options(CLI::App& command, ManyChoice& choice);
 

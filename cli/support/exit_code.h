@@ -25,6 +25,7 @@ enum class ExitCode : int {
     weak_key = 21,
     damage_found = 26,
     rescued_in_part = 27,
+    refused_entry = 28,
     interrupted = 130,  // 128 + SIGINT; another signal n gives 128 + n
 };
 
@@ -52,6 +53,7 @@ inline constexpr ExitCodeText exit_code_texts[] = {
     {ExitCode::weak_key, "the key is too weak to encrypt with"},
     {ExitCode::damage_found, "verify found damage"},
     {ExitCode::rescued_in_part, "rescue wrote a file with holes or without its end"},
+    {ExitCode::refused_entry, "decrypt --tar refused an entry of the archive"},
     {ExitCode::interrupted, "interrupted (128 + the signal's number)"},
 };
 

@@ -2,6 +2,7 @@
 // no code runs in a signal handler.
 #include "cli/support/interrupt.h"
 
+#include <fcntl.h>
 #include <fmt/core.h>
 #include <pthread.h>
 #include <signal.h>
@@ -18,6 +19,7 @@
 #include <thread>
 
 #include "cli/support/command.h"
+#include "cli/support/tree/remove_tree.h"
 
 namespace warpseal::cli {
 namespace {
@@ -44,11 +46,18 @@ Undo& undo() {
     return *all;
 }
 
+void remove_temporary(const std::string& path) {
+    constexpr int tries = 20;  // threads that still write into a directory may bring more files
+    if (unlink(path.c_str()) == 0 || errno != EISDIR) return;
+    for (int i = 0; i < tries && !remove_tree(AT_FDCWD, path.c_str()); ++i) {
+    }
+}
+
 [[noreturn]] void end_now(int signal_number) {
     Undo& all = undo();
     std::unique_lock lock(all.mutex);
     all.changed.wait(lock, [&] { return all.shields == 0; });
-    for (const std::string& path : all.temporaries) unlink(path.c_str());
+    for (const std::string& path : all.temporaries) remove_temporary(path);
     if (all.terminal >= 0) tcsetattr(all.terminal, TCSAFLUSH, &all.settings);
     _exit(128 + signal_number);
 }

@@ -20,7 +20,7 @@ int interrupt_descriptor();
 // second signal still ends it at once.
 void allow_unlimited_grace();
 
-// Removes the path if a signal ends the program during this object's lifetime.
+// Removes the file or directory if a signal ends the program during this object's lifetime.
 class TemporaryName {
 public:
     explicit TemporaryName(const std::string& path);

@@ -24,6 +24,15 @@ Descriptor open_input(const std::string& path, int flags = 0);
 constexpr mode_t mode_decrypted = 0600;
 constexpr mode_t mode_encrypted = 0666;
 
+struct OutputChoice {
+    std::string path;
+    bool force = false;
+    bool preserve = false;  // --preserve
+    // The end of a pipe to another part of this program, which drops what it read if the command
+    // fails. `path` is then its name for messages.
+    int pipe = -1;
+};
+
 class Output {
 public:
     // Returns why a path from the command line cannot be an output; empty if it can.
@@ -33,6 +42,8 @@ public:
     // any case. Devices and named pipes are written directly. Any other path must not exist unless
     // `force` is set. `mode` holds the permissions of a new file before the umask. Throws Failure.
     Output(const std::string& path, bool force, mode_t mode);
+    // Of a command's options, or of a pipe.
+    Output(const OutputChoice& choice, mode_t mode);
     // For commands without --force.
     Output(const std::string& path, mode_t mode);
     // Without commit, removes every trace: no name and no temporary file remain.
@@ -43,6 +54,8 @@ public:
     int descriptor() const { return file_.get(); }
     // Returns true for a stream, whose bytes cannot be taken back after a failure.
     bool is_stream() const { return stream_; }
+    // Returns true if what was written stays where it is after a failure.
+    bool keeps_failed() const { return stream_ && !dropped_; }
     const std::string& shown() const { return shown_; }
 
     // Throws if the output would change or replace a file that the command reads.
@@ -103,6 +116,7 @@ private:
     bool keep_replaced_ = false;
     bool is_new_ = false;  // true: the file has its name, which did not exist before
     bool stream_ = false;
+    bool dropped_ = false;  // the stream is the pipe of an OutputChoice
     Descriptor directory_descriptor_;
     Descriptor file_;
     std::optional<struct stat> preserved_;  // of the input

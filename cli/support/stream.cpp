@@ -35,7 +35,7 @@ bool RawOutput::write_until_closed(const uint8_t* data, size_t bytes) {
                                       std::strerror(wrote < 0 ? errno : EIO)));
         done += static_cast<size_t>(wrote);
         written_ += static_cast<size_t>(wrote);
-        gone_ = output_.is_stream();  // A file has no name until it is complete.
+        gone_ = output_.keeps_failed();  // A file has no name until it is complete.
     }
     return true;
 }

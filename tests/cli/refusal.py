@@ -15,7 +15,7 @@ from program import NotRun, wait_until
 
 O_TMPFILE = 0o20200000
 CALLS = {"write": 1, "mmap": 9, "fsync": 74, "getrandom": 318, "linkat": 265, "renameat": 264, "renameat2": 316, "openat": 257, "mlock": 149, "mlock2": 325,
-         "preadv": 295, "pwritev": 296, "readv": 19, "writev": 20, "read": 0, "clone": 56, "clone3": 435, "madvise": 28, "ioctl": 16}
+         "preadv": 295, "pwritev": 296, "readv": 19, "writev": 20, "read": 0, "clone": 56, "clone3": 435, "fchmod": 91, "madvise": 28, "ioctl": 16}
 AUDIT_ARCH_X86_64 = 0xC000003E
 LOAD, JUMP_EQUAL, AND, RETURN = 0x20, 0x15, 0x54, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000

@@ -1,0 +1,270 @@
+// Moves unpacked files to their names, by descriptors of their directories.
+#include "cli/tar/target.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+
+#include "cli/support/command.h"
+#include "cli/support/output_directory.h"
+#include "cli/support/tree/remove_tree.h"
+#include "cli/tar/archive.h"
+
+namespace warpseal::cli::tar {
+namespace {
+
+constexpr time_t abandoned_after = 60;  // seconds
+constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+
+template <class Each>
+void for_each_name(int directory, const std::string& shown, const Each& each) {
+    const int again = openat(directory, ".", directory_flags);
+    const std::unique_ptr<DIR, int (*)(DIR*)> listed(again < 0 ? nullptr : fdopendir(again),
+                                                     closedir);
+    if (!listed) {
+        const int error = errno;
+        if (again >= 0) close(again);
+        fail_system("read", shown, error);
+    }
+    while (const dirent* entry = readdir(listed.get())) {
+        const std::string name = entry->d_name;
+        if (name != "." && name != "..") each(name);
+    }
+}
+
+bool find(int directory, const std::string& name, struct stat& about) {
+    return fstatat(directory, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+// A directory that its owner may not write to cannot be moved (rename(2)).
+class Movable {
+public:
+    Movable(int directory, const std::string& name) : directory_(directory), name_(name) {
+        struct stat about;
+        if (!find(directory, name, about) || !S_ISDIR(about.st_mode)) return;
+        mode_ = about.st_mode & 0777;
+        if ((mode_ & S_IRWXU) != S_IRWXU)
+            changed_ = fchmodat(directory, name.c_str(), mode_ | S_IRWXU, 0) == 0;
+    }
+    // Restores the mode where the entry is now.
+    int restore(int directory) const {
+        return changed_ && fchmodat(directory, name_.c_str(), mode_, 0) != 0 ? errno : 0;
+    }
+    int directory() const { return directory_; }
+
+private:
+    const int directory_;
+    const std::string& name_;
+    mode_t mode_ = 0;
+    bool changed_ = false;
+};
+
+std::string without_slashes(std::string path) {
+    while (path.size() > 1 && path.back() == '/') path.pop_back();
+    return path;
+}
+
+}  // namespace
+
+Target::Target(const std::string& path, bool force, const Session& session)
+    : path_(without_slashes(path)), force_(force) {
+    open_base();
+    remove_abandoned(session);
+    make_tree();
+}
+
+Target::~Target() {
+    if (temporary_.empty()) return;
+    const Uninterrupted shield;
+    if (!remove_tree(base_.get(), temporary_.c_str()))
+        complain(fmt::format("'{}/{}' could not be removed: remove it.", base_path_, temporary_));
+}
+
+void Target::open_base() {
+    base_path_ = path_;
+    base_ = Descriptor(open(path_.c_str(), directory_flags));
+    if (base_) return;
+    if (errno == ENOTDIR)
+        fail(ExitCode::input_output,
+             fmt::format("cannot write into '{}': it is no directory.", path_));
+    if (errno != ENOENT) fail_system("open", path_, errno);
+    is_new_ = true;
+    const size_t slash = path_.rfind('/');
+    base_path_ = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
+    last_name_ = path_.substr(slash == std::string::npos ? 0 : slash + 1);
+    base_ = Descriptor(open(base_path_.c_str(), directory_flags));
+    if (!base_) fail_system("open the directory of", path_, errno);
+    struct stat about;
+    if (find(base_.get(), last_name_, about))
+        fail(ExitCode::input_output,
+             fmt::format("cannot write into '{}': it is a link that leads nowhere.", path_));
+}
+
+void Target::make_tree() {
+    const std::string name = temporary_name();
+    removal_ = std::make_unique<TemporaryName>(base_path_ + "/" + name);
+    if (mkdirat(base_.get(), name.c_str(), S_IRWXU) != 0) fail_system("write into", path_, errno);
+    temporary_ = name;
+    tree_ = Descriptor(openat(base_.get(), name.c_str(), directory_flags | O_NOFOLLOW));
+    if (!tree_) fail_system("write into", path_, errno);
+    lock_temporary(tree_.get());
+}
+
+// Like remove_abandoned for files.
+void Target::remove_abandoned(const Session& session) const {
+    std::vector<std::string> abandoned;
+    for_each_name(base_.get(), base_path_, [&](const std::string& name) {
+        struct stat about;
+        if (is_temporary_name(name.c_str()) && find(base_.get(), name, about) &&
+            S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
+            time(nullptr) - about.st_mtim.tv_sec > abandoned_after)
+            abandoned.push_back(name);
+    });
+    for (const std::string& name : abandoned) {
+        const Descriptor opened(openat(base_.get(), name.c_str(), directory_flags | O_NOFOLLOW));
+        if (opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 &&
+            remove_tree(base_.get(), name.c_str()))
+            remark(session, fmt::format("removed '{}/{}', which a run that was killed left behind.",
+                                        base_path_, name));
+    }
+}
+
+void Target::fail_exists(const std::string& shown) const {
+    fail(ExitCode::output_exists,
+         fmt::format("'{}' exists already: name another --output-dir, or replace files with "
+                     "--force.",
+                     shown));
+}
+
+void Target::check_top(const std::string& name) const {
+    struct stat about;
+    if (!force_ && !is_new_ && find(base_.get(), name, about)) fail_exists(in_target(name));
+}
+
+int Target::move_new(int from, int to, const std::string& name) const {
+    const Movable movable(from, name);
+    const char* const text = name.c_str();
+    bool moved = renameat2(from, text, to, text, RENAME_NOREPLACE) == 0;
+    int error = moved ? 0 : errno;
+    struct stat about;
+    // For file systems without RENAME_NOREPLACE. A link replaces nothing, and no directory replaces
+    // a file or a directory with files.
+    if (!moved && error == EINVAL && find(from, name, about)) {
+        moved = S_ISDIR(about.st_mode)
+                    ? !find(to, name, about) && renameat(from, text, to, text) == 0
+                    : linkat(from, text, to, text, 0) == 0 && unlinkat(from, text, 0) == 0;
+        error = moved ? 0 : errno == ENOENT ? EEXIST : errno;
+    }
+    const int restored = movable.restore(moved ? to : from);
+    return moved ? restored : error;
+}
+
+void Target::place() {
+    if (syncfs(tree_.get()) != 0) fail_system("sync", path_, errno);
+    stop_if_interrupted();
+    const Uninterrupted shield;
+    if (is_new_)
+        place_whole();
+    else if (force_)
+        place_forced();
+    else
+        place_names();
+    if (syncfs(base_.get()) != 0)
+        fail(ExitCode::input_output,
+             fmt::format("cannot sync '{}': {}. All files are in place; a power failure may undo "
+                         "that.",
+                         path_, strerror(errno)));
+}
+
+void Target::place_whole() {
+    const char *const from = temporary_.c_str(), *const to = last_name_.c_str();
+    const int base = base_.get();
+    bool placed = renameat2(base, from, base, to, RENAME_NOREPLACE) == 0;
+    // A directory that appeared meanwhile is replaced only if it is empty.
+    if (!placed && errno == EINVAL) placed = renameat(base, from, base, to) == 0;
+    if (!placed && (errno == EEXIST || errno == ENOTEMPTY || errno == ENOTDIR)) fail_exists(path_);
+    if (!placed) fail_system("give its name to", path_, errno);
+    temporary_.clear();
+    removal_.reset();
+}
+
+void Target::place_names() {
+    std::vector<std::string> names;
+    for_each_name(tree_.get(), path_, [&](const std::string& name) {
+        check_top(name);
+        names.push_back(name);
+    });
+    for (size_t i = 0; i < names.size(); ++i) {
+        const int error = move_new(tree_.get(), base_.get(), names[i]);
+        if (error == 0) continue;
+        std::string left;
+        for (size_t j = i; j-- > 0;)
+            if (move_new(base_.get(), tree_.get(), names[j]) != 0)
+                left = fmt::format(" '{}' is in place.", in_target(names[j]));
+        if (error == EEXIST && left.empty()) fail_exists(in_target(names[i]));
+        fail(ExitCode::input_output, fmt::format("cannot give its name to '{}': {}.{}",
+                                                 in_target(names[i]), strerror(error), left));
+    }
+}
+
+void Target::check_merge(int from, int to, const std::string& shown) const {
+    for_each_name(from, shown, [&](const std::string& name) {
+        struct stat made, old;
+        if (!find(from, name, made) || !find(to, name, old)) return;
+        const std::string path = shown + "/" + name;
+        if (S_ISDIR(made.st_mode) != S_ISDIR(old.st_mode))
+            fail(ExitCode::output_exists,
+                 fmt::format("'{}' exists already and is {} directory, unlike in the archive: "
+                             "remove it, or name another --output-dir.",
+                             path, S_ISDIR(old.st_mode) ? "a" : "no"));
+        if (!S_ISDIR(made.st_mode)) return;
+        (void)fchmodat(from, name.c_str(), (made.st_mode & 0777) | S_IRWXU, 0);
+        const Descriptor below(openat(from, name.c_str(), directory_flags | O_NOFOLLOW)),
+            there(openat(to, name.c_str(), directory_flags | O_NOFOLLOW));
+        if (!below || !there) fail_system("write into", path, errno);
+        check_merge(below.get(), there.get(), path);
+    });
+}
+
+void Target::merge(int from, int to, const std::string& shown) {
+    for_each_name(from, shown, [&](const std::string& name) {
+        struct stat made, old;
+        const std::string path = shown + "/" + name;
+        if (!find(from, name, made)) fail_system("give its name to", path, errno);
+        int error = 0;
+        if (find(to, name, old) && S_ISDIR(made.st_mode) && S_ISDIR(old.st_mode)) {
+            const Descriptor below(openat(from, name.c_str(), directory_flags | O_NOFOLLOW)),
+                there(openat(to, name.c_str(), directory_flags | O_NOFOLLOW));
+            if (!below || !there) fail_system("write into", path, errno);
+            return merge(below.get(), there.get(), path);
+        }
+        if (S_ISDIR(made.st_mode))
+            error = move_new(from, to, name);
+        else if (renameat(from, name.c_str(), to, name.c_str()) != 0)
+            error = errno;
+        if (error != 0) fail_system("give its name to", path, error);
+        ++placed_;
+    });
+}
+
+void Target::place_forced() {
+    check_merge(tree_.get(), base_.get(), path_);
+    try {
+        merge(tree_.get(), base_.get(), path_);
+    } catch (const Failure& failure) {
+        fail(failure.code,
+             fmt::format("{} Before that, {} files or directories were put in place; the others "
+                         "were not.",
+                         failure.what(), placed_));
+    }
+}
+
+}  // namespace warpseal::cli::tar
