@@ -224,6 +224,8 @@ void add_measurement_options(CLI::App& papers, PapersOptions& options) {
     papers
         .add_option("--device", options.device,
                     "auto (a GPU if there is one), cpu (none), cuda or cuda:N")
+        ->envname("WARPSEAL_DEVICE")
+        ->transform(cli::any_case())
         ->type_name("DEVICE");
     papers
         .add_option("--bytes", options.bytes,

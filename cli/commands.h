@@ -19,6 +19,7 @@ void add_key(CLI::App& program, Session& session);
 void add_devices(CLI::App& program, Session& session);
 void add_random(CLI::App& program, Session& session);
 void add_list(CLI::App& program, Session& session);
+void add_help(CLI::App& program, Session& session);
 void add_doctor(CLI::App& program, Session& session);
 void add_kem(CLI::App& program, Session& session);
 void add_vectors(CLI::App& program, Session& session);

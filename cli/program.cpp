@@ -42,7 +42,7 @@ void add_commands(CLI::App& program, Session& session) {
     program.require_subcommand(1);
     for (const auto add : {add_encrypt, add_decrypt, add_verify, add_rescue, add_info, add_key,
                            add_keygen, add_random, add_raw, add_devices, add_list, add_doctor,
-                           add_bench, add_kem, add_vectors, add_tls_bench})
+                           add_bench, add_kem, add_vectors, add_tls_bench, add_help})
         add(program, session);
     program.footer(
         "Examples:\n"

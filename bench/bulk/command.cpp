@@ -15,6 +15,7 @@
 #include "bench/report/file.h"
 #include "bench/report/head.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::bench {
 namespace {
@@ -69,8 +70,8 @@ std::vector<BenchCase> chosen_cases(const BenchOptions& options) {
         if (chosen.size() == before)
             throw cli::Failure(
                 cli::ExitCode::unsupported,
-                fmt::format("there is no '{}': `warpseal list` shows the ciphers and modes.",
-                            name));
+                fmt::format("there is no '{}': `warpseal list` shows the ciphers and modes.{}",
+                            name, cli::did_you_mean(name, cli::cipher_mode_names())));
     }
     if (options.what.empty()) chosen = all;
     if (options.messages || options.key_per_message)
@@ -259,14 +260,18 @@ void add_bulk(CLI::App& bench, cli::Session& session) {
         "Every output is checked, by OpenSSL where it has the mode or the cipher, else by another "
         "target: where they differ there is no\n"
         "figure, and the exit code is 1.");
-    bench.add_option("CIPHER-MODE", options->what,
-                     "aes-256-gcm, or aes-256 for all its modes (default: everything); auto: is "
-                     "what auto picks the best? at 60 points; survey: all places and sizes, in "
-                     "about two minutes");
+    bench
+        .add_option("CIPHER-MODE", options->what,
+                    "aes-256-gcm, or aes-256 for all its modes (default: everything); auto: is "
+                    "what auto picks the best? at 60 points; survey: all places and sizes, in "
+                    "about two minutes")
+        ->transform(cli::any_case());
     bench
         .add_option("--device", options->device,
                     "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, cuda:N,M "
                     "(together), or one target")
+        ->envname("WARPSEAL_DEVICE")
+        ->transform(cli::any_case())
         ->type_name("DEVICE");
     bench.add_option("--place", options->place, "where the data lies")
         ->check(CLI::IsMember({"device", "host", "file"}).description(""))

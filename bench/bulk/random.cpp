@@ -193,6 +193,8 @@ void add_random(CLI::App& program, cli::Session& session) {
         ->check(CLI::Range(uint64_t{1}, uint64_t{64} << 30).description(""))
         ->type_name("SIZE[,SIZE]");
     command->add_option("--device", options->device, "auto, cpu, cuda:N or one target")
+        ->envname("WARPSEAL_DEVICE")
+        ->transform(cli::any_case())
         ->type_name("DEVICE")
         ->capture_default_str();
     command->add_option("--seconds", options->seconds, "how long to measure for each figure")

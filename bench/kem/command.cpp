@@ -29,6 +29,8 @@ void add_kem(CLI::App& program, cli::Session& session) {
         ->add_option("--device", options->engine.device,
                      "auto (the cores, and a GPU if there is one), cpu, cuda, cuda:N, or one "
                      "target of `warpseal list`")
+        ->envname("WARPSEAL_DEVICE")
+        ->transform(cli::any_case())
         ->type_name("DEVICE");
     bench
         ->add_option("--place", options->place,

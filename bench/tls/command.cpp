@@ -40,6 +40,8 @@ void add_exchanges(CLI::App& bench, cli::Session& session) {
         ->check(CLI::Range(1, 1'000'000).description(""))
         ->type_name("N");
     exchanges->add_option("--device", options->device, "auto, cpu, cuda or cuda:N")
+        ->envname("WARPSEAL_DEVICE")
+        ->transform(cli::any_case())
         ->type_name("DEVICE")
         ->capture_default_str();
     exchanges->add_option("--seconds", options->seconds, "of each measurement")

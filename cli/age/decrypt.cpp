@@ -261,6 +261,7 @@ ExitCode run_age_decrypt(FileTask file_task, const FileChoice& file, const AgeCh
     std::optional<Output> output;
     if (output_choice) {
         output.emplace(*output_choice, mode_decrypted);
+        if (output_choice->preserve) output->preserve(input);
         refuse_inputs(*output, input, file.secrets);
         for (const std::string& path : choice.identities)
             path == "-" ? output->refuse_same_file(STDIN_FILENO) : output->refuse_same_file(path);

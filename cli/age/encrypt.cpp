@@ -81,6 +81,7 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
                       "no recipient and no passphrase: give -r, -R, -j, -p, --passphrase-file or "
                       "--passphrase-fd.");
     Output output(output_choice, mode_encrypted);
+    if (output_choice.preserve) output.preserve(input);
     refuse_secret_files(output, input, file, choice);
     Secret passphrase;
     if (recipients.empty()) passphrase = read_passphrase(file.secrets, true, session);

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/files/range.h"
 #include "cli/foreign/foreign.h"
+#include "cli/many/names.h"
 #include "cli/many/run.h"
 #include "cli/tar/tar.h"
 
@@ -98,6 +99,10 @@ ExitCode run(FileTask task, OpenChoice& choice, Session& session) {
     if (many) return run_all(task, choice, session);
     const Descriptor input = open_input(choice.file.input);
     refuse_shared_identities(choice.age, input.get());
+    if (choice.range && choice.output.preserve)
+        throw Failure(ExitCode::usage, "--preserve goes with whole files, and not with --range.");
+    if (task == FileTask::decrypt && !choice.range)
+        name_output_at_terminal(task, choice.file.input, ".ws", choice.output, session);
     return run_one(task, choice, choice.file, input.get(),
                    task == FileTask::verify ? nullptr : &choice.output, session);
 }
@@ -111,6 +116,7 @@ void add_decrypt(CLI::App& program, Session& session) {
     add_file_options(*command, choice->file, session, &choice->many.inputs);
     add_age_decrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
+    add_preserve_option(*command, choice->output);
     add_many_options(*command, choice->many);
     add_many_output_options(*command, choice->many);
     add_tar_option(*command, choice->many,

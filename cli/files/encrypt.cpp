@@ -7,8 +7,10 @@
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
+#include "cli/many/names.h"
 #include "cli/many/run.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/words/suggest.h"
 #include "cli/tar/tar.h"
 
 namespace warpseal::cli {
@@ -42,9 +44,10 @@ void check(const EncryptChoice& choice) {
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
-            throw Failure(ExitCode::unsupported,
-                          fmt::format("there is no cipher '{}' for files: use {}.",
-                                      choice.seal.suite, fmt::join(suites, " or ")));
+            throw Failure(
+                ExitCode::unsupported,
+                fmt::format("there is no cipher '{}' for files: use {}.{}", choice.seal.suite,
+                            fmt::join(suites, " or "), did_you_mean(choice.seal.suite, suites)));
     }
     if ((choice.seal.argon2_memory_mib || choice.seal.argon2_passes) &&
         !choice.file.secrets.passphrase())
@@ -58,6 +61,11 @@ ExitCode run_one(const EncryptChoice& choice, const FileChoice& file, int input,
     return run_file_task(FileTask::encrypt, file, input, choice.seal, &output, session);
 }
 
+const char* suffix(const EncryptChoice& choice) {
+    if (choice.is_age()) return ".age";
+    return choice.file.foreign.format == ForeignFormat::floe ? ".floe" : ".ws";
+}
+
 ExitCode run_all(EncryptChoice& choice, Session& session) {
     const bool floe = choice.file.foreign.format == ForeignFormat::floe;
     if (choice.many.skip_done && (choice.is_age() || floe)) refuse_skipping();
@@ -66,7 +74,7 @@ ExitCode run_all(EncryptChoice& choice, Session& session) {
     ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};
     task.file.age = choice.is_age();
     if (!task.file.age) add_recipients(choice.age, task.file.secrets, session);
-    task.default_suffix = choice.is_age() ? ".age" : floe ? ".floe" : ".ws";
+    task.default_suffix = suffix(choice);
     task.begin = [&choice](const std::vector<std::string>& paths) {
         begin_age_run(choice.age, paths);
     };
@@ -90,6 +98,9 @@ ExitCode run(EncryptChoice& choice, Session& session) {
     const Descriptor input = open_input(choice.file.input);
     refuse_shared_identities(choice.age, input.get());
     if (!choice.is_age()) add_recipients(choice.age, choice.file.secrets, session);
+    if (!choice.age.armor)
+        name_output_at_terminal(FileTask::encrypt, choice.file.input, suffix(choice), choice.output,
+                                session);
     return run_one(choice, choice.file, input.get(), choice.output, session);
 }
 
@@ -102,6 +113,7 @@ void add_encrypt(CLI::App& program, Session& session) {
     add_file_options(*command, choice->file, session, &choice->many.inputs);
     add_age_encrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
+    add_preserve_option(*command, choice->output);
     add_many_options(*command, choice->many);
     add_many_output_options(*command, choice->many);
     add_tar_option(*command, choice->many,
@@ -111,7 +123,8 @@ void add_encrypt(CLI::App& program, Session& session) {
     command
         ->add_option("-c,--cipher", choice->seal.suite,
                      "aes-256-gcm (default), or another of `warpseal list`")
-        ->type_name("CIPHER");
+        ->type_name("CIPHER")
+        ->transform(any_case());
     command
         ->add_option("--argon2-memory", choice->seal.argon2_memory_mib,
                      "memory for the passphrase's key derivation, MiB (default 256)")
@@ -125,6 +138,7 @@ void add_encrypt(CLI::App& program, Session& session) {
     command->footer(
         "Several inputs, or an option of many files, make an output named after each input: "
         "FILE.ws. docs/many-files.md tells more.\n"
+        "Without -o, one file at a terminal gives FILE.ws too.\n"
         "Examples:\n"
         "  warpseal encrypt -k my.key disk.img -o disk.img.ws\n"
         "  pg_dump mine | warpseal encrypt -p -o mine.sql.ws\n"

@@ -15,6 +15,7 @@
 #include "c_api/internal_slot_keys.h"
 #include "cli/foreign/foreign.h"
 #include "cli/support/run/file_run.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
 
@@ -46,10 +47,12 @@ const char* past(FileTask task) {
 warpseal_format format_named(const std::string& name) {
     if (name == "warpseal") return WARPSEAL_FORMAT_WARPSEAL;
     if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
-    throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no format '{}': use warpseal, age, cobblestone, floe or "
-                              "openssl.",
-                              name));
+    throw Failure(
+        ExitCode::unsupported,
+        fmt::format("there is no format '{}': use warpseal, age, cobblestone, floe or "
+                    "openssl.{}",
+                    name,
+                    did_you_mean(name, {"warpseal", "age", "cobblestone", "floe", "openssl"})));
 }
 
 // Asks at the terminal, as age does, if no secret was named and a passphrase can open the file.
@@ -87,7 +90,8 @@ void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
     secrets.ask = true;
 }
 
-const char* next_step(FileTask task, warpseal_status status, const FileChoice& choice) {
+const char* next_step(FileTask task, warpseal_status status, const FileChoice& choice,
+                      const char* message) {
     const bool foreign = choice.foreign.format != ForeignFormat::none;
     if (foreign && (status == WARPSEAL_WRONG_KEY || status == WARPSEAL_UNSUPPORTED)) return "";
     switch (status) {
@@ -101,7 +105,9 @@ const char* next_step(FileTask task, warpseal_status status, const FileChoice& c
                                              : " Take the file from its source or a backup again.";
         case WARPSEAL_UNSUPPORTED:
             if (task == FileTask::encrypt) return "";
-            return choice.format == WARPSEAL_FORMAT_COBBLESTONE
+            // Other messages are of files that are Warpseal files.
+            return choice.format == WARPSEAL_FORMAT_COBBLESTONE ||
+                           strcmp(message, "not a Warpseal file") != 0
                        ? ""
                        : " A bare Cobblestone message needs --format cobblestone.";
         case WARPSEAL_NO_DEVICE:
@@ -131,7 +137,7 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
             text.find(strerror(result.system_error)) == std::string::npos)
             text += fmt::format(": {}", strerror(result.system_error));
         if (text.back() != '.') text += '.';
-        text += next_step(task, status, choice);
+        text += next_step(task, status, choice, result.message);
     }
     if (!output) return text;
     if (!output->keeps_failed() || result.output_bytes == 0)
@@ -154,15 +160,17 @@ void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_r
 }
 
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
-              double seconds, const Session& session) {
+              double seconds, const Session& session, double key_seconds) {
     if (session.file != nullptr) return;  // The run has a summary of its own.
     const double rate =
         seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
     remark(session,
-           fmt::format("{} {} on {}{} in {:.2f} s ({:.2f} GB/s)", past(task),
-                       human_bytes(result.plaintext_bytes),
-                       result.target && result.target[0] ? result.target : "no target",
-                       choice.engine.device == "auto" ? " (picked by auto)" : "", seconds, rate));
+           fmt::format(
+               "{} {} on {}{} in {:.2f} s ({:.2f} GB/s){}", past(task),
+               human_bytes(result.plaintext_bytes),
+               result.target && result.target[0] ? result.target : "no target",
+               choice.engine.device == "auto" ? " (picked by auto)" : "", seconds, rate,
+               key_seconds > 0 ? fmt::format(", after {:.2f} s for the key", key_seconds) : ""));
 }
 
 Secrets read_secrets(int input, FileTask task, const FileChoice& choice) {
@@ -186,8 +194,14 @@ warpseal_file_options file_options(const FileChoice& choice, const SealChoice& s
     options.argon2_memory_kib = seal.argon2_memory_mib * 1024;
     options.progress = Progress::callback;
     options.progress_user = &progress;
-    options.secrets_used = [](void* used) { static_cast<Secrets*>(used)->wipe(); };
-    options.secrets_user = &secrets;
+    const std::vector<warpseal_secret>& list = secrets.list();
+    progress.derive_key(std::any_of(list.begin(), list.end(),
+                                    [](const warpseal_secret& secret) {
+                                        return secret.type == WARPSEAL_SECRET_PASSPHRASE;
+                                    }),
+                        [&secrets] { secrets.wipe(); });
+    options.secrets_used = Progress::key_is_ready;
+    options.secrets_user = &progress;
     return options;
 }
 
@@ -206,22 +220,26 @@ void refuse_inputs(Output& output, int input, const SecretChoice& secrets) {
     output.refuse_same_file(secrets.passphrase_descriptor);
 }
 
-void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
-                      std::vector<std::string>* inputs) {
+void add_progress_option(CLI::App& command, Progress::Style& style, Session& session) {
     static const std::map<std::string, Progress::Style> styles{{"auto", Progress::Style::automatic},
                                                                {"none", Progress::Style::none},
                                                                {"json", Progress::Style::json}};
-    // Registered first, so that errors of other options are reported in the chosen style.
     command
         .add_option_function<std::string>(
             "--progress",
-            [&choice, &session](const std::string& name) {
-                choice.progress = styles.at(name);
-                session.json_events = choice.progress == Progress::Style::json;
+            [&style, &session](const std::string& name) {
+                style = styles.at(name);
+                session.json_events = style == Progress::Style::json;
             },
             "auto: a bar on a terminal; json: one object a line on stderr")
         ->type_name("auto|none|json")
         ->check(CLI::IsMember(styles).description(""));
+}
+
+void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
+                      std::vector<std::string>* inputs) {
+    // Registered first, so that errors of other options are reported in the chosen style.
+    add_progress_option(command, choice.progress, session);
     if (inputs != nullptr)
         command.add_option("input", *inputs, "files to read; - or nothing: standard input")
             ->type_name("INPUT");
@@ -239,7 +257,8 @@ void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
             },
             "warpseal; age; cobblestone: a bare C2SP message, whose one -k file is the raw input "
             "key; floe; openssl: files of openssl enc, to decrypt")
-        ->type_name("warpseal|age|cobblestone|floe|openssl");
+        ->type_name("warpseal|age|cobblestone|floe|openssl")
+        ->transform(any_case());
     command
         .add_option_function<std::string>(
             "--context",
@@ -259,6 +278,11 @@ void add_output_options(CLI::App& command, OutputChoice& choice) {
         ->type_name("OUTPUT")
         ->check(Output::refused_path);
     command.add_flag("-f,--force", choice.force, "replace an existing output");
+}
+
+void add_preserve_option(CLI::App& command, OutputChoice& choice) {
+    command.add_flag("--preserve", choice.preserve,
+                     "give the output the input's permissions and time, and its owner if root");
 }
 
 void check_file_choice(const FileChoice& choice) {
@@ -281,6 +305,7 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
     if (output_choice) {
         output.emplace(*output_choice, task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
         refuse_inputs(*output, input, choice.secrets);
+        if (output_choice->preserve) output->preserve(input);
     }
     // Named secrets are read before the program waits for the input's first bytes.
     std::optional<Secrets> named;
@@ -322,9 +347,9 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
         throw_failure(task, choice, status, result, output ? &*output : nullptr);
     if (output) output->commit();
     say_if_header_copies_differ(choice, result);
-    const double seconds = progress.seconds();
+    const double key_seconds = progress.key_seconds(), seconds = progress.seconds() - key_seconds;
     progress.done(result);
-    if (!progress.is_json()) say_done(task, choice, result, seconds, session);
+    if (!progress.is_json()) say_done(task, choice, result, seconds, session, key_seconds);
     return ExitCode::ok;
 }
 

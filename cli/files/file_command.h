@@ -30,6 +30,11 @@ struct FileChoice {
 void add_file_options(CLI::App& command, FileChoice& choice, Session& session,
                       std::vector<std::string>* inputs = nullptr);
 
+// --preserve, for commands that name one output for each input.
+void add_preserve_option(CLI::App& command, OutputChoice& choice);
+// --progress.
+void add_progress_option(CLI::App& command, Progress::Style& style, Session& session);
+
 void add_output_options(CLI::App& command, OutputChoice& choice);
 
 // Throws Failure: usage for options that exclude each other, input_output for a descriptor that is
@@ -63,9 +68,9 @@ void refuse_inputs(Output& output, int input, const SecretChoice& secrets);
 // A file opens with either copy of its header. Without this remark, damage to one copy would stay
 // unnoticed until the other is damaged too.
 void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result);
-// Prints the summary of a success.
+// Prints the summary of a success. `seconds` is without those for the key.
 void say_done(FileTask task, const FileChoice& choice, const warpseal_file_result& result,
-              double seconds, const Session& session);
+              double seconds, const Session& session, double key_seconds = 0);
 
 // `choice` is checked and `input` is open. Does the work, commits the output (null for verify) and
 // prints a summary. Throws Failure.

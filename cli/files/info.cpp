@@ -7,7 +7,6 @@
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/key/slot_text.h"
-#include "cli/support/output.h"
 
 namespace warpseal::cli {
 namespace {
@@ -48,8 +47,7 @@ std::string as_text(const warpseal_file_info& info) {
         "plaintext   {}\n",
         info.version, info.suite, hexadecimal(info.file_id, sizeof info.file_id), info.header_bytes,
         info.generation, bytes(info.file_bytes), bytes(info.plaintext_bytes));
-    for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i)
-        text += fmt::format("slot {:<6} {}\n", i + 1, slot_text(info.slots[i]));
+    text += slot_lines(info, "slot {:<6} {}\n");
     return text + "Read without a key, so not authenticated: `warpseal verify` checks.\n";
 }
 
@@ -57,16 +55,9 @@ ExitCode run(const InfoChoice& choice) {
     const Descriptor input = open_input(choice.input);
     const std::string shown = choice.input == "-" ? "standard input" : "'" + choice.input + "'";
     if (is_age({}, {}, input.get())) return print_age_info(input.get(), shown, choice.json);
-    warpseal_file_info info{};
     warpseal_file_result result{};
-    info.struct_bytes = sizeof info;
-    result.struct_bytes = sizeof result;
-    const warpseal_status status = warpseal_file_info_read(input.get(), &info, &result);
-    if (status != WARPSEAL_OK)
-        throw Failure(
-            exit_code_of(status),
-            fmt::format("cannot read the header of {}: {}", shown,
-                        result.message[0] ? result.message : warpseal_status_text(status)));
+    const warpseal_file_info info =
+        read_file_info(input.get(), "cannot read the header of " + shown, result);
     print_output(choice.json ? as_json(info) : as_text(info));
     return ExitCode::ok;
 }

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 #include "cli/foreign/openssl.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
 namespace {
@@ -58,8 +60,7 @@ void bytes_to_key(const EVP_MD* digest, const warpseal_secret& passphrase, const
 
 // Names that openssl gives to ciphers: CBC is not always named, nor the only key size.
 std::string our_name(std::string name) {
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+    name = lower_case(std::move(name));
     if (!name.empty() && name.front() == '-') name.erase(0, 1);
     for (const char* const family : {"aes", "aria", "camellia"})
         for (const char* const bits : {"128", "192", "256"})
@@ -103,8 +104,8 @@ OpensslCipher openssl_cipher(const std::string& name) {
                                   name, wanted));
     throw Failure(ExitCode::unsupported,
                   fmt::format("there is no cipher '{}' for files of openssl enc: use a cipher of "
-                              "`warpseal list` with cbc, ctr, cfb or ofb, such as aes-256-cbc.",
-                              name));
+                              "`warpseal list` with cbc, ctr, cfb or ofb, such as aes-256-cbc.{}",
+                              name, did_you_mean(wanted, cipher_mode_names())));
 }
 
 void check_openssl_digest(const std::string& name) { (void)fetch_digest(name); }

@@ -178,15 +178,23 @@ void call(KemCall operation, const char* task, warpseal_engine* engine,
 }
 
 // Calls work(batch, first) for each chunk of at most chunk_items items. The batch has their number
-// only; the items begin with number `first`.
+// only; the items begin with number `first`. Each item writes `item_bytes` bytes.
 template <class Work>
-void each_chunk(uint64_t count, const Work& work) {
+void each_chunk(uint64_t count, uint64_t item_bytes, Progress& progress, const Work& work) {
     for (uint64_t first = 0; first < count; first += chunk_items) {
         warpseal_kem_batch batch{};
         batch.struct_bytes = sizeof batch;
         batch.count = std::min(chunk_items, count - first);
+        (void)Progress::callback(&progress, first * item_bytes, count * item_bytes);
         work(batch, first);
     }
+}
+
+// Counts the bytes written as both plaintext and file.
+void say_done(Progress& progress, uint64_t bytes) {
+    warpseal_file_result result{};
+    result.plaintext_bytes = result.file_bytes = bytes;
+    progress.done(result);
 }
 
 }  // namespace
@@ -202,7 +210,9 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
     const uint64_t most = std::min(choice.count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.secret_key_bytes),
                 publics = capacity_for(most, set.public_key_bytes);
-    each_chunk(choice.count, [&](warpseal_kem_batch& batch, uint64_t first) {
+    const uint64_t item_bytes = uint64_t{set.secret_key_bytes} + set.public_key_bytes;
+    Progress progress(choice.progress, session);
+    each_chunk(choice.count, item_bytes, progress, [&](warpseal_kem_batch& batch, uint64_t first) {
         batch.secret_keys = secrets.data();
         batch.secret_key_stride = set.secret_key_bytes;
         batch.public_keys = publics.data();
@@ -212,6 +222,7 @@ ExitCode run_kem_keygen(const KemChoice& choice, Session& session) {
         public_out.write(publics.data(), batch.count * set.public_key_bytes);
     });
     KemOutput::commit(secret_out, public_out);
+    say_done(progress, choice.count * item_bytes);
     return ExitCode::ok;
 }
 
@@ -240,7 +251,9 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     const uint64_t most = std::min(count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.shared_secret_bytes),
                 ciphertexts = capacity_for(most, set.ciphertext_bytes);
-    each_chunk(count, [&](warpseal_kem_batch& batch, uint64_t first) {
+    const uint64_t item_bytes = uint64_t{set.shared_secret_bytes} + set.ciphertext_bytes;
+    Progress progress(choice.progress, session);
+    each_chunk(count, item_bytes, progress, [&](warpseal_kem_batch& batch, uint64_t first) {
         batch.public_key_stride = key_count > 1 ? set.public_key_bytes : 0;
         batch.public_keys = keys.at(first, batch.public_key_stride);
         batch.ciphertexts = ciphertexts.data();
@@ -252,6 +265,7 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
         ciphertext_out.write(ciphertexts.data(), batch.count * set.ciphertext_bytes);
     });
     KemOutput::commit(secret_out, ciphertext_out);
+    say_done(progress, count * item_bytes);
     return ExitCode::ok;
 }
 
@@ -283,7 +297,9 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
     const EngineHandle engine = create_engine(choice.engine, session);
     const uint64_t most = std::min(count, chunk_items);
     SecretBytes secrets = capacity_for(most, set.shared_secret_bytes);
-    each_chunk(count, [&](warpseal_kem_batch& batch, uint64_t first) {
+    const uint64_t item_bytes = set.shared_secret_bytes;
+    Progress progress(choice.progress, session);
+    each_chunk(count, item_bytes, progress, [&](warpseal_kem_batch& batch, uint64_t first) {
         batch.secret_key_stride = key_count > 1 ? set.secret_key_bytes : 0;
         batch.secret_keys = keys.at(first, batch.secret_key_stride);
         batch.ciphertexts = ciphertexts.at(first, set.ciphertext_bytes);
@@ -294,6 +310,7 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
         secret_out.write(secrets.data(), batch.count * set.shared_secret_bytes);
     });
     secret_out.commit();
+    say_done(progress, count * item_bytes);
     return ExitCode::ok;
 }
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
+#include "cli/files/file_command.h"
 #include "cli/support/companion.h"
 #include "cli/support/kem_sets.h"
 #include "cli/support/output.h"
@@ -36,6 +37,7 @@ CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text,
                            ExitCode (*run)(const KemChoice&, Session&), Session& session) {
     auto choice = std::make_shared<KemChoice>();
     CLI::App* command = kem.add_subcommand(name, text);
+    add_progress_option(*command, choice->progress, session);
     for (const FileOption& file : files) {
         CLI::Option* option = command->add_option(file.name, (*choice).*file.path, file.text)
                                   ->type_name("FILE")
@@ -48,6 +50,7 @@ CLI::App* add_file_command(CLI::App& kem, const char* name, const char* text,
                      generates ? "parameter set"
                                : "parameter set; a file with one key tells it by its length")
         ->type_name("SET")
+        ->transform(any_case())
         ->required(generates);
     if (run != run_kem_decapsulate) {
         const char* const what = generates

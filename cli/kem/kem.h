@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/support/command.h"
+#include "cli/support/progress.h"
 
 namespace warpseal::cli {
 
@@ -14,6 +15,7 @@ struct KemChoice {
     bool count_given = false;
     bool force = false;
     EngineChoice engine;
+    Progress::Style progress = Progress::Style::automatic;
 };
 ExitCode run_kem_keygen(const KemChoice& choice, Session& session);
 ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session);

@@ -16,15 +16,10 @@ struct ListChoice {
 };
 
 void list_file(const std::string& path, bool json, const Session& session) {
-    const Descriptor input = open_input(path);
-    warpseal_file_info info{};
     warpseal_file_result result{};
-    info.struct_bytes = sizeof info;
-    result.struct_bytes = sizeof result;
-    const warpseal_status status = warpseal_file_info_read(input.get(), &info, &result);
-    if (status != WARPSEAL_OK)
-        throw Failure(exit_code_of(status),
-                      fmt::format("cannot list the keys of '{}': {}.", path, result.message));
+    const std::string shown = path == "-" ? "standard input" : "'" + path + "'";
+    const warpseal_file_info info =
+        read_file_info(open_input(path).get(), "cannot list the keys of " + shown, result);
     if (json) {
         nlohmann::ordered_json slots = slots_json(info);
         for (size_t i = 0; i < slots.size(); ++i) slots[i]["slot"] = i + 1;
@@ -36,10 +31,7 @@ void list_file(const std::string& path, bool json, const Session& session) {
         print_output(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
                      "\n");
     } else {
-        std::string text = printable(path) + ":\n";
-        for (uint32_t i = 0; i < info.slot_count && i < WARPSEAL_MAX_SLOTS; ++i)
-            text += fmt::format("  {:>2}  {}\n", i + 1, slot_text(info.slots[i]));
-        print_output(text);
+        print_output(printable(path) + ":\n" + slot_lines(info, "  {:>2}  {}\n"));
     }
     if (result.header_copies_differ != 0)
         remark(session, fmt::format("'{}': one of the two copies of its header is damaged or "

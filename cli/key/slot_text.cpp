@@ -3,6 +3,10 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
+#include "cli/support/output.h"
+
 namespace warpseal::cli {
 namespace {
 
@@ -18,13 +22,35 @@ const char* slot_name(uint32_t type) {
 
 }  // namespace
 
+warpseal_file_info read_file_info(int input, const std::string& failed,
+                                  warpseal_file_result& result) {
+    warpseal_file_info info{};
+    info.struct_bytes = sizeof info;
+    result.struct_bytes = sizeof result;
+    const warpseal_status status = warpseal_file_info_read(input, &info, &result);
+    if (status == WARPSEAL_OK) return info;
+    throw Failure(
+        exit_code_of(status),
+        fmt::format("{}: {}.", failed,
+                    result.message[0] ? result.message : warpseal_status_text(status)));
+}
+
+std::string slot_lines(const warpseal_file_info& info, const char* format) {
+    std::string text;
+    for (uint32_t i = 0; i < std::min<uint32_t>(info.slot_count, WARPSEAL_MAX_SLOTS); ++i)
+        text += fmt::format(fmt::runtime(format), i + 1, slot_text(info.slots[i]));
+    return text;
+}
+
 std::string slot_text(const warpseal_slot_info& slot) {
     if (slot.type == WARPSEAL_SLOT_X25519) return "recipient X25519 (age1…)";
     if (slot.type == WARPSEAL_SLOT_MLKEM768_X25519)
         return "recipient mlkem768x25519 (age1pq1…), post-quantum";
     if (slot.type != WARPSEAL_SLOT_PASSPHRASE) return slot_name(slot.type);
-    return fmt::format("{}, Argon2id {} MiB, {} passes", slot_name(slot.type),
-                       slot.argon2_memory_kib / 1024, slot.argon2_passes);
+    const uint32_t kib = slot.argon2_memory_kib;
+    return fmt::format("{}, Argon2id {} {}, {} {}", slot_name(slot.type),
+                       kib % 1024 == 0 ? kib / 1024 : kib, kib % 1024 == 0 ? "MiB" : "KiB",
+                       slot.argon2_passes, slot.argon2_passes == 1 ? "pass" : "passes");
 }
 
 nlohmann::ordered_json slots_json(const warpseal_file_info& info) {

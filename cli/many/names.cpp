@@ -80,6 +80,20 @@ std::string output_name(FileTask task, const ManyInput& input, const ManyChoice&
     return as_file(path.substr(0, path.size() - length));
 }
 
+void name_output_at_terminal(FileTask task, const std::string& input, const char* suffix,
+                             OutputChoice& output, const Session& session) {
+    struct stat about;
+    if (!output.path.empty() || input == "-" || isatty(STDOUT_FILENO) == 0 ||
+        stat(input.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
+        return;
+    ManyInput named;
+    named.path = input;
+    const Suffixes suffixes({}, suffix);
+    if (task == FileTask::decrypt && suffixes.length_in(input) == 0) return;
+    output.path = output_name(task, named, {}, suffixes);
+    remark(session, fmt::format("the output is '{}'.", output.path));
+}
+
 void make_directories(const std::string& base, const std::string& output, FileTask task) {
     // Directories of decrypted files are private.
     const mode_t mode = task == FileTask::decrypt ? 0700 : 0777;

@@ -29,4 +29,9 @@ std::string output_name(FileTask task, const ManyInput& input, const ManyChoice&
 // Creates the directories of an output below `base`, and `base`. Throws Failure (input_output).
 void make_directories(const std::string& base, const std::string& output, FileTask task);
 
+// Names the output of a command with one input as a run names it, if there is no -o and standard
+// output is a terminal. Leaves `output` alone if the input is no file, or its name has no suffix.
+void name_output_at_terminal(FileTask task, const std::string& input, const char* suffix,
+                             OutputChoice& output, const Session& session);
+
 }  // namespace warpseal::cli

@@ -272,7 +272,7 @@ bool Run::handle_one(const ManyInput& input, const std::string& output, RunFile&
     const bool may_replace = writes() && claim(output) && task_.output.force;
     if (many.skip_done && is_done(task_, file, opened.get(), output, session)) return false;
     if (!many.output_directory.empty()) make_directories(many.output_directory, output, task_.task);
-    task_.one(file, opened.get(), {output, may_replace}, session);
+    task_.one(file, opened.get(), {output, may_replace, task_.output.preserve}, session);
     if (writes()) remember_made(output);
     if (many.remove) remove(input, about);
     return true;

@@ -15,6 +15,7 @@
 #include "cli/files/file_command.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/secrets.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
 namespace {
@@ -30,6 +31,7 @@ struct RawChoice {
     std::string input = "-";
     OutputChoice output;
     EngineChoice engine;
+    Progress::Style progress = Progress::Style::automatic;
     uint64_t unit_bytes = 0;
     bool no_padding = false, legacy = false, beyond_sweet32 = false;
 };
@@ -48,8 +50,8 @@ CipherMode find_cipher_mode(const std::string& name) {
         ExitCode::unsupported,
         fmt::format(
             "there is no '{}' for raw data: `warpseal list` shows the ciphers and modes; CFB is "
-            "named with its bits, cfb128 or cfb64.",
-            name));
+            "named with its bits, cfb128 or cfb64.{}",
+            name, did_you_mean(name, cipher_mode_names())));
 }
 
 void check_choice(const RawChoice& choice, const CipherMode& what) {
@@ -103,6 +105,14 @@ void check_iv(const RawJob& job) {
     }
 }
 
+// Returns the bytes from the descriptor's position to its end, UINT64_MAX if they are not known.
+uint64_t bytes_to_read(int input) {
+    struct stat about;
+    const off_t position = lseek(input, 0, SEEK_CUR);
+    if (position < 0 || fstat(input, &about) != 0 || !S_ISREG(about.st_mode)) return UINT64_MAX;
+    return static_cast<uint64_t>(std::max<off_t>(about.st_size - position, 0));
+}
+
 struct KeyDelete {
     void operator()(warpseal_key* key) const { warpseal_key_destroy(key); }
 };
@@ -146,27 +156,40 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
         remark(session, fmt::format("{} is unauthenticated: whoever can change what was encrypted "
                                     "can change what comes out.",
                                     job.name));
+    const uint64_t total = bytes_to_read(input.get());
+    uint64_t read = 0;
+    Progress progress(choice.progress, session);
+    (void)Progress::callback(&progress, 0, total);
     if (job.aead())
         run_raw_whole(job, key.get(), aad ? &*aad : nullptr, input.get(), out);
     else
         run_raw_chunks(
             job, engine.get(), key.get(),
             [&](uint8_t* to, size_t most) {
-                return read_some(input.get(), to, most, "the input", out);
+                const size_t got = read_some(input.get(), to, most, "the input", out);
+                read += got;
+                (void)Progress::callback(&progress, read, total);
+                return got;
             },
             out);
     output.commit();
+    warpseal_file_result result{};
+    result.plaintext_bytes = encrypt && !job.aead() ? read : out.written_bytes();
+    result.file_bytes = out.written_bytes();
+    progress.done(result);
     return ExitCode::ok;
 }
 
 void add_direction(CLI::App& raw, const char* name, bool encrypt, Session& session) {
     auto choice = std::make_shared<RawChoice>();
     CLI::App* command = raw.add_subcommand(name, encrypt ? "Encrypt raw data" : "Decrypt raw data");
+    add_progress_option(*command, choice->progress, session);
     command
         ->add_option(
             "-c,--cipher", choice->cipher_mode,
             "aes-256-ctr, aria-128-cbc, camellia-256-xts, …: cipher and mode of `warpseal list`")
         ->type_name("CIPHER-MODE")
+        ->transform(any_case())
         ->required();
     command
         ->add_option(

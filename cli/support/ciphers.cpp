@@ -31,6 +31,22 @@ std::string full_mode_name(const warpseal_cipher_info& cipher, warpseal_mode mod
     return mode == WARPSEAL_CFB ? name + std::to_string(8 * cipher.block_bytes) : name;
 }
 
+std::vector<std::string> cipher_mode_names() {
+    std::vector<std::string> names;
+    for (const warpseal_cipher_info& cipher : all_ciphers())
+        for (const warpseal_mode mode : modes_of(cipher))
+            names.push_back(std::string(cipher.name) + "-" + full_mode_name(cipher, mode));
+    return names;
+}
+
+std::vector<std::string> device_names() {
+    std::vector<std::string> names{"auto", "cpu", "cuda"};
+    for (const warpseal_target_info& target : all_targets())
+        if (std::find(names.begin(), names.end(), target.name) == names.end())
+            names.emplace_back(target.name);
+    return names;
+}
+
 std::vector<std::string> file_suites() {
     const std::vector<warpseal_cipher_info> ciphers = all_ciphers();
     std::vector<std::string> suites;

@@ -12,6 +12,7 @@
 #include "cli/support/ciphers.h"
 #include "cli/support/command.h"
 #include "cli/support/run/file_run.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
 namespace {
@@ -36,11 +37,9 @@ bool is_number_list(const std::string& text) {
 // Accepts device names, including "cuda:0". A name that no target has is a usage error, not a
 // missing device.
 bool is_device_name(const std::string& device) {
-    if (device == "auto" || device == "cpu" || device == "cuda") return true;
     if (device.rfind("cuda:", 0) == 0) return is_number_list(device.substr(5));
-    for (const warpseal_target_info& target : all_targets())
-        if (device == target.name) return true;
-    return false;
+    const std::vector<std::string> names = device_names();
+    return std::find(names.begin(), names.end(), device) != names.end();
 }
 
 std::string reason_against(const std::string& device) {
@@ -78,7 +77,9 @@ void add_engine_options(CLI::App& command, EngineChoice& choice) {
         .add_option("--device", choice.device,
                     "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of "
                     "`warpseal list`; only auto falls back")
-        ->type_name("DEVICE");
+        ->type_name("DEVICE")
+        ->envname("WARPSEAL_DEVICE")
+        ->transform(any_case());
     command
         .add_option("--threads", choice.threads,
                     "threads on the processor (default: all that this process may use)")
@@ -95,8 +96,8 @@ EngineHandle create_engine(const EngineChoice& choice) {
     if (!is_device_name(choice.device))
         throw Failure(ExitCode::usage,
                       fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N, cuda:N,M "
-                                  "or a target of `warpseal list`.",
-                                  choice.device));
+                                  "or a target of `warpseal list`.{}",
+                                  choice.device, did_you_mean(choice.device, device_names())));
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.threads = choice.threads;
@@ -161,6 +162,15 @@ CLI::Validator size_value() {
             const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
             if (read.ec == std::errc()) return size(text);
             return fmt::format("'{}' is no number of bytes", text);
+        },
+        "");
+}
+
+CLI::Validator any_case() {
+    return CLI::Validator(
+        [](std::string& text) {
+            text = lower_case(text);
+            return std::string();
         },
         "");
 }

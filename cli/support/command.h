@@ -89,6 +89,8 @@ std::string check_seconds(const std::string& text);
 // Transforms a number of bytes: 4096, 64KiB (1024 each), 10GB (1000 each). Refuses negative ones
 // and those of 2^64 and more, which CLI::AsSizeValue takes for 2^64 - 1.
 CLI::Validator size_value();
+// Transforms ASCII capitals to small letters, for names of ciphers, formats and devices.
+CLI::Validator any_case();
 
 // Returns a size for people, such as "1.5 GiB".
 std::string human_bytes(uint64_t bytes);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/support/command.h"
+#include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
 
@@ -21,7 +22,8 @@ warpseal_kem_info kem_set(const std::string& name) {
         known.emplace_back(set.name);
     }
     throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no set '{}': there are {}.", name, fmt::join(known, ", ")));
+                  fmt::format("there is no set '{}': there are {}.{}", name, fmt::join(known, ", "),
+                              did_you_mean(name, known)));
 }
 
 }  // namespace warpseal::cli

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/stat.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -216,6 +215,7 @@ void Output::commit() {
 }
 
 void Output::sync() {
+    if (preserved_) apply_preserved();
     keep_old_permissions();
     // A regular file on standard output is synced like a file of -o; pipes and devices have nothing
     // to sync. fsync is never retried after a failure, because the kernel may have dropped the
@@ -332,27 +332,6 @@ void Output::replace_by_temporary() {
     is_new_ = is_new;
     if (kept) replaced_ = temporary_;
     temporary_.clear();
-}
-
-// A file that replaces another is not readable by anyone whom the old one excluded. Runs before the
-// sync, which then includes the mode.
-void Output::keep_old_permissions() {
-    constexpr mode_t permissions = 0777;
-    struct stat old, made;
-    if (stream_ || !force_ ||
-        fstatat(directory_descriptor_.get(), name_.c_str(), &old, AT_SYMLINK_NOFOLLOW) != 0)
-        return;
-    if (!S_ISREG(old.st_mode)) return;
-    if (fstat(file_.get(), &made) != 0) fail("cannot read the permissions of", errno);
-    mode_t wanted = made.st_mode & old.st_mode & permissions;
-    // If the group differs or there is an access control list, the group bits do not describe the
-    // old access.
-    const std::string path = directory_ + "/" + name_;
-    if (old.st_gid != made.st_gid ||
-        lgetxattr(path.c_str(), "system.posix_acl_access", nullptr, 0) > 0)
-        wanted &= ~mode_t{S_IRWXG};
-    if (wanted != (made.st_mode & permissions) && fchmod(file_.get(), wanted) != 0)
-        fail("cannot keep the permissions of", errno);
 }
 
 void Output::sync_directory() {

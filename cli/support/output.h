@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "cli/support/command.h"
@@ -26,6 +27,7 @@ constexpr mode_t mode_encrypted = 0666;
 struct OutputChoice {
     std::string path;
     bool force = false;
+    bool preserve = false;  // --preserve
     // The end of a pipe to another part of this program, which drops what it read if the command
     // fails. `path` is then its name for messages.
     int pipe = -1;
@@ -59,6 +61,9 @@ public:
     // Throws if the output would change or replace a file that the command reads.
     void refuse_same_file(int input);
     void refuse_same_file(const std::string& input);
+    // Gives the file the permissions and times of the input, and its owner and group if this
+    // process is root's, before it is synced. Throws Failure unless both are regular files.
+    void preserve(int input);
     // Removes temporary files of killed runs from the output's directory, except files passed to
     // refuse_same_file. In a run over several files, once for each directory.
     void remove_abandoned(const Session& session) const;
@@ -93,6 +98,7 @@ private:
     void rename_temporary();
     void replace_by_temporary();
     void keep_old_permissions();
+    void apply_preserved();
     void sync_directory();
     std::string in_place() const;
     [[noreturn]] void fail(const char* what, int error, const std::string& now = {}) const;
@@ -113,7 +119,8 @@ private:
     bool dropped_ = false;  // the stream is the pipe of an OutputChoice
     Descriptor directory_descriptor_;
     Descriptor file_;
-    std::vector<FileIdentity> read_;  // files that the command reads
+    std::optional<struct stat> preserved_;  // of the input
+    std::vector<FileIdentity> read_;        // files that the command reads
     std::unique_ptr<TemporaryName> removal_;
 };
 

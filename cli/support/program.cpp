@@ -16,6 +16,7 @@
 
 #include "cli/support/interrupt.h"
 #include "cli/support/progress.h"
+#include "cli/support/words/unknown.h"
 
 namespace warpseal::cli {
 namespace {
@@ -49,13 +50,6 @@ void prepare_process() {
     watch_interrupts();
 }
 
-void refuse_unknown_command(const CLI::App& program) {
-    const std::vector<std::string> unknown = program.remaining();
-    if (program.get_subcommands().empty() && !unknown.empty() && unknown.front().rfind('-', 0) != 0)
-        throw Failure(ExitCode::usage, fmt::format("there is no command '{}'. See `{} --help`.",
-                                                   unknown.front(), program.get_name()));
-}
-
 ExitCode run(const ProgramDescription& description, int argument_count, char** arguments,
              Session& session) {
     CLI::App program(description.about, description.name);
@@ -66,19 +60,15 @@ ExitCode run(const ProgramDescription& description, int argument_count, char** a
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& success) {  // --help and --version
-        refuse_unknown_command(program);
+        refuse_unknown_words(program, false);
         std::ostringstream text;
         program.exit(success, text);
         print_output(text.str());
         return ExitCode::ok;
     } catch (const CLI::ParseError& error) {
-        refuse_unknown_command(program);
-        std::string command = description.name;
-        for (const CLI::App* parsed = &program; !parsed->get_subcommands().empty();) {
-            parsed = parsed->get_subcommands().front();
-            command += " " + parsed->get_name();
-        }
-        throw Failure(ExitCode::usage, fmt::format("{}. See `{} --help`.", error.what(), command));
+        refuse_unknown_words(program, true);
+        throw Failure(ExitCode::usage,
+                      fmt::format("{}. See `{} --help`.", error.what(), parsed_command(program)));
     }
     const ExitCode code = session.command();
     print_output("");

@@ -15,6 +15,9 @@ namespace {
 
 constexpr uint64_t unknown = UINT64_MAX;
 
+// The rate of the bar is that of the last seconds.
+constexpr std::chrono::seconds recent_time(5);
+
 size_t terminal_columns() {
     winsize size{};
     return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
@@ -55,6 +58,32 @@ double Progress::seconds() const {
     return std::chrono::duration<double>(Clock::now() - start_).count();
 }
 
+void Progress::derive_key(bool from_passphrase, std::function<void()> used) {
+    secrets_used_ = std::move(used);
+    derives_ = from_passphrase;
+    if (bar_ && derives_) draw("deriving the key from the passphrase");
+}
+
+void Progress::key_is_ready(void* progress) {
+    auto& self = *static_cast<Progress*>(progress);
+    if (self.secrets_used_) self.secrets_used_();
+    if (!std::exchange(self.derives_, false)) return;
+    self.erase();
+    self.key_seconds_ = self.seconds();
+    self.recent_ = {{Clock::now(), 0}};
+}
+
+// Bytes a second since the oldest time that is kept.
+double Progress::rate(uint64_t done_bytes) {
+    const Clock::time_point now = Clock::now();
+    while (recent_.size() > 1 && now - recent_.front().first > recent_time) recent_.pop_front();
+    const auto [time, bytes] = recent_.front();
+    recent_.emplace_back(now, done_bytes);
+    const double elapsed = std::chrono::duration<double>(now - time).count();
+    return elapsed > 0 && done_bytes > bytes ? static_cast<double>(done_bytes - bytes) / elapsed
+                                             : 0;
+}
+
 void Progress::show(uint64_t done_bytes, uint64_t total_bytes) {
     if (bar_) return show_bar(done_bytes, total_bytes);
     if (style_ != Style::json || (file_ != nullptr && !file_->alone)) return;
@@ -67,13 +96,12 @@ void Progress::show(uint64_t done_bytes, uint64_t total_bytes) {
 }
 
 void Progress::show_bar(uint64_t done_bytes, uint64_t total_bytes) {
-    const double elapsed = seconds();
-    const double rate = elapsed > 0 ? static_cast<double>(done_bytes) / elapsed : 0;
+    const double rate = this->rate(done_bytes);
     std::string text;
     double share = -1;
     if (total_bytes == unknown || total_bytes == 0) {
         text = fmt::format("{}, {}/s, {}", human_bytes(done_bytes),
-                           human_bytes(static_cast<uint64_t>(rate)), clock_time(elapsed));
+                           human_bytes(static_cast<uint64_t>(rate)), clock_time(seconds()));
     } else {
         share = std::min(1.0, static_cast<double>(done_bytes) / static_cast<double>(total_bytes));
         const double left =
@@ -90,6 +118,11 @@ void Progress::show_bar(uint64_t done_bytes, uint64_t total_bytes) {
         text = fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'),
                            text);
     }
+    draw(std::move(text));
+}
+
+void Progress::draw(std::string text) {
+    const size_t columns = terminal_columns();
     if (text.size() >= columns) text.resize(columns - 1);
     print_error("\r\033[K" + text);
     drawn_ = true;
@@ -112,7 +145,8 @@ void Progress::done(const warpseal_file_result& result) {
                                 {"plaintext_bytes", result.plaintext_bytes},
                                 {"file_bytes", result.file_bytes},
                                 {"seconds", seconds()},
-                                {"target", result.target ? result.target : ""}};
+                                {"target", result.target ? result.target : ""},
+                                {"key_seconds", key_seconds_}};
     print(line);
 }
 

@@ -3,8 +3,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <utility>
 
 #include "cli/support/command.h"
 
@@ -15,7 +18,8 @@ namespace warpseal::cli {
 // added. The last line is `done` or `failed`. In a run over several files each line names its
 // file as "file".
 //   {"event":"progress","done_bytes":N,"total_bytes":N,"seconds":S}
-//   {"event":"done","plaintext_bytes":N,"file_bytes":N,"seconds":S,"target":"vaes512"}
+//   {"event":"done","plaintext_bytes":N,"file_bytes":N,"seconds":S,"target":"vaes512",
+//    "key_seconds":S}
 //   {"event":"failed","exit_code":N,"message":"…"}
 class Progress {
 public:
@@ -34,6 +38,13 @@ public:
     static int callback(void* progress, uint64_t done_bytes, uint64_t total_bytes);
 
     double seconds() const;
+    // The part of seconds() before key_is_ready.
+    double key_seconds() const { return key_seconds_; }
+    // Says on the bar that the passphrase's key is derived, which takes a while. Then
+    // key_is_ready calls `used`, and the rate is measured from there on.
+    void derive_key(bool from_passphrase, std::function<void()> used);
+    // Callback for warpseal_file_options::secrets_used; `progress` is a Progress*.
+    static void key_is_ready(void* progress);
     // Erases the bar and prints the last line of a success. Records the result of a file of a run.
     void done(const warpseal_file_result& result);
     bool is_json() const { return style_ == Style::json; }
@@ -42,7 +53,9 @@ private:
     using Clock = std::chrono::steady_clock;
     void show(uint64_t done_bytes, uint64_t total_bytes);
     void show_bar(uint64_t done_bytes, uint64_t total_bytes);
+    void draw(std::string text);
     void erase();
+    double rate(uint64_t done_bytes);
 
     void print(nlohmann::ordered_json& line) const;
 
@@ -52,6 +65,11 @@ private:
     bool drawn_ = false;
     Clock::time_point start_ = Clock::now();
     Clock::time_point next_ = start_;
+    double key_seconds_ = 0;
+    bool derives_ = false;
+    std::function<void()> secrets_used_;
+    // Bytes that were done at the times of the last seconds.
+    std::deque<std::pair<Clock::time_point, uint64_t>> recent_{{start_, 0}};
 };
 
 // Prints the last line of a failure as JSON. `file` is empty unless the command goes on after it.

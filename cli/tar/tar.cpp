@@ -192,7 +192,8 @@ ExitCode run_tar_decrypt(const ManyChoice& many, const FileChoice& file, const O
     });
     const CloseFirst close_first{channel.pipeline};
     try {
-        open(file, input.get(), {many.output_directory, output.force, channel.pipeline.get()});
+        open(file, input.get(),
+             {many.output_directory, output.force, false, channel.pipeline.get()});
     } catch (const Failure& failure) {
         const std::optional<Failure> cause = cause_of(failure, thread);
         (void)channel.pipeline.close();

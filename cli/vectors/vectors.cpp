@@ -56,6 +56,8 @@ void add_vectors(CLI::App& program, Session& session) {
                      "auto, cpu, cuda, cuda:N, cuda:N,M for several GPUs, or one target of "
                      "`warpseal list`; a named one never falls back")
         ->type_name("DEVICE")
+        ->envname("WARPSEAL_DEVICE")
+        ->transform(any_case())
         ->capture_default_str();
     vectors->add_option("FILE", options->files, "Vector files")->required();
     vectors->callback([options, &session] {

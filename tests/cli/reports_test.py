@@ -2,6 +2,7 @@
 
 import json
 import os
+import struct
 
 from program import case, check, check_equal, main, some_bytes
 
@@ -34,6 +35,31 @@ def info_as_text(p):
     text = p.ok("info", p.sealed(some_bytes(5000))).out.decode()
     for word in ["aes-256-gcm", "5000 bytes", "key file", "not authenticated"]:
         check(word in text, text)
+
+
+@case
+def small_costs_of_a_passphrase(p):
+    """Other writers may use less memory than a mebibyte. The header is read without a key."""
+    p.write("word", b"secret\n", 0o600)
+    p.write("plain", b"text")
+    p.ok("encrypt", "--passphrase-file", "word", "--argon2-memory", 9, "--argon2-passes", 1, "plain", "-o", "sealed")
+    check("Argon2id 9 MiB, 1 pass\n" in p.ok("info", "sealed").out.decode(), "9 MiB")
+    sealed = p.read("sealed")
+    check_equal(sealed.count(struct.pack(">II", 1, 9216)), 2, "copies of the cost")
+    p.write("small", sealed.replace(struct.pack(">II", 1, 9216), struct.pack(">II", 1, 1000)))
+    for command in (["info", "small"], ["key", "list", "small"]):
+        check("Argon2id 1000 KiB, 1 pass\n" in p.ok(*command).out.decode(), f"{command}")
+
+
+@case
+def a_newer_file_needs_a_newer_program(p):
+    sealed = p.read(p.sealed(b"text"))
+    p.write("newer", sealed[:8] + struct.pack(">H", 2) + sealed[10:])
+    for command in (["decrypt", "-k", "key", "newer"], ["verify", "-k", "key", "newer"], ["info", "newer"], ["key", "list", "newer"]):
+        said = p.fails(15, ["version 2", "needs a newer warpseal"], *command).err
+        check("cobblestone" not in said, said)
+    p.write("other", b"something else" * 1000)
+    p.fails(15, "--format cobblestone", "decrypt", "-k", "key", "other")
 
 
 @case

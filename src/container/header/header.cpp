@@ -119,8 +119,9 @@ warpseal_status parse_first_block(const uint8_t* block, size_t have, FixedPart& 
     memcpy(out.file_id, block + 16, sizeof out.file_id);
     if (out.version != format_version) {
         return fault.say(WARPSEAL_UNSUPPORTED,
-                         "a Warpseal file of version %u; this program reads version %u",
-                         out.version, format_version);
+                         "a Warpseal file of version %u, and this program reads version %u%s",
+                         out.version, format_version,
+                         out.version > format_version ? ": the file needs a newer warpseal" : "");
     }
     if (out.suite == nullptr) {
         return fault.say(WARPSEAL_UNSUPPORTED,

@@ -60,7 +60,7 @@ def list_needs_no_key(p):
     p.ok("key", "add", *OLD, "--new-key", "key", "sealed")
     p.sealed(CONTENT, "second")
     shown = p.ok("key", "list", "sealed", "second").out.decode()
-    check_equal(shown, "sealed:\n   1  passphrase, Argon2id 8 MiB, 1 passes\n   2  key file\nsecond:\n   1  key file\n", "the list")
+    check_equal(shown, "sealed:\n   1  passphrase, Argon2id 8 MiB, 1 pass\n   2  key file\nsecond:\n   1  key file\n", "the list")
     lines = [json.loads(line) for line in p.ok("key", "list", "--json", "sealed", "second").out.splitlines()]
     check_equal([line["file"] for line in lines], ["sealed", "second"], "files")
     check_equal(lines[0]["slots"], [{"type": "passphrase", "argon2_passes": 1, "argon2_memory_kib": 8192, "slot": 1}, {"type": "key file", "slot": 2}], "slots")

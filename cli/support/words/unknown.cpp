@@ -1,0 +1,69 @@
+// Finds the unknown words in what CLI11 parsed.
+#include "cli/support/words/unknown.h"
+
+#include <fmt/core.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/support/words/suggest.h"
+
+namespace warpseal::cli {
+namespace {
+
+const CLI::App* deepest(const CLI::App& program) {
+    const CLI::App* app = &program;
+    while (!app->get_subcommands().empty()) app = app->get_subcommands().front();
+    return app;
+}
+
+std::vector<std::string> commands_of(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+        names.push_back(command->get_name());
+    return names;
+}
+
+// Options of parents are options of their commands too.
+std::vector<std::string> options_of(const CLI::App* app) {
+    std::vector<std::string> names;
+    for (; app != nullptr; app = app->get_parent())
+        for (const CLI::Option* option : app->get_options())
+            for (const std::string& name : option->get_lnames())
+                if (!option->get_group().empty()) names.push_back("--" + name);
+    return names;
+}
+
+}  // namespace
+
+std::string parsed_command(const CLI::App& program) {
+    std::string command = program.get_name();
+    for (const CLI::App* app = &program; !app->get_subcommands().empty();) {
+        app = app->get_subcommands().front();
+        command += " " + app->get_name();
+    }
+    return command;
+}
+
+void refuse_unknown_words(const CLI::App& program, bool options) {
+    const std::vector<std::string> words = program.remaining(true);
+    if (words.empty()) return;
+    const CLI::App* const app = deepest(program);
+    const std::string command = parsed_command(program), &first = words.front();
+    const bool is_option = first.size() > 1 && first[0] == '-';
+    if (is_option && !options) return;
+    const std::string see = fmt::format("See `{} --help`.", command);
+    if (is_option) {
+        // What follows "=" may be a secret.
+        const std::string name = first.substr(0, first.find('='));
+        throw Failure(ExitCode::usage, fmt::format("there is no option '{}'.{} {}", name,
+                                                   did_you_mean(name, options_of(app)), see));
+    }
+    const std::vector<std::string> commands = commands_of(*app);
+    if (!commands.empty())
+        throw Failure(ExitCode::usage, fmt::format("there is no command '{}'.{} {}", first,
+                                                   did_you_mean(first, commands), see));
+    if (options)
+        throw Failure(ExitCode::usage,
+                      fmt::format("'{}' is one argument too many. {}", first, see));
+}
+
+}  // namespace warpseal::cli
