@@ -37,6 +37,8 @@ protected:
         SCOPED_TRACE(text);
         for (const auto call : calls) {
             Records records(messages_);
+            spare_ = records.bytes.size();
+            records.bytes.resize(spare_ + spare_bytes);
             warpseal_scattered_batch batch = records.batch();
             change(records, batch);
             const Text before = records.bytes;
@@ -48,8 +50,10 @@ protected:
         }
     }
 
+    static constexpr size_t spare_bytes = 6 * 64;
     targets::EngineHandle engine_;
     targets::KeyHandle key_;
+    uint64_t spare_ = 0;  // offset of memory after the records
     std::vector<SealedMessage> messages_;
 };
 
@@ -138,19 +142,23 @@ TEST_F(Refused, OffsetsPastTheEnd) {
 TEST_F(Refused, Overlaps) {
     const Calls seal = {warpseal_seal_batch_unsafe_iv}, open = {warpseal_open_batch};
     static std::vector<uint64_t> elsewhere;
-    const auto out_at = [](Records& r, Batch& b, size_t i, uint64_t at) {
-        elsewhere = r.texts;
+    // Outputs go to the spare memory, but for that of message i.
+    const auto out_at = [&](Batch& b, size_t i, uint64_t at) {
+        elsewhere.clear();
+        for (size_t k = 0; k < 6; ++k) elsewhere.push_back(spare_ + 64 * k);
         elsewhere[i] = at;
         b.batch.out_offsets = elsewhere.data();
     };
-    refuses("in overlaps out", [&](Records& r, Batch& b) { out_at(r, b, 0, r.texts[0] + 1); });
-    refuses("in overlaps out", [&](Records& r, Batch& b) { out_at(r, b, 0, r.texts[0] - 1); });
-    refuses("out overlaps out", [&](Records& r, Batch&) { r.texts[5] = r.texts[0]; });
-    refuses("out overlaps out", [&](Records& r, Batch&) { r.texts[0] = r.texts[4] + 39; });
-    refuses("overlaps", [&](Records& r, Batch& b) { out_at(r, b, 4, r.aads[5] - 36); });
-    refuses("an IV overlaps out", [&](Records& r, Batch& b) { out_at(r, b, 1, r.ivs[5] - 39); });
-    refuses("out overlaps an IV", [&](Records& r, Batch& b) { out_at(r, b, 1, r.ivs[5] + 11); });
-    refuses("a tag", [&](Records& r, Batch& b) { out_at(r, b, 1, r.tags[5] + 15); });
+    refuses("out overlaps in", [&](Records& r, Batch& b) { out_at(b, 0, r.texts[0] + 1); });
+    refuses("in overlaps out",
+            [&](Records& r, Batch& b) { out_at(b, 0, spare_), r.texts[0] = elsewhere[3] + 1; });
+    refuses("out overlaps out", [&](Records&, Batch& b) { out_at(b, 5, spare_); });
+    refuses("out overlaps out", [&](Records&, Batch& b) { out_at(b, 0, spare_ + 256 + 39); });
+    refuses("out overlaps aad", [&](Records& r, Batch& b) { out_at(b, 4, r.aads[5] + 4); });
+    refuses("an IV overlaps out",
+            [&](Records& r, Batch& b) { out_at(b, 0, spare_), r.ivs[5] = elsewhere[3] + 39; });
+    refuses("out overlaps an IV", [&](Records& r, Batch& b) { out_at(b, 1, r.ivs[5] + 11); });
+    refuses("out overlaps a tag", [&](Records& r, Batch& b) { out_at(b, 1, r.tags[5] + 15); });
     refuses(
         "a tag overlaps a tag", [](Records& r, Batch&) { r.tags[4] = r.tags[3] + 15; }, seal);
     refuses(

@@ -82,13 +82,17 @@ warpseal_status check_message(const CipherFacts& cipher, warpseal_mode mode,
 // Ranges of memory that a call reads or writes for one purpose, in the order of their addresses.
 class Ranges {
 public:
-    Ranges(const char* name, bool written) : name_(name), written_(written) {}
+    // expected: the number of ranges, for memory that is had at once with the first of them.
+    Ranges(const char* name, bool written, uint64_t expected)
+        : name_(name), written_(written), expected_(expected) {}
 
     void add(const void* memory, uint64_t bytes) {
         if (memory == nullptr || bytes == 0) return;
         const auto begin = reinterpret_cast<uintptr_t>(memory);
         const Range range{begin, begin + bytes};
-        if (!all_.empty()) {
+        if (all_.empty()) {
+            all_.reserve(expected_);
+        } else {
             const Range& last = all_.back();
             if (!written_ && last.begin == range.begin && last.end == range.end) {
                 repeated_ = true;
@@ -120,6 +124,7 @@ public:
 private:
     const char* name_;
     bool written_, sorted_ = true, repeated_ = false;
+    uint64_t expected_;
     std::vector<Range> all_;
 };
 
@@ -170,10 +175,11 @@ warpseal_status check_overlap(const Key& key, warpseal_mode mode, Direction dire
                               const ScatteredParts& parts, bool draws_ivs) {
     const warpseal_batch& batch = parts.given.batch;
     const bool mac = mode == WARPSEAL_CMAC;
-    Ranges in("in", false), out("out", true), ivs("an IV", draws_ivs), aad("aad", false),
-        tags("a tag", direction == Direction::encrypt), statuses("statuses", true),
-        arrays("an array of the batch", false);
-    for (uint64_t i = 0; i < batch.message_count; ++i) {
+    const uint64_t count = batch.message_count;
+    Ranges in("in", false, count), out("out", true, count), ivs("an IV", draws_ivs, count),
+        aad("aad", false, count), tags("a tag", direction == Direction::encrypt, count),
+        statuses("statuses", true, 1), arrays("an array of the batch", false, 16);
+    for (uint64_t i = 0; i < count; ++i) {
         const uint64_t text = parts.text_bytes(i);
         const uint8_t* const from = text != 0 ? parts.in.at(i) : nullptr;
         const uint8_t* const to = text != 0 && !mac ? parts.out.at(i) : nullptr;
@@ -183,18 +189,18 @@ warpseal_status check_overlap(const Key& key, warpseal_mode mode, Direction dire
         if (parts.aad_bytes(i) != 0) aad.add(parts.aad.at(i), parts.aad_bytes(i));
         if (tagged(mode)) tags.add(parts.tags.at(i), batch.tag_bytes);
     }
-    statuses.add(batch.statuses, batch.message_count * sizeof *batch.statuses);
+    statuses.add(batch.statuses, count * sizeof *batch.statuses);
     add_arrays(parts, key.facts().key_bytes, arrays);
+    ivs.sort();
+    const bool keystream = mode == WARPSEAL_CTR || mode == WARPSEAL_OFB || aead(mode);
+    if (keystream && direction == Direction::encrypt && batch.keys == nullptr && ivs.share_memory())
+        return refuse("batch: two IVs share memory: give each message its own IV");
     std::vector<Ranges> lists;
     lists.reserve(7);
     for (Ranges* const list : {&in, &out, &ivs, &aad, &tags, &statuses, &arrays}) {
         list->sort();
-        lists.push_back(std::move(*list));
+        if (!list->all().empty()) lists.push_back(std::move(*list));
     }
-    const bool keystream = mode == WARPSEAL_CTR || mode == WARPSEAL_OFB || aead(mode);
-    if (keystream && direction == Direction::encrypt && batch.keys == nullptr &&
-        lists[2].share_memory())
-        return refuse("batch: two IVs share memory: give each message its own IV");
     return check_apart(lists);
 }
 
