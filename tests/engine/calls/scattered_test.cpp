@@ -36,7 +36,7 @@ struct Records {
     bool operator==(const Records& o) const { return memory == o.memory && statuses == o.statuses; }
 
     Text memory = tests::pattern(count * record_bytes, 5);
-    const Text aad = tests::pattern(8, 6);
+    Text aad = tests::pattern(8, 6);
     std::vector<uint64_t> ivs, texts, tags, aad_lengths;
     std::vector<int32_t> statuses = std::vector<int32_t>(count, 0x77);
 };
