@@ -20,14 +20,15 @@ struct SealedMessage {
 
 // Messages of different lengths, some empty, whose AAD has `aad_lengths` different lengths.
 inline std::vector<SealedMessage> sealed_messages(const warpseal_key* key, warpseal_mode mode,
-                                                  size_t count, size_t aad_lengths, uint64_t seed) {
+                                                  size_t count, size_t aad_lengths, uint64_t seed,
+                                                  size_t longest = 900) {
     Random random(seed);
     std::vector<SealedMessage> out(count);
     for (size_t i = 0; i < count; ++i) {
         SealedMessage& m = out[i];
         m.iv = random.text(12);
         m.aad = random.text(5 * (i / 3 % aad_lengths));
-        m.plaintext = random.text(i % 7 == 5 ? 0 : random.length(900));
+        m.plaintext = random.text(i % 7 == 5 ? 0 : random.length(longest));
         m.ciphertext.resize(m.plaintext.size());
         m.tag.resize(16);
         EXPECT_EQ(warpseal_seal_unsafe_iv(key, mode, m.iv.data(), 12, m.aad.data(), m.aad.size(),

@@ -51,6 +51,20 @@ TEST(ScatteredBatch, RecordsOpenInPlace) {
             }
 }
 
+// Several chunks on several threads: their ends lie within messages of one length of AAD.
+TEST(ScatteredBatch, LongRecordsOnThreads) {
+    const auto engine = targets::engine("cpu", 3);
+    const auto key = targets::key(engine, "aes-256", Text(32, 0x42));
+    const auto messages =
+        tests::sealed_messages(key.get(), WARPSEAL_GCM, 1000, 2, 10, size_t{1} << 17);
+    Records records(messages);
+    const warpseal_scattered_batch batch = records.batch();
+    ASSERT_EQ(warpseal_open_batch(key.get(), WARPSEAL_GCM, &batch.batch), WARPSEAL_OK)
+        << warpseal_last_error_message();
+    for (size_t i = 0; i < messages.size(); ++i)
+        ASSERT_EQ(records.text(i), messages[i].plaintext) << i;
+}
+
 TEST(ScatteredBatch, RecordsAreSealedInPlace) {
     for (const auto& [engine, key] : keys())
         for (const warpseal_mode mode : {WARPSEAL_GCM, WARPSEAL_CCM}) {
