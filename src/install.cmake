@@ -3,7 +3,8 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(FILES ${PROJECT_SOURCE_DIR}/include/warpseal/warpseal.h ${PROJECT_SOURCE_DIR}/include/warpseal/warpseal.hpp
-  ${PROJECT_SOURCE_DIR}/include/warpseal/kem.h ${PROJECT_SOURCE_DIR}/include/warpseal/batcher.h
+  ${PROJECT_SOURCE_DIR}/include/warpseal/kem.h ${PROJECT_SOURCE_DIR}/include/warpseal/batch.h
+  ${PROJECT_SOURCE_DIR}/include/warpseal/batcher.h
   ${PROJECT_SOURCE_DIR}/include/warpseal/drbg.h ${PROJECT_SOURCE_DIR}/include/warpseal/error.h
   ${PROJECT_SOURCE_DIR}/include/warpseal/reader.h ${PROJECT_SOURCE_DIR}/include/warpseal/cobblestone.h
   ${PROJECT_SOURCE_DIR}/include/warpseal/slots.h

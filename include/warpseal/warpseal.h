@@ -288,7 +288,7 @@ typedef struct warpseal_batch {
  * mac_verify: CMAC, with no IV and `out` null.
  * WARPSEAL_NOT_AUTHENTIC: some messages do not verify; statuses say which, and only their outputs
  * are wiped. WARPSEAL_WEAK_KEY: one key of the batch may not encrypt; then nothing is encrypted.
- * Unsafe IVs: as warpseal_seal_unsafe_iv. */
+ * Unsafe IVs: as warpseal_seal_unsafe_iv. batch.h: drawn IVs, and messages that lie anywhere. */
 WARPSEAL_API warpseal_status warpseal_encrypt_batch(const warpseal_key* key, warpseal_mode mode,
                                                     const warpseal_batch* batch);
 WARPSEAL_API warpseal_status warpseal_decrypt_batch(const warpseal_key* key, warpseal_mode mode,

@@ -12,6 +12,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "warpseal/batch.h"
 #include "warpseal/batcher.h"
 #include "warpseal/cobblestone.h"
 #include "warpseal/drbg.h"
@@ -156,6 +157,14 @@ public:
     void seal_unsafe_iv(const warpseal_batch& batch, warpseal_mode mode = WARPSEAL_GCM) const {
         check(warpseal_seal_batch_unsafe_iv(get(), mode, &batch));
     }
+    // Writes the IVs that were drawn, that of message i at ivs + i * iv_stride.
+    void seal(const warpseal_batch& batch, MutableBytes ivs,
+              warpseal_mode mode = WARPSEAL_GCM) const {
+        warpseal_scattered_batch all = {};
+        all.batch = batch;
+        all.batch.struct_bytes = sizeof all;
+        seal(all, ivs, mode);
+    }
     [[nodiscard]] bool open(const warpseal_batch& batch, warpseal_mode mode = WARPSEAL_GCM) const {
         return holds(warpseal_open_batch(get(), mode, &batch));
     }
@@ -166,12 +175,44 @@ public:
         return holds(warpseal_mac_verify_batch(get(), WARPSEAL_CMAC, &batch));
     }
 
+    // Batches whose messages lie anywhere: see warpseal_scattered_batch.
+    void encrypt(warpseal_mode mode, const warpseal_scattered_batch& batch) const {
+        encrypt(mode, whole(batch));
+    }
+    void decrypt(warpseal_mode mode, const warpseal_scattered_batch& batch) const {
+        decrypt(mode, whole(batch));
+    }
+    void seal_unsafe_iv(const warpseal_scattered_batch& batch,
+                        warpseal_mode mode = WARPSEAL_GCM) const {
+        seal_unsafe_iv(whole(batch), mode);
+    }
+    // ivs: the base of the IVs that are drawn, and their extent. Empty with iv_pointers.
+    void seal(const warpseal_scattered_batch& batch, MutableBytes ivs,
+              warpseal_mode mode = WARPSEAL_GCM) const {
+        warpseal_scattered_batch bounded = batch;
+        bounded.iv_extent = ivs.size();
+        check(warpseal_seal_batch(get(), mode, &whole(bounded), ivs.data()));
+    }
+    [[nodiscard]] bool open(const warpseal_scattered_batch& batch,
+                            warpseal_mode mode = WARPSEAL_GCM) const {
+        return open(whole(batch), mode);
+    }
+    void mac(const warpseal_scattered_batch& batch) const { mac(whole(batch)); }
+    [[nodiscard]] bool mac_verify(const warpseal_scattered_batch& batch) const {
+        return mac_verify(whole(batch));
+    }
+
 private:
     using Create = decltype(warpseal_key_create);
     Key(const Engine& engine, const char* cipher, Bytes key, Create* create) {
         warpseal_key* made = nullptr;
         check(create(engine.get(), cipher, key.data(), key.size(), &made));
         key_.reset(made);
+    }
+    // With a smaller struct_bytes the calls would not read the offsets and pointers.
+    static const warpseal_batch& whole(const warpseal_scattered_batch& batch) {
+        if (batch.batch.struct_bytes < sizeof batch) throw Error(WARPSEAL_INVALID_ARGUMENT);
+        return batch.batch;
     }
     static bool holds(warpseal_status status, warpseal_status refusal = WARPSEAL_NOT_AUTHENTIC) {
         if (status != refusal) check(status);

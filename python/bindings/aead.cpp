@@ -3,6 +3,7 @@
 #include <array>
 #include <cstring>
 
+#include "bindings/aead_batch.h"
 #include "bindings/bindings.h"
 #include "bindings/buffer.h"
 #include "bindings/calls.h"
@@ -118,6 +119,8 @@ public:
         return buf.size();
     }
 
+    AeadBatchKey batch_key() const { return {key_.get(), mode_, tag_bytes_}; }
+
 private:
     void check_nonce(const InputBuffer& nonce) const {
         const bool gcm = mode_ == WARPSEAL_GCM;
@@ -186,6 +189,51 @@ public:
         : AeadKey(family, InputBuffer(key, "key"), ccm_tag_bytes(tag_length), engine) {}
 };
 
+template <class Class>
+void bind_batches(nb::class_<Class>& bound) {
+    const auto aad = nb::arg("associated_data").none();
+    bound
+        .def(
+            "seal_batch",
+            [](const Class& self, nb::handle d, nb::handle a) {
+                return seal_batch(self.batch_key(), d, a);
+            },
+            nb::arg("data"), aad = nb::none(),
+            "Returns for each item of data a random nonce of 12 bytes, the ciphertext and the "
+            "tag.\n"
+            "associated_data: one buffer for all, or a sequence of one for each.\n"
+            "LimitExceededError: the object drew 2^32 nonces.")
+        .def(
+            "open_batch",
+            [](const Class& self, nb::handle s, nb::handle a) {
+                return open_batch(self.batch_key(), s, a);
+            },
+            nb::arg("sealed"), aad = nb::none(),
+            "Returns the plaintext of each item, which seal_batch made; None for one that does\n"
+            "not verify.")
+        .def(
+            "seal_records",
+            [](const Class& self, nb::handle b, nb::handle n, nb::handle d, nb::handle l,
+               nb::handle t, nb::handle a) {
+                seal_records(self.batch_key(), {b, n, d, l, t, a});
+            },
+            nb::arg("buf"), nb::kw_only(), nb::arg("nonces"), nb::arg("data"), nb::arg("lengths"),
+            nb::arg("tags"), aad = nb::none(),
+            "Seals records of buf in place: `lengths` bytes at the offsets `data`. Writes random\n"
+            "nonces of 12 bytes at the offsets `nonces`, and tags at the offsets `tags`.")
+        .def(
+            "open_records",
+            [](const Class& self, nb::handle b, nb::handle n, nb::handle d, nb::handle l,
+               nb::handle t, nb::handle a) {
+                return open_records(self.batch_key(), {b, n, d, l, t, a});
+            },
+            nb::arg("buf"), nb::kw_only(), nb::arg("nonces"), nb::arg("data"), nb::arg("lengths"),
+            nb::arg("tags"), aad = nb::none(),
+            "Opens records of buf in place. Returns the numbers of those that do not verify, "
+            "whose\n"
+            "text is zeros then: an empty list if all are authentic.");
+}
+
 template <const Family& family>
 nb::class_<Aead<family>> bind_family(nb::module_& module) {
     using Class = Aead<family>;
@@ -223,6 +271,7 @@ nb::class_<Aead<family>> bind_family(nb::module_& module) {
             nonce, data, aad, nb::arg("buf"),
             "Writes the plaintext to buf, of exactly its size, and returns it.\n"
             "buf may begin where data does. InvalidTag: buf is all zero bytes.");
+    bind_batches(bound);
     return bound;
 }
 

@@ -47,6 +47,8 @@ def calls() -> None:
         aead.encrypt(bytes(12), memoryview(sealed)[::2], None)
     with pytest.raises(ValueError):
         aead.encrypt_into(bytes(12), bytes(1000), None, bytearray(3))
+    assert aead.open_batch(aead.seal_batch([bytes(100)] * 2, b"both"), b"both") == [bytes(100)] * 2
+    assert aead.open_records(bytearray(50), nonces=[0], data=[12], lengths=[9], tags=[30]) == [0]
     cipher = BlockCipher("aes-128", bytes(16))
     cipher.encrypt("ctr", bytes(16), bytes(1000))
     encryptor = Cobblestone256Encryptor(bytes(32), b"")

@@ -1,5 +1,9 @@
 // Batches in host and in device memory, and single messages in device memory.
+#include "warpseal/batch.h"
+
+#include "c_api/drawn_ivs.h"
 #include "c_api/handles.h"
+#include "container/random.h"
 
 namespace warpseal::c_api {
 namespace {
@@ -24,17 +28,57 @@ warpseal_status check(const warpseal_key* key, warpseal_mode mode, const warpsea
     return check_tag_policy(mode, batch->tag_bytes);
 }
 
+// Returns the whole struct if the batch is part of one, else null.
+const warpseal_scattered_batch* scattered_of(const warpseal_batch* batch) {
+    static_assert(offsetof(warpseal_scattered_batch, batch) == 0);
+    if (batch->struct_bytes < sizeof(warpseal_scattered_batch)) return nullptr;
+    return reinterpret_cast<const warpseal_scattered_batch*>(batch);
+}
+
 warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction direction,
                         const warpseal_batch* batch, Call call) {
     const warpseal_status status = check(key, mode, batch, call);
     if (status != WARPSEAL_OK) return status;
-    return guarded([&, mode] { return key->engine.batch(*key->key, mode, direction, *batch); });
+    return guarded([&, mode] {
+        if (const warpseal_scattered_batch* const scattered = scattered_of(batch))
+            return key->engine.scattered_batch(*key->key, mode, direction, *scattered);
+        return key->engine.batch(*key->key, mode, direction, *batch);
+    });
+}
+
+// Seals under IVs that the call draws and writes to `ivs`.
+warpseal_status seal_drawn(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
+                           void* ivs) {
+    const warpseal_status status = check(key, mode, batch, Call::seal);
+    if (status != WARPSEAL_OK) return status;
+    if (batch->ivs != nullptr) return refuse("batch.ivs is not null: the call takes ivs");
+    if (batch->iv_bytes != drawn_iv_bytes)
+        return refuse("batch.iv_bytes is %u: drawn IVs have 12 bytes",
+                      static_cast<unsigned>(batch->iv_bytes));
+    const auto draw = [key, batch](void* out, size_t bytes) {
+        const uint64_t counted = batch->keys == nullptr ? batch->message_count : 0;
+        if (!count_drawn_ivs(*key, counted)) return refuse_drawn_ivs();
+        return container::random_bytes(out, bytes) ? WARPSEAL_OK : WARPSEAL_NO_RANDOM;
+    };
+    return guarded([&, mode] {
+        warpseal_scattered_batch drawn = {};
+        if (const warpseal_scattered_batch* const scattered = scattered_of(batch))
+            drawn = *scattered;
+        else
+            drawn.batch = *batch;
+        drawn.batch.ivs = static_cast<const uint8_t*>(ivs);
+        return key->engine.scattered_batch(*key->key, mode, Direction::encrypt, drawn, draw);
+    });
 }
 
 warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction,
                           const warpseal_batch* batch, Call call, void* stream) {
     const warpseal_status status = check(key, mode, batch, call);
     if (status != WARPSEAL_OK) return status;
+    if (scattered_of(batch) != nullptr)
+        return refuse_as(WARPSEAL_UNSUPPORTED,
+                         "batch is a warpseal_scattered_batch: calls for device memory take a "
+                         "warpseal_batch alone");
     return guarded_waiting(
         [&, mode] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
 }
@@ -83,6 +127,11 @@ warpseal_status warpseal_decrypt_batch(const warpseal_key* key, warpseal_mode mo
 warpseal_status warpseal_seal_batch_unsafe_iv(const warpseal_key* key, warpseal_mode mode,
                                               const warpseal_batch* batch) {
     return c_api::on_host(key, mode, Direction::encrypt, batch, c_api::Call::seal);
+}
+
+warpseal_status warpseal_seal_batch(const warpseal_key* key, warpseal_mode mode,
+                                    const warpseal_batch* batch, void* ivs) {
+    return c_api::seal_drawn(key, mode, batch, ivs);
 }
 
 warpseal_status warpseal_open_batch(const warpseal_key* key, warpseal_mode mode,

@@ -1,17 +1,9 @@
 // One message with a tag in host memory, under the policy of the public calls: GCM tags of 12 to 16
 // bytes, and random IVs up to the standard's limit.
+#include "c_api/drawn_ivs.h"
 #include "c_api/handles.h"
 #include "c_api/internal.h"
 #include "container/random.h"
-
-namespace warpseal::c_api {
-namespace {
-
-constexpr size_t drawn_iv_bytes = 12;
-constexpr uint64_t random_iv_limit = uint64_t{1} << 32;  // SP 800-38D 8.3
-
-}  // namespace
-}  // namespace warpseal::c_api
 
 using namespace warpseal;
 
@@ -50,11 +42,7 @@ warpseal_status warpseal_seal(const warpseal_key* key, warpseal_mode mode, void*
                               size_t bytes, void* tag, size_t tag_bytes) {
     if (key == nullptr) return refuse("key is null");
     if (iv == nullptr) return refuse("iv is null");
-    if (key->key->random_ivs.fetch_add(1, std::memory_order_relaxed) >= c_api::random_iv_limit) {
-        key->key->random_ivs.store(c_api::random_iv_limit, std::memory_order_relaxed);
-        return refuse_as(WARPSEAL_LIMIT_EXCEEDED,
-                         "2^32 IVs were drawn under this key: create another key");
-    }
+    if (!c_api::count_drawn_ivs(*key, 1)) return c_api::refuse_drawn_ivs();
     if (!container::random_bytes(iv, c_api::drawn_iv_bytes))
         return c_api::ended(WARPSEAL_NO_RANDOM);
     const warpseal_status status = warpseal_seal_unsafe_iv(

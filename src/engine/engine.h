@@ -11,6 +11,7 @@
 #include "backends/gpu_backend.h"
 #include "backends/kem_backend.h"
 #include "engine/schedule/plan.h"
+#include "warpseal/batch.h"
 
 namespace warpseal {
 
@@ -109,6 +110,12 @@ public:
     warpseal_status batch(const Key& key, warpseal_mode mode, Direction direction,
                           const warpseal_batch& batch, Threads threads = Threads::all,
                           const char** target = nullptr);
+    // The same for messages that lie anywhere. draw_ivs: empty, or what fills memory with IVs to
+    // encrypt under, which are then written to the part `ivs`. Called once all checks passed.
+    using DrawIvs = std::function<warpseal_status(void* out, size_t bytes)>;
+    warpseal_status scattered_batch(const Key& key, warpseal_mode mode, Direction direction,
+                                    const warpseal_scattered_batch& batch,
+                                    const DrawIvs& draw_ivs = {});
 
     // Device memory, asynchronous on the stream. With device "auto" the first call opens and
     // self-tests the GPU synchronously: make one before capturing a graph.

@@ -119,6 +119,57 @@ TEST(Bindings, MemoryAndBatches) {
     EXPECT_EQ(statuses[8], WARPSEAL_OK);
 }
 
+// Records of IV, text and tag in one memory, which are sealed and opened in place.
+TEST(Bindings, ScatteredBatches) {
+    constexpr std::size_t count = 20, record_bytes = 12 + 100 + 16;
+    const warpseal::Engine engine("cpu", 1);
+    const warpseal::Key key(engine, "aes-256", secret);
+    std::vector<std::uint8_t> records(count * record_bytes, 0x55);
+    std::vector<std::uint64_t> ivs(count), texts(count), tags(count);
+    std::vector<std::int32_t> statuses(count);
+    for (std::size_t i = 0; i < count; ++i)
+        ivs[i] = i * record_bytes, texts[i] = ivs[i] + 12, tags[i] = texts[i] + 100;
+    warpseal_scattered_batch batch = {};
+    batch.batch.struct_bytes = sizeof batch;
+    batch.batch.iv_bytes = 12, batch.batch.tag_bytes = 16;
+    batch.batch.message_count = count, batch.batch.message_bytes = 100;
+    batch.batch.in = batch.batch.out = batch.batch.tags = records.data();
+    batch.batch.in_offsets = batch.batch.out_offsets = texts.data();
+    batch.batch.statuses = statuses.data();
+    batch.iv_offsets = ivs.data(), batch.tag_offsets = tags.data();
+    key.seal(batch, records);
+    warpseal_scattered_batch opened = batch;
+    opened.batch.ivs = records.data();
+    records[tags[3]] ^= 1;
+    EXPECT_FALSE(key.open(opened));
+    for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(statuses[i], i == 3 ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
+        EXPECT_TRUE(std::all_of(records.data() + texts[i], records.data() + tags[i],
+                                [&](std::uint8_t byte) { return byte == (i == 3 ? 0 : 0x55); }));
+    }
+    EXPECT_THROW(key.seal(batch, warpseal::MutableBytes(records).first(records.size() - 117)),
+                 warpseal::Error)
+        << "the last IV does not fit";
+    opened.batch.struct_bytes = sizeof(warpseal_batch);
+    EXPECT_THROW(key.seal_unsafe_iv(opened), warpseal::Error);
+    batch.batch.struct_bytes = sizeof(warpseal_batch);
+    EXPECT_THROW(key.seal(batch, records), warpseal::Error);
+
+    std::vector<std::uint8_t> drawn(count * 12);
+    batch.batch.in_offsets = batch.batch.out_offsets = nullptr;
+    batch.batch.in_stride = batch.batch.out_stride = 100;
+    batch.batch.tag_stride = 16, batch.batch.iv_stride = 12;
+    std::vector<std::uint8_t> text(count * 100, 0x55), strided_tags(count * 16);
+    batch.batch.in = batch.batch.out = text.data(), batch.batch.tags = strided_tags.data();
+    key.seal(batch.batch, drawn);
+    batch.batch.ivs = drawn.data();
+    EXPECT_TRUE(key.open(batch.batch));
+    EXPECT_EQ(text, std::vector<std::uint8_t>(count * 100, 0x55));
+    batch.batch.ivs = nullptr;
+    EXPECT_THROW(key.seal(batch.batch, warpseal::MutableBytes(drawn).first(count * 12 - 1)),
+                 warpseal::Error);
+}
+
 TEST(Bindings, KeyEncapsulation) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Kem kem(engine, "ntruhps2048509");

@@ -5,6 +5,7 @@
 
 #include "limits.h"
 #include "support/public_functions.h"
+#include "warpseal/batch.h"
 #include "warpseal/batcher.h"
 #include "warpseal/cobblestone.h"
 #include "warpseal/drbg.h"
@@ -120,6 +121,12 @@ TEST_F(ErrorTexts, OfBatches) {
     expect({
         {"warpseal_seal_batch_unsafe_iv", seal_batch([](warpseal_batch& b) { b.struct_bytes = 8; }),
          invalid, "the struct_bytes of batch is 8"},
+        {"warpseal_seal_batch",
+         [&] {
+             warpseal_batch b = batch();
+             return warpseal_seal_batch(key_.get(), WARPSEAL_GCM, &b, iv_);
+         },
+         invalid, "batch.ivs is not null: the call takes ivs"},
         {"warpseal_seal_batch_unsafe_iv", seal_batch([](warpseal_batch& b) { b.reserved = 1; }),
          invalid, "batch.reserved"},
         {"warpseal_seal_batch_unsafe_iv", seal_batch([](warpseal_batch& b) { b.ivs = nullptr; }),

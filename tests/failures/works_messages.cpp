@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "handles.h"
+#include "warpseal/batch.h"
 #include "works.h"
 
 namespace works {
@@ -167,6 +168,69 @@ warpseal_batch tagged(warpseal_batch batch, uint8_t* with) {
     return batch;
 }
 
+// A batch in GCM of which every part has a place of its own.
+struct Scattered {
+    // aad: some messages have a byte of AAD.
+    Scattered(const uint8_t* in, uint8_t* with_tags, bool aad) {
+        for (size_t i = 0; i < count; ++i) {
+            const size_t reversed = count - 1 - i;
+            texts[i] = in + reversed * message_bytes(), outs[i] = out + reversed * message_bytes();
+            ivs_[i] = 16 * reversed, tags_[i] = with_tags + 16 * reversed;
+            aad_lengths[i] = aad ? i / 8 % 2 : 0;
+        }
+        all.batch.struct_bytes = sizeof all;
+        all.batch.iv_bytes = 12, all.batch.tag_bytes = 16;
+        all.batch.message_count = count, all.batch.message_bytes = message_bytes();
+        all.batch.ivs = ivs, all.batch.aad = secret, all.batch.statuses = statuses;
+        all.iv_offsets = ivs_, all.aad_lengths = aad_lengths;
+        all.in_pointers = texts, all.out_pointers = outs, all.tag_pointers = tags_;
+    }
+    const uint8_t* texts[count];
+    uint8_t *outs[count], *tags_[count];
+    uint64_t ivs_[count], aad_lengths[count];
+    warpseal_scattered_batch all = {};
+};
+
+warpseal_status scattered_batches() {
+    return Steps()
+        .run([] {
+            const Scattered sealed(text, tags, true);
+            return one(
+                "warpseal_seal_batch_unsafe_iv", out, batched.gcm, text_bytes, [&](auto* key) {
+                    return warpseal_seal_batch_unsafe_iv(key, WARPSEAL_GCM, &sealed.all.batch);
+                });
+        })
+        .run([] {
+            const Scattered opened(batched.gcm, batched.tags, false);
+            return one("warpseal_open_batch", out, text, text_bytes, [&](auto* key) {
+                return warpseal_open_batch(key, WARPSEAL_GCM, &opened.all.batch);
+            });
+        });
+}
+
+// The IVs are drawn: the text must come back.
+warpseal_status seal_batch() {
+    static uint8_t drawn_ivs[count * 16];
+    const Engine engine(threads);
+    const Key key(engine, "aes-256", secret, 32);
+    Scattered sealed(text, tags, true);
+    sealed.all.batch.ivs = nullptr;
+    Scattered opened(out, tags, true);
+    opened.all.batch.ivs = drawn_ivs;
+    return Steps({engine.status, key.status})
+        .then("warpseal_seal_batch",
+              {{out, text_bytes}, {drawn_ivs, sizeof drawn_ivs}, {tags, sizeof tags}},
+              [&] {
+                  return warpseal_seal_batch(key.get(), WARPSEAL_GCM, &sealed.all.batch, drawn_ivs);
+              })
+        .then("warpseal_open_batch",
+              [&] { return warpseal_open_batch(key.get(), WARPSEAL_GCM, &opened.all.batch); })
+        .and_if_all_did([] {
+            if (std::memcmp(out, text, text_bytes) != 0)
+                complain("warpseal_seal_batch", "a wrong result");
+        });
+}
+
 }  // namespace
 
 warpseal_status messages() {
@@ -198,7 +262,9 @@ warpseal_status batches() {
         .run([] {
             return one_batch("warpseal_mac_verify_batch", warpseal_mac_verify_batch, WARPSEAL_CMAC,
                              tagged(batch_of(text, 0), batched.macs), nullptr);
-        });
+        })
+        .run(scattered_batches)
+        .run(seal_batch);
 }
 
 void prepare_messages() {

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "warpseal/batch.h"
 #include "warpseal/batcher.h"
 #include "warpseal/cobblestone.h"
 #include "warpseal/drbg.h"

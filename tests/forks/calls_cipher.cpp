@@ -191,6 +191,13 @@ bool batches(const Scene& scene) {
     RIGHT(warpseal_seal_batch_unsafe_iv(key, WARPSEAL_GCM, &batch) == WARPSEAL_OK && out != text);
     RIGHT(warpseal_open_batch(key, WARPSEAL_GCM, &back) == WARPSEAL_OK && out == text);
     batch.ivs = nullptr;
+    RIGHT(warpseal_seal_batch(key, WARPSEAL_GCM, &batch, ivs.data()) == WARPSEAL_OK && out != text);
+    warpseal_scattered_batch anywhere{};
+    anywhere.batch = back;
+    anywhere.batch.struct_bytes = sizeof anywhere;
+    const uint64_t places[count] = {0, 16, 32, 48, 64, 80};
+    anywhere.iv_offsets = anywhere.tag_offsets = places;
+    RIGHT(warpseal_open_batch(key, WARPSEAL_GCM, &anywhere.batch) == WARPSEAL_OK && out == text);
     batch.iv_bytes = 0;
     batch.iv_stride = batch.out_stride = 0;
     batch.out = nullptr;

@@ -1,7 +1,7 @@
 """The extension. Programs use the modules around it."""
 
-from collections.abc import Callable
-from typing import Any, final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, SupportsIndex, final
 
 from warpseal._file_call import Progress
 from warpseal._types import Data
@@ -25,6 +25,32 @@ class AESGCM:
     def decrypt_into(
         self, nonce: Data, data: Data, associated_data: Data | None, buf: Data
     ) -> int: ...
+    def seal_batch(
+        self, data: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes]: ...
+    def open_batch(
+        self, sealed: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes | None]: ...
+    def seal_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> None: ...
+    def open_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> list[int]: ...
 
 @final
 class ARIAGCM:
@@ -39,6 +65,32 @@ class ARIAGCM:
     def decrypt_into(
         self, nonce: Data, data: Data, associated_data: Data | None, buf: Data
     ) -> int: ...
+    def seal_batch(
+        self, data: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes]: ...
+    def open_batch(
+        self, sealed: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes | None]: ...
+    def seal_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> None: ...
+    def open_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> list[int]: ...
 
 @final
 class CamelliaGCM:
@@ -53,6 +105,32 @@ class CamelliaGCM:
     def decrypt_into(
         self, nonce: Data, data: Data, associated_data: Data | None, buf: Data
     ) -> int: ...
+    def seal_batch(
+        self, data: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes]: ...
+    def open_batch(
+        self, sealed: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes | None]: ...
+    def seal_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> None: ...
+    def open_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> list[int]: ...
 
 @final
 class SM4GCM:
@@ -67,6 +145,32 @@ class SM4GCM:
     def decrypt_into(
         self, nonce: Data, data: Data, associated_data: Data | None, buf: Data
     ) -> int: ...
+    def seal_batch(
+        self, data: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes]: ...
+    def open_batch(
+        self, sealed: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes | None]: ...
+    def seal_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> None: ...
+    def open_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> list[int]: ...
 
 @final
 class AESCCM:
@@ -81,6 +185,32 @@ class AESCCM:
     def decrypt_into(
         self, nonce: Data, data: Data, associated_data: Data | None, buf: Data
     ) -> int: ...
+    def seal_batch(
+        self, data: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes]: ...
+    def open_batch(
+        self, sealed: Sequence[Data], associated_data: Data | Sequence[Data] | None = None
+    ) -> list[bytes | None]: ...
+    def seal_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> None: ...
+    def open_records(
+        self,
+        buf: Data,
+        *,
+        nonces: Iterable[SupportsIndex],
+        data: Iterable[SupportsIndex],
+        lengths: Iterable[SupportsIndex],
+        tags: Iterable[SupportsIndex],
+        associated_data: Data | Sequence[Data] | None = None,
+    ) -> list[int]: ...
 
 @final
 class Cobblestone128Encryptor:

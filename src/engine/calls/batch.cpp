@@ -1,5 +1,7 @@
 // Batches in host memory: sharded over the cores, or over GPUs with the CPU to finish what they
 // leave.
+#include "engine/calls/batch.h"
+
 #include <algorithm>
 #include <atomic>
 
@@ -10,45 +12,6 @@ namespace warpseal {
 namespace {
 
 constexpr uint64_t max_interleaved = 512;
-
-// Runs messages [first, end) on the CPU. Returns the number of messages that did not verify.
-uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction,
-                        const warpseal_batch& batch, uint64_t first, uint64_t end,
-                        uint64_t total_bytes) {
-    const auto run = route.cores->batch[mode][static_cast<int>(direction)];
-    const void* state = batch.keys == nullptr ? route.state : nullptr;
-    const uint64_t count = end - first;
-    if (pool == nullptr || route.plan.threads == 1) return run(state, batch, first, count);
-
-    const uint64_t average = total_bytes / batch.message_count + 1;
-    uint64_t step = route.plan.chunk_bytes / average + 1;
-    // Serial messages run interleaved: give each call as many as the widest representation holds,
-    // if there are enough.
-    if (mode != WARPSEAL_GCM && !sweeps(mode, direction))
-        step = std::max(
-            step, std::min(max_interleaved, (count + route.plan.threads - 1) / route.plan.threads));
-    struct Shared {
-        CpuCipher::Batch run;
-        const void* state;
-        const warpseal_batch& batch;
-        uint64_t first, end, step;
-        std::atomic<uint64_t> forgeries;
-    } shared{run, state, batch, first, end, step, {0}};
-    pool->run((count + step - 1) / step, route.plan.threads, [&shared](size_t i) {
-        const uint64_t begin = shared.first + i * shared.step;
-        const uint64_t left = shared.end - begin;
-        shared.forgeries +=
-            shared.run(shared.state, shared.batch, begin, left < shared.step ? left : shared.step);
-    });
-    return shared.forgeries;
-}
-
-uint64_t forgeries_between(const warpseal_batch& batch, uint64_t begin, uint64_t end) {
-    uint64_t count = 0;
-    for (uint64_t i = begin; batch.statuses != nullptr && i < end; ++i)
-        count += batch.statuses[i] == WARPSEAL_OK ? 0 : 1;
-    return count;
-}
 
 // Returns messages [first, end) as a batch.
 warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end,
@@ -70,6 +33,72 @@ warpseal_batch slice(const warpseal_batch& batch, uint64_t first, uint64_t end,
     if (some.tags != nullptr) some.tags += first * some.tag_stride;
     if (some.statuses != nullptr) some.statuses += first;
     return some;
+}
+
+// Calls run(batch, first, count) for each part of messages [first, end) that has one length of AAD,
+// or once for all without groups. Stops where run returns false.
+template <class Run>
+void for_each_group(const warpseal_batch& batch, const AadGroups& groups, uint32_t key_bytes,
+                    uint64_t first, uint64_t end, Run run) {
+    if (groups.empty()) {
+        run(batch, first, end - first);
+        return;
+    }
+    auto group = std::upper_bound(groups.begin(), groups.end(), first,
+                                  [](uint64_t i, const AadGroup& g) { return i < g.end; });
+    for (bool more = true; more && first < end; ++group) {
+        const uint64_t last = std::min(end, group->end);
+        warpseal_batch some = slice(batch, first, last, key_bytes);
+        some.aad = group->data + (first - group->begin) * group->bytes;
+        some.aad_bytes = some.aad_stride = group->bytes;
+        more = run(some, 0, last - first);
+        first = last;
+    }
+}
+
+// Runs messages [first, end) on the CPU. Returns the number of messages that did not verify.
+uint64_t batch_on_cores(const Route& route, Pool* pool, warpseal_mode mode, Direction direction,
+                        const warpseal_batch& batch, const AadGroups& groups, uint64_t first,
+                        uint64_t end, uint64_t total_bytes) {
+    const auto entry = route.cores->batch[mode][static_cast<int>(direction)];
+    const void* state = batch.keys == nullptr ? route.state : nullptr;
+    const uint64_t count = end - first;
+    const auto run_some = [&](uint64_t begin, uint64_t some) {
+        uint64_t forgeries = 0;
+        for_each_group(batch, groups, route.cores->key_bytes, begin, begin + some,
+                       [&](const warpseal_batch& part, uint64_t from, uint64_t messages) {
+                           forgeries += entry(state, part, from, messages);
+                           return true;
+                       });
+        return forgeries;
+    };
+    if (pool == nullptr || route.plan.threads == 1) return run_some(first, count);
+
+    const uint64_t average = total_bytes / batch.message_count + 1;
+    uint64_t step = route.plan.chunk_bytes / average + 1;
+    // Serial messages run interleaved: give each call as many as the widest representation holds,
+    // if there are enough.
+    if (mode != WARPSEAL_GCM && !sweeps(mode, direction))
+        step = std::max(
+            step, std::min(max_interleaved, (count + route.plan.threads - 1) / route.plan.threads));
+    struct Shared {
+        const decltype(run_some)& run;
+        uint64_t first, end, step;
+        std::atomic<uint64_t> forgeries;
+    } shared{run_some, first, end, step, {0}};
+    pool->run((count + step - 1) / step, route.plan.threads, [&shared](size_t i) {
+        const uint64_t begin = shared.first + i * shared.step;
+        const uint64_t left = shared.end - begin;
+        shared.forgeries += shared.run(begin, left < shared.step ? left : shared.step);
+    });
+    return shared.forgeries;
+}
+
+uint64_t forgeries_between(const warpseal_batch& batch, uint64_t begin, uint64_t end) {
+    uint64_t count = 0;
+    for (uint64_t i = begin; batch.statuses != nullptr && i < end; ++i)
+        count += batch.statuses[i] == WARPSEAL_OK ? 0 : 1;
+    return count;
 }
 
 // Converts the plan's shards from bytes to messages.
@@ -100,18 +129,41 @@ Shards shards_of_messages(const Route& route, const warpseal_batch& batch, uint6
 class Messages : public ShardWork {
 public:
     Messages(Engine::Impl& impl, const Route& route, Pool* pool, warpseal_mode mode,
-             Direction direction, const warpseal_batch& batch, uint64_t total_bytes)
+             Direction direction, const warpseal_batch& batch, const AadGroups& groups,
+             uint64_t total_bytes)
         : impl_(impl),
           route_(route),
           pool_(pool),
           mode_(mode),
           direction_(direction),
           batch_(batch),
+          groups_(groups),
           total_bytes_(total_bytes) {}
 
     warpseal_status on_gpu(Gpu& gpu, Shard& shard) override {
         if (shard.done == shard.end) return WARPSEAL_OK;
-        const warpseal_batch some = slice(batch_, shard.done, shard.end, route_.cores->key_bytes);
+        if (groups_.empty())
+            return on_gpu(gpu, shard,
+                          slice(batch_, shard.done, shard.end, route_.cores->key_bytes));
+        warpseal_status status = WARPSEAL_OK;
+        for_each_group(batch_, groups_, route_.cores->key_bytes, shard.done, shard.end,
+                       [&](const warpseal_batch& some, uint64_t, uint64_t) {
+                           status = on_gpu(gpu, shard, some);
+                           return status == WARPSEAL_OK;
+                       });
+        return status;
+    }
+    void on_cores(Shard& shard) override {
+        if (shard.done != shard.end)
+            forgeries_ += batch_on_cores(route_, pool_, mode_, direction_, batch_, groups_,
+                                         shard.done, shard.end, total_bytes_);
+        shard.done = shard.end;
+    }
+    uint64_t forgeries() const { return forgeries_; }
+
+private:
+    // Runs the messages that follow shard.done, and advances it.
+    warpseal_status on_gpu(Gpu& gpu, Shard& shard, const warpseal_batch& some) {
         uint64_t done = 0, forgeries = 0;
         const warpseal_status status = gpu.backend().batch_host(
             gpu.device(), *route_.cuda, batch_.keys == nullptr ? route_.cuda_state : nullptr, mode_,
@@ -120,24 +172,17 @@ public:
         if (!whole)
             forgeries = direction_ == Direction::decrypt ? forgeries_between(some, 0, done) : 0;
         forgeries_ += forgeries;
-        shard.done = whole ? shard.end : shard.done + done;
+        shard.done += whole ? some.message_count : done;
         return whole ? WARPSEAL_OK : status;
     }
-    void on_cores(Shard& shard) override {
-        if (shard.done != shard.end)
-            forgeries_ += batch_on_cores(route_, pool_, mode_, direction_, batch_, shard.done,
-                                         shard.end, total_bytes_);
-        shard.done = shard.end;
-    }
-    uint64_t forgeries() const { return forgeries_; }
 
-private:
     Engine::Impl& impl_;
     const Route& route_;
     Pool* const pool_;
     const warpseal_mode mode_;
     const Direction direction_;
     const warpseal_batch& batch_;
+    const AadGroups& groups_;
     const uint64_t total_bytes_;
     std::atomic<uint64_t> forgeries_{0};
 };
@@ -177,8 +222,8 @@ Call call_of(warpseal_mode mode, Direction direction, const warpseal_batch& batc
 
 // Runs a batch that passed all checks.
 warpseal_status run_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode,
-                          Direction direction, const warpseal_batch& batch, uint64_t total_bytes,
-                          Engine::Threads threads, const char** target) {
+                          Direction direction, const warpseal_batch& batch, const AadGroups& groups,
+                          uint64_t total_bytes, Engine::Threads threads, const char** target) {
     Route route;
     const bool all_threads = threads == Engine::Threads::all;
     const Call call = call_of(mode, direction, batch, total_bytes, all_threads);
@@ -188,7 +233,7 @@ warpseal_status run_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode
     if (batch.message_count == 0) return WARPSEAL_OK;
 
     Shards shards = shards_of_messages(route, batch, call.bytes);
-    Messages work(impl, route, all_threads ? &impl.pool : nullptr, mode, direction, batch,
+    Messages work(impl, route, all_threads ? &impl.pool : nullptr, mode, direction, batch, groups,
                   total_bytes);
     run_shards(impl, route, work, shards);
     return work.forgeries() == 0 ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
@@ -196,8 +241,10 @@ warpseal_status run_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode
 
 }  // namespace
 
-warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction direction,
-                              const warpseal_batch& batch, Threads threads, const char** target) {
+warpseal_status run_host_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode,
+                               Direction direction, const warpseal_batch& batch,
+                               const AadGroups& groups, Engine::Threads threads,
+                               const char** target) {
     warpseal_status status = check_batch(key, mode, direction, batch);
     uint64_t total_bytes = 0;
     if (status == WARPSEAL_OK) status = check_host_messages(key.facts(), mode, batch, total_bytes);
@@ -206,9 +253,14 @@ warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction dire
                               : key.refuses(direction, batch.keys, batch.message_count))
         return WARPSEAL_WEAK_KEY;
     if (total_bytes == 0 && lacks_text(mode, batch))
-        return run_batch(*impl_, key, mode, direction, without_text(batch, mode), total_bytes,
+        return run_batch(impl, key, mode, direction, without_text(batch, mode), groups, total_bytes,
                          threads, target);
-    return run_batch(*impl_, key, mode, direction, batch, total_bytes, threads, target);
+    return run_batch(impl, key, mode, direction, batch, groups, total_bytes, threads, target);
+}
+
+warpseal_status Engine::batch(const Key& key, warpseal_mode mode, Direction direction,
+                              const warpseal_batch& batch, Threads threads, const char** target) {
+    return run_host_batch(*impl_, key, mode, direction, batch, {}, threads, target);
 }
 
 }  // namespace warpseal

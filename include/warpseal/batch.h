@@ -1,0 +1,68 @@
+/* batch.h: batches in host memory whose messages lie anywhere, and batches that draw their IVs.
+ *
+ * The rules at the top of warpseal.h hold. */
+#ifndef WARPSEAL_BATCH_H
+#define WARPSEAL_BATCH_H
+
+#include "warpseal/warpseal.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A batch in host memory whose parts lie at offsets or pointers: for example records of length,
+ * nonce, ciphertext and tag, one after the other, which open in place. The batch calls of
+ * warpseal.h for host memory take it as `&scattered.batch`.
+ *
+ * batch.struct_bytes: sizeof(warpseal_scattered_batch). With sizeof(warpseal_batch) the fields
+ * below are not read. Zeroed fields change nothing.
+ *
+ * A part is one of in, out, iv, aad and tag. Its bytes of message i are
+ *  - at X_pointers[i], where X_pointers is not null. Then the part's base in `batch` is null, and
+ *    so are its offsets. A pointer to 0 bytes may be null.
+ *  - at base + X_offsets[i], where X_offsets is not null. The part's stride is not read.
+ *  - at base + i * stride, as in every batch.
+ * aad_lengths: the bytes of AAD of each message, in place of batch.aad_bytes.
+ * X_extent: the bytes of memory at the part's base. A message that ends after them is refused.
+ * 0: not checked.
+ *
+ * IVs, AAD and tags to verify are read before anything is written. What is written overlaps nothing
+ * else that the batch reads or writes, but for a message's `out` that equals its `in`. This is
+ * checked with offsets, too. Messages encrypted under one key in CTR, OFB, GCM or CCM have IVs that
+ * do not overlap.
+ * WARPSEAL_INVALID_ARGUMENT: an argument breaks one of these rules. Nothing is written.
+ * WARPSEAL_UNSUPPORTED: a call for device memory. */
+typedef struct warpseal_scattered_batch {
+    warpseal_batch batch;
+    const uint64_t* iv_offsets;
+    const uint64_t* aad_offsets;
+    const uint64_t* tag_offsets;
+    const uint64_t* aad_lengths;
+    const uint8_t* const* in_pointers;
+    uint8_t* const* out_pointers;
+    uint8_t* const* iv_pointers; /* read; written by warpseal_seal_batch alone */
+    const uint8_t* const* aad_pointers;
+    uint8_t* const* tag_pointers; /* read to verify, else written */
+    uint64_t in_extent;
+    uint64_t out_extent;
+    uint64_t iv_extent;
+    uint64_t aad_extent;
+    uint64_t tag_extent;
+} warpseal_scattered_batch;
+
+/* Seals a batch in host memory in GCM or CCM under IVs that the call draws from the operating
+ * system.
+ * batch: batch->ivs is null and batch->iv_bytes is 12. It may be the `batch` of a
+ * warpseal_scattered_batch; the rules of that struct hold in either case.
+ * ivs: the base of the IVs, which are written there: by default that of message i at
+ * ivs + i * iv_stride. Null with iv_pointers.
+ * WARPSEAL_LIMIT_EXCEEDED: a message is too long, or 2^32 IVs were drawn with this key handle, as
+ * for warpseal_seal. Batches with keys of their own do not count.
+ * WARPSEAL_NO_RANDOM: the random source failed. After any failure nothing is written. */
+WARPSEAL_API warpseal_status warpseal_seal_batch(const warpseal_key* key, warpseal_mode mode,
+                                                 const warpseal_batch* batch, void* ivs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,47 @@
+// The parts of a batch whose messages lie anywhere, and the checks of their memory.
+#pragma once
+
+#include "engine/limits.h"
+#include "warpseal/batch.h"
+
+namespace warpseal {
+
+// Memory of one part of every message: at pointers, at offsets from a base, or at a stride.
+struct ScatteredPart {
+    const char* name;       // of its fields: "iv"
+    const char* base_name;  // "batch.ivs"
+    const uint8_t* base;
+    const uint64_t* offsets;
+    uint64_t stride;
+    const uint8_t* const* pointers;
+    uint64_t extent;
+
+    bool scattered() const { return pointers != nullptr || offsets != nullptr; }
+    uint64_t offset(uint64_t i) const { return offsets != nullptr ? offsets[i] : i * stride; }
+    const uint8_t* at(uint64_t i) const {
+        return pointers != nullptr ? pointers[i] : base + offset(i);
+    }
+};
+
+struct ScatteredParts {
+    explicit ScatteredParts(const warpseal_scattered_batch& given);
+
+    uint64_t text_bytes(uint64_t i) const {
+        return given.batch.lengths != nullptr ? given.batch.lengths[i] : given.batch.message_bytes;
+    }
+    uint64_t aad_bytes(uint64_t i) const {
+        return given.aad_lengths != nullptr ? given.aad_lengths[i] : given.batch.aad_bytes;
+    }
+    // True if the AAD cannot be described by one length and one stride.
+    bool aad_scattered() const { return aad.scattered() || given.aad_lengths != nullptr; }
+
+    const warpseal_scattered_batch& given;
+    const ScatteredPart in, out, ivs, aad, tags;
+};
+
+// Checks the struct, and each message: its lengths, that its memory exists, and that nothing
+// written overlaps anything else. draws_ivs: the IVs are written.
+warpseal_status check_scattered(const Key& key, warpseal_mode mode, Direction direction,
+                                const ScatteredParts& parts, bool draws_ivs);
+
+}  // namespace warpseal
