@@ -3,7 +3,8 @@
 if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   message(FATAL_ERROR "WARPSEAL_SANITIZE=memory needs clang: add -DCMAKE_CXX_COMPILER=clang++")
 endif()
-set(msan_options -DWARPSEAL_MSAN -include ${CMAKE_CURRENT_SOURCE_DIR}/msan_models.h -fsanitize-ignorelist=${CMAKE_CURRENT_SOURCE_DIR}/msan_ignore.txt)
+set(msan_options -DWARPSEAL_MSAN "SHELL:-include ${CMAKE_CURRENT_SOURCE_DIR}/msan_models.h"
+  -fsanitize-ignorelist=${CMAKE_CURRENT_SOURCE_DIR}/msan_ignore.txt)
 
 file(STRINGS ${PROJECT_SOURCE_DIR}/src/ciphers/catalogue.h entries REGEX "^ *{\"[a-z0-9]+\"")
 set(objects "")
@@ -35,6 +36,7 @@ foreach(scheme kem mlkem hybrid)
   target_compile_options(cpu_vaes512_${scheme} PRIVATE ${msan_options})
   list(APPEND objects $<TARGET_OBJECTS:cpu_vaes512_${scheme}>)
 endforeach()
+target_compile_options(cpu_vaes512_mlkem PRIVATE "SHELL:-include ${CMAKE_CURRENT_SOURCE_DIR}/msan_models_mlkem.h")
 file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/msan/cpu_kem_exports.h CONTENT
 "// Written by CMake: the exports of key encapsulation under MemorySanitizer, by target.
 extern \"C\" const CpuKem warpseal_cpu_vaes512_kem[warpseal::kem::set_count],
@@ -48,15 +50,15 @@ inline const KemExports cpu_hybrid_exports = {nullptr, nullptr, nullptr, nullptr
 set(engine ${PROJECT_SOURCE_DIR}/src/engine)
 set(backends ${PROJECT_SOURCE_DIR}/src/backends)
 add_library(warpseal_msan OBJECT ${backends}/cpu/dispatch.cpp ${backends}/cpu/kem/dispatch.cpp ${engine}/targets.cpp
-  ${engine}/limits.cpp ${engine}/refusal.cpp)
-target_include_directories(warpseal_msan PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/msan ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_compile_options(warpseal_msan PRIVATE -ffunction-sections ${msan_options})
+  ${engine}/refusal.cpp msan_reports.cpp)
+target_include_directories(warpseal_msan PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/msan ${PROJECT_SOURCE_DIR}/tests
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_compile_options(warpseal_msan PRIVATE ${msan_options})
 function(msan_program name)
   add_executable(${name} ${ARGN} ${objects} $<TARGET_OBJECTS:warpseal_msan>)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include
     ${PROJECT_SOURCE_DIR})
   target_compile_options(${name} PRIVATE -O1 ${msan_options})
-  target_link_options(${name} PRIVATE -Wl,--gc-sections)
 endfunction()
 msan_program(warpseal-secrets-msan secrets.cpp msan_models.cpp)
 set_source_files_properties(msan_models.cpp PROPERTIES COMPILE_OPTIONS "-mavx512f;-mavx512bw;-mavx512vbmi;-mavx512vl;-mgfni")
