@@ -52,8 +52,16 @@ __attribute__((always_inline)) inline Word ternary(Word a, Word b, Word c) {
     return gate<low>(a, b) ^ (c & gate<low ^ high>(a, b));
 }
 
-// VGF2P8AFFINEINVQB, as its affine map after x^254 in the same field.
-#define WARPSEAL_AFFINE_INVERSE(Word, prefix)                                             \
+// VGF2P8AFFINEQB: MemorySanitizer maps the marks by the same matrix, and two marked bits cancel
+// each other. Here they make every bit of their byte a secret. The product with 0 is 0.
+// VGF2P8AFFINEINVQB is that map after x^254 in the same field.
+#define WARPSEAL_AFFINE(Word, prefix)                                                     \
+    template <int constant>                                                               \
+    __attribute__((always_inline)) inline Word affine(Word x, Word matrix) {              \
+        typedef uint8_t Bytes __attribute__((vector_size(sizeof(Word))));                 \
+        const auto zero = (Bytes)prefix##_gf2p8mul_epi8(x, Word{}) != 0;                  \
+        return prefix##_gf2p8affine_epi64_epi8(x, matrix, constant) ^ (Word)zero;         \
+    }                                                                                     \
     template <int constant>                                                               \
     __attribute__((always_inline)) inline Word affine_inverse(Word x, Word matrix) {      \
         const Word x2 = prefix##_gf2p8mul_epi8(x, x), x3 = prefix##_gf2p8mul_epi8(x2, x); \
@@ -62,18 +70,18 @@ __attribute__((always_inline)) inline Word ternary(Word a, Word b, Word c) {
         Word y = prefix##_gf2p8mul_epi8(x12, x3);                                         \
         for (int i = 0; i < 4; ++i) y = prefix##_gf2p8mul_epi8(y, y);                     \
         y = prefix##_gf2p8mul_epi8(prefix##_gf2p8mul_epi8(y, x12), x2);                   \
-        return prefix##_gf2p8affine_epi64_epi8(y, matrix, constant);                      \
+        return affine<constant>(y, matrix);                                               \
     }
 #if defined(__GFNI__)
-WARPSEAL_AFFINE_INVERSE(__m128i, _mm)
+WARPSEAL_AFFINE(__m128i, _mm)
 #if defined(__AVX__)
-WARPSEAL_AFFINE_INVERSE(__m256i, _mm256)
+WARPSEAL_AFFINE(__m256i, _mm256)
 #endif
 #if defined(__AVX512F__)
-WARPSEAL_AFFINE_INVERSE(__m512i, _mm512)
+WARPSEAL_AFFINE(__m512i, _mm512)
 #endif
 #endif
-#undef WARPSEAL_AFFINE_INVERSE
+#undef WARPSEAL_AFFINE
 
 #if defined(__AVX512VBMI__)
 // VPERMI2B, whose index may be secret: reads all 128 entries.
@@ -93,6 +101,12 @@ __attribute__((noinline)) inline __m512i lookup(__m512i low, __m512i index, __m5
 #undef _mm512_ternarylogic_epi64
 #define _mm_ternarylogic_epi64(a, b, c, table) warpseal::msan::ternary<table>(a, b, c)
 #define _mm512_ternarylogic_epi64(a, b, c, table) warpseal::msan::ternary<table>(a, b, c)
+#undef _mm_gf2p8affine_epi64_epi8
+#undef _mm256_gf2p8affine_epi64_epi8
+#undef _mm512_gf2p8affine_epi64_epi8
+#define _mm_gf2p8affine_epi64_epi8(x, m, constant) warpseal::msan::affine<constant>(x, m)
+#define _mm256_gf2p8affine_epi64_epi8(x, m, constant) warpseal::msan::affine<constant>(x, m)
+#define _mm512_gf2p8affine_epi64_epi8(x, m, constant) warpseal::msan::affine<constant>(x, m)
 #undef _mm_gf2p8affineinv_epi64_epi8
 #undef _mm256_gf2p8affineinv_epi64_epi8
 #undef _mm512_gf2p8affineinv_epi64_epi8
