@@ -46,12 +46,12 @@ struct MlKemLanes : High {
                 using Halves = VectorOf<uint64_t, bytes>;
                 const auto low = (Halves)v[i], high = (Halves)v[i + 8];
                 if constexpr (polys == 1) {
-                    v[i] = (Vector)__builtin_shuffle(low, high, Halves{0, 1, 4, 5});
-                    v[i + 8] = (Vector)__builtin_shuffle(low, high, Halves{2, 3, 6, 7});
+                    v[i] = (Vector)__builtin_shufflevector(low, high, 0, 1, 4, 5);
+                    v[i + 8] = (Vector)__builtin_shufflevector(low, high, 2, 3, 6, 7);
                 } else {
-                    v[i] = (Vector)__builtin_shuffle(low, high, Halves{0, 1, 8, 9, 4, 5, 12, 13});
+                    v[i] = (Vector)__builtin_shufflevector(low, high, 0, 1, 8, 9, 4, 5, 12, 13);
                     v[i + 8] =
-                        (Vector)__builtin_shuffle(low, high, Halves{2, 3, 10, 11, 6, 7, 14, 15});
+                        (Vector)__builtin_shufflevector(low, high, 2, 3, 10, 11, 6, 7, 14, 15);
                 }
             }
     }

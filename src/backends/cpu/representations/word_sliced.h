@@ -1,6 +1,8 @@
 // Word-sliced representation: word i of many blocks in one vector of 32-bit words.
 #pragma once
 
+#include <utility>
+
 #include "backends/cipher_backend.h"
 #include "backends/cpu/representations/transpose.h"
 #include "backends/cpu/representations/vector.h"
@@ -38,6 +40,11 @@ struct Words {
         for (int i = 0; i < count; ++i) r.v[i] = f(i);
         return r;
     }
+    template <size_t... byte>
+    WARPSEAL_INLINE static Vector swapped(const Vector& v, std::index_sequence<byte...>) {
+        const auto bytes = (VectorOf<uint8_t, vector_bytes>)v;
+        return (Vector)__builtin_shufflevector(bytes, bytes, static_cast<int>(byte ^ 3)...);
+    }
     friend WARPSEAL_INLINE Words operator^(const Words& a, const Words& b) {
         return each([&](int i) __attribute__((always_inline)) { return a.v[i] ^ b.v[i]; });
     }
@@ -64,12 +71,8 @@ struct Words {
     }
     friend WARPSEAL_INLINE Words swap_bytes(const Words& a) {
 #if defined(__SSSE3__)
-        using Bytes = VectorOf<uint8_t, vector_bytes>;
-        Bytes order;
-        WARPSEAL_UNROLL
-        for (size_t i = 0; i < vector_bytes; ++i) order[i] = static_cast<uint8_t>(i ^ 3);
         return each([&](int i) __attribute__((always_inline)) {
-            return (Vector)__builtin_shuffle((Bytes)a.v[i], order);
+            return swapped(a.v[i], std::make_index_sequence<vector_bytes>{});
         });
 #else
         return (a << 24) | ((a & 0xff00u) << 8) | ((a >> 8) & 0xff00u) | (a >> 24);
