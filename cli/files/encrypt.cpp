@@ -39,8 +39,9 @@ void check(const EncryptChoice& choice) {
     if (choice.is_age()) return check_age(choice);
     if (choice.age.any() && (choice.file.format == WARPSEAL_FORMAT_COBBLESTONE ||
                              choice.file.foreign.format != ForeignFormat::none))
-        throw Failure(ExitCode::usage,
-                      "-r, -R and -j go with Warpseal and age files only: leave them or --format out.");
+        throw Failure(
+            ExitCode::usage,
+            "-r, -R and -j go with Warpseal and age files only: leave them or --format out.");
     if (!choice.seal.suite.empty()) {
         const std::vector<std::string> suites = file_suites();
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())

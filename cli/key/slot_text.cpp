@@ -29,10 +29,9 @@ warpseal_file_info read_file_info(int input, const std::string& failed,
     result.struct_bytes = sizeof result;
     const warpseal_status status = warpseal_file_info_read(input, &info, &result);
     if (status == WARPSEAL_OK) return info;
-    throw Failure(
-        exit_code_of(status),
-        fmt::format("{}: {}.", failed,
-                    result.message[0] ? result.message : warpseal_status_text(status)));
+    throw Failure(exit_code_of(status),
+                  fmt::format("{}: {}.", failed,
+                              result.message[0] ? result.message : warpseal_status_text(status)));
 }
 
 std::string slot_lines(const warpseal_file_info& info, const char* format) {
