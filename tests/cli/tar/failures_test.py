@@ -7,6 +7,7 @@ import resource
 import shutil
 import signal
 import subprocess
+import tarfile
 import time
 
 from archives import AGE, KEY, check_same_tree, member, sealed_archive
@@ -268,6 +269,58 @@ def kills_leave_no_final_names(p):
         check(left[0] in said.err and "a run that was killed left behind" in said.err, said.err)
         check(left[0] not in os.listdir(where), "an old directory was left")
         shutil.rmtree(p.file("new"), ignore_errors=True)
+
+
+@case
+def only_directories_of_its_own_are_removed(p):
+    """The name alone is no proof: others may rename in a directory that they may write to."""
+    small_tree(p, 2)
+    p.ok("encrypt", *KEY, "--tar", "in", "-o", "a.ws")
+    name = ".warpseal-0123456789abcdef.tmp"
+    os.makedirs(p.file("there/" + name), 0o700)
+    p.write(f"there/{name}/precious", b"precious")
+    os.makedirs(p.file("elsewhere"), 0o1700)
+    p.write("elsewhere/precious", b"precious")
+    link = ".warpseal-0123456789abcdee.tmp"
+    os.symlink("../elsewhere", p.file("there/" + link))
+    for path in ["there/" + name, "elsewhere", "there/" + link]:
+        os.utime(p.file(path), (1, 1), follow_symlinks=False)
+    said = p.ok("decrypt", *KEY, "--tar", "a.ws", "--output-dir", "there")
+    check("left behind" not in said.err, said.err)
+    check_equal(p.read(f"there/{name}/precious") + p.read("elsewhere/precious"), b"precious" * 2, "content")
+    # A new directory has no mark of a temporary one.
+    p.ok("decrypt", *KEY, "--tar", "a.ws", "--output-dir", name)
+    check_equal(os.stat(p.file(name)).st_mode & 0o7777, 0o700, "mode")
+    os.utime(p.file(name), (1, 1))
+    p.ok("decrypt", *KEY, "--tar", "a.ws", "--output-dir", "other")
+    check_same_tree(p.file(name + "/in"), p.file("in"))
+
+
+@case
+def few_descriptors_leave_nothing(p):
+    small_tree(p, 2, 1000)
+    p.ok("encrypt", *KEY, "--tar", "in", "-o", "a.ws")
+    os.mkdir(p.file("there"))
+    codes = set()
+    for count in range(6, 40):
+        before = snapshot(p.directory)
+        limit = lambda count=count: resource.setrlimit(resource.RLIMIT_NOFILE, (count, count))
+        result = p.run("decrypt", *KEY, "--tar", "a.ws", "--output-dir", "there/new", preexec_fn=limit)
+        codes.add(result.code)
+        if result.code == 0:
+            shutil.rmtree(p.file("there/new"))
+            continue
+        check(result.code == 16 and "Too many open files" in result.err, f"{count}: {result.err}")
+        check_equal(snapshot(p.directory), before, f"files with {count} descriptors")
+    check_equal(codes, {0, 16}, "exit codes")
+
+
+@case
+def hard_links_without_descriptors(p):
+    """What cannot be opened is not refused as an entry."""
+    sealed_archive(p, [member("a/b/c", content=b"x"), member("d", tarfile.LNKTYPE, linkname="a/b/c")], "a.ws")
+    p.fails(16, "cannot unpack 'd': Too many open files", "decrypt", *KEY, "--tar", "a.ws", "--output-dir", "new",
+            preexec_fn=refuse("openat", errno.EMFILE, os.O_PATH))
 
 
 @case
