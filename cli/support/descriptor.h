@@ -21,6 +21,7 @@ public:
     }
 
     int get() const { return descriptor_; }
+    int release() { return std::exchange(descriptor_, -1); }
     explicit operator bool() const { return descriptor_ >= 0; }
     // Returns true if close(2) succeeds; otherwise false with errno set.
     bool close() {

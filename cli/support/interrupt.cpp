@@ -7,6 +7,8 @@
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -19,6 +21,7 @@
 #include <thread>
 
 #include "cli/support/command.h"
+#include "cli/support/descriptor.h"
 #include "cli/support/tree/remove_tree.h"
 
 namespace warpseal::cli {
@@ -46,10 +49,20 @@ Undo& undo() {
     return *all;
 }
 
+// Returns false if it may be tried again.
+bool remove_directory(const char* path) {
+    Descriptor opened(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    struct stat about;
+    if (!opened || fstat(opened.get(), &about) != 0) return true;
+    // Another directory may have the name by now. Ours is sticky where there are modes, and locked.
+    if ((about.st_mode & S_ISVTX) == 0 && flock(opened.get(), LOCK_SH | LOCK_NB) == 0) return true;
+    return remove_open_tree(AT_FDCWD, path, opened.release());
+}
+
 void remove_temporary(const std::string& path) {
     constexpr int tries = 20;  // threads that still write into a directory may bring more files
     if (unlink(path.c_str()) == 0 || errno != EISDIR) return;
-    for (int i = 0; i < tries && !remove_tree(AT_FDCWD, path.c_str()); ++i) {
+    for (int i = 0; i < tries && !remove_directory(path.c_str()); ++i) {
     }
 }
 

@@ -59,8 +59,9 @@ std::vector<std::string> sorted_names(const std::string& shown, int directory) {
         fail_system("read", shown, error);
     }
     std::vector<std::string> names;
-    errno = 0;
-    while (const dirent* entry = readdir(listed.get())) {
+    while (errno = 0, true) {
+        const dirent* const entry = readdir(listed.get());
+        if (entry == nullptr) break;
         const std::string name = entry->d_name;
         if (name != "." && name != "..") names.push_back(name);
         stop_if_interrupted();
@@ -291,6 +292,11 @@ void Packer::add_file(const Place& place, int file, const struct stat& about) {
     if (fstat(file, &now) != 0) fail_system("read", place.shown, errno);
     if (now.st_size > about.st_size) fail_changed(place.shown, "became longer");
     if (!is_unchanged(about, now)) fail_changed(place.shown, "was changed");
+    // Files of procfs and of some servers.
+    if (pread(file, buffer_.data(), 1, about.st_size) > 0)
+        fail(ExitCode::input_output,
+             fmt::format("'{}' has more content than its size says: pack a copy of it.",
+                         place.shown));
 }
 
 void Packer::write_zeros(const Place& place, uint64_t bytes) {

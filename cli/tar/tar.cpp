@@ -168,6 +168,12 @@ ExitCode run_tar_encrypt(const ManyChoice& many, const FileChoice& file, const O
         if (!cause) throw;
         fail(cause->code, cause->what() + left_behind(output));
     }
+    // A kernel whose sockets end without an error after a failure.
+    (void)channel.pipeline.close();
+    thread.join();
+    if (const std::optional<Failure> failure = thread.failure())
+        fail(failure->code,
+             fmt::format("{} The output has only what came before: remove it.", failure->what()));
     return ExitCode::ok;
 }
 

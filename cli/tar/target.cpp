@@ -24,8 +24,8 @@ namespace {
 constexpr time_t abandoned_after = 60;  // seconds
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
 
-template <class Each>
-void for_each_name(int directory, const std::string& shown, const Each& each) {
+// All names at once: entries may be moved while they are looped over.
+std::vector<std::string> names_in(int directory, const std::string& shown) {
     const int again = openat(directory, ".", directory_flags);
     const std::unique_ptr<DIR, int (*)(DIR*)> listed(again < 0 ? nullptr : fdopendir(again),
                                                      closedir);
@@ -34,37 +34,48 @@ void for_each_name(int directory, const std::string& shown, const Each& each) {
         if (again >= 0) close(again);
         fail_system("read", shown, error);
     }
-    while (const dirent* entry = readdir(listed.get())) {
+    std::vector<std::string> names;
+    while (errno = 0, true) {
+        const dirent* const entry = readdir(listed.get());
+        if (entry == nullptr) break;
         const std::string name = entry->d_name;
-        if (name != "." && name != "..") each(name);
+        if (name != "." && name != "..") names.push_back(name);
     }
+    if (errno != 0) fail_system("read", shown, errno);
+    return names;
 }
 
 bool find(int directory, const std::string& name, struct stat& about) {
     return fstatat(directory, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+// The sticky bit marks a temporary directory. Who may rename in a directory could give another one
+// such a name, and not the bit too.
+constexpr mode_t mark = S_ISVTX;
+
+bool is_abandoned(const struct stat& about) {
+    return S_ISDIR(about.st_mode) && (about.st_mode & (mark | 0777)) == (mark | S_IRWXU) &&
+           about.st_uid == geteuid() && time(nullptr) - about.st_mtim.tv_sec > abandoned_after;
+}
+
 // A directory that its owner may not write to cannot be moved (rename(2)).
 class Movable {
 public:
-    Movable(int directory, const std::string& name) : directory_(directory), name_(name) {
+    Movable(int directory, const std::string& name) {
         struct stat about;
         if (!find(directory, name, about) || !S_ISDIR(about.st_mode)) return;
         mode_ = about.st_mode & 0777;
-        if ((mode_ & S_IRWXU) != S_IRWXU)
-            changed_ = fchmodat(directory, name.c_str(), mode_ | S_IRWXU, 0) == 0;
+        if ((mode_ & S_IRWXU) == S_IRWXU ||
+            fchmodat(directory, name.c_str(), mode_ | S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0)
+            return;
+        changed_ = Descriptor(openat(directory, name.c_str(), directory_flags | O_NOFOLLOW));
     }
-    // Restores the mode where the entry is now.
-    int restore(int directory) const {
-        return changed_ && fchmodat(directory, name_.c_str(), mode_, 0) != 0 ? errno : 0;
-    }
-    int directory() const { return directory_; }
+    // Restores the mode, wherever the directory is now.
+    int restore() const { return changed_ && fchmod(changed_.get(), mode_) != 0 ? errno : 0; }
 
 private:
-    const int directory_;
-    const std::string& name_;
     mode_t mode_ = 0;
-    bool changed_ = false;
+    Descriptor changed_;
 };
 
 std::string without_slashes(std::string path) {
@@ -84,8 +95,8 @@ Target::Target(const std::string& path, bool force, const Session& session)
 Target::~Target() {
     if (temporary_.empty()) return;
     const Uninterrupted shield;
-    if (!remove_tree(base_.get(), temporary_.c_str()))
-        complain(fmt::format("'{}/{}' could not be removed: remove it.", base_path_, temporary_));
+    if (!remove_open_tree(base_.get(), temporary_.c_str(), tree_.release()))
+        complain(fmt::format("'{}' could not be removed: remove it.", in_base(temporary_)));
 }
 
 void Target::open_base() {
@@ -110,30 +121,33 @@ void Target::open_base() {
 
 void Target::make_tree() {
     const std::string name = temporary_name();
-    removal_ = std::make_unique<TemporaryName>(base_path_ + "/" + name);
-    if (mkdirat(base_.get(), name.c_str(), S_IRWXU) != 0) fail_system("write into", path_, errno);
-    temporary_ = name;
+    removal_ = std::make_unique<TemporaryName>(in_base(name));
+    if (mkdirat(base_.get(), name.c_str(), mark | S_IRWXU) != 0)
+        fail_system("write into", path_, errno);
     tree_ = Descriptor(openat(base_.get(), name.c_str(), directory_flags | O_NOFOLLOW));
-    if (!tree_) fail_system("write into", path_, errno);
+    if (!tree_) {
+        const int error = errno;
+        unlinkat(base_.get(), name.c_str(), AT_REMOVEDIR);
+        fail_system("write into", path_, error);
+    }
+    temporary_ = name;
     lock_temporary(tree_.get());
 }
 
 // Like remove_abandoned for files.
 void Target::remove_abandoned(const Session& session) const {
-    std::vector<std::string> abandoned;
-    for_each_name(base_.get(), base_path_, [&](const std::string& name) {
+    const int base = base_.get();
+    for (const std::string& name : names_in(base, base_path_)) {
         struct stat about;
-        if (is_temporary_name(name.c_str()) && find(base_.get(), name, about) &&
-            S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
-            time(nullptr) - about.st_mtim.tv_sec > abandoned_after)
-            abandoned.push_back(name);
-    });
-    for (const std::string& name : abandoned) {
-        const Descriptor opened(openat(base_.get(), name.c_str(), directory_flags | O_NOFOLLOW));
+        if (!is_temporary_name(name.c_str()) || !find(base, name, about) || !is_abandoned(about))
+            continue;
+        Descriptor opened(openat(base, name.c_str(), directory_flags | O_NOFOLLOW));
+        // The name may by now be that of another directory.
         if (opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 &&
-            remove_tree(base_.get(), name.c_str()))
-            remark(session, fmt::format("removed '{}/{}', which a run that was killed left behind.",
-                                        base_path_, name));
+            fstat(opened.get(), &about) == 0 && is_abandoned(about) &&
+            remove_open_tree(base, name.c_str(), opened.release()))
+            remark(session, fmt::format("removed '{}', which a run that was killed left behind.",
+                                        in_base(name)));
     }
 }
 
@@ -158,12 +172,16 @@ int Target::move_new(int from, int to, const std::string& name) const {
     // For file systems without RENAME_NOREPLACE. A link replaces nothing, and no directory replaces
     // a file or a directory with files.
     if (!moved && error == EINVAL && find(from, name, about)) {
-        moved = S_ISDIR(about.st_mode)
-                    ? !find(to, name, about) && renameat(from, text, to, text) == 0
-                    : linkat(from, text, to, text, 0) == 0 && unlinkat(from, text, 0) == 0;
-        error = moved ? 0 : errno == ENOENT ? EEXIST : errno;
+        const bool directory = S_ISDIR(about.st_mode);
+        if (directory && find(to, name, about))
+            errno = EEXIST;
+        else if (directory)
+            moved = renameat(from, text, to, text) == 0;
+        else
+            moved = linkat(from, text, to, text, 0) == 0 && unlinkat(from, text, 0) == 0;
+        error = moved ? 0 : errno;
     }
-    const int restored = movable.restore(moved ? to : from);
+    const int restored = movable.restore();
     return moved ? restored : error;
 }
 
@@ -194,14 +212,14 @@ void Target::place_whole() {
     if (!placed) fail_system("give its name to", path_, errno);
     temporary_.clear();
     removal_.reset();
+    struct stat about;
+    if (fstat(tree_.get(), &about) == 0)
+        (void)fchmod(tree_.get(), about.st_mode & 07777 & ~mark);  // it harms nobody if it stays
 }
 
 void Target::place_names() {
-    std::vector<std::string> names;
-    for_each_name(tree_.get(), path_, [&](const std::string& name) {
-        check_top(name);
-        names.push_back(name);
-    });
+    const std::vector<std::string> names = names_in(tree_.get(), path_);
+    for (const std::string& name : names) check_top(name);
     for (size_t i = 0; i < names.size(); ++i) {
         const int error = move_new(tree_.get(), base_.get(), names[i]);
         if (error == 0) continue;
@@ -216,26 +234,26 @@ void Target::place_names() {
 }
 
 void Target::check_merge(int from, int to, const std::string& shown) const {
-    for_each_name(from, shown, [&](const std::string& name) {
+    for (const std::string& name : names_in(from, shown)) {
         struct stat made, old;
-        if (!find(from, name, made) || !find(to, name, old)) return;
+        if (!find(from, name, made) || !find(to, name, old)) continue;
         const std::string path = shown + "/" + name;
         if (S_ISDIR(made.st_mode) != S_ISDIR(old.st_mode))
             fail(ExitCode::output_exists,
                  fmt::format("'{}' exists already and is {} directory, unlike in the archive: "
                              "remove it, or name another --output-dir.",
                              path, S_ISDIR(old.st_mode) ? "a" : "no"));
-        if (!S_ISDIR(made.st_mode)) return;
+        if (!S_ISDIR(made.st_mode)) continue;
         (void)fchmodat(from, name.c_str(), (made.st_mode & 0777) | S_IRWXU, 0);
         const Descriptor below(openat(from, name.c_str(), directory_flags | O_NOFOLLOW)),
             there(openat(to, name.c_str(), directory_flags | O_NOFOLLOW));
         if (!below || !there) fail_system("write into", path, errno);
         check_merge(below.get(), there.get(), path);
-    });
+    }
 }
 
 void Target::merge(int from, int to, const std::string& shown) {
-    for_each_name(from, shown, [&](const std::string& name) {
+    for (const std::string& name : names_in(from, shown)) {
         struct stat made, old;
         const std::string path = shown + "/" + name;
         if (!find(from, name, made)) fail_system("give its name to", path, errno);
@@ -244,7 +262,8 @@ void Target::merge(int from, int to, const std::string& shown) {
             const Descriptor below(openat(from, name.c_str(), directory_flags | O_NOFOLLOW)),
                 there(openat(to, name.c_str(), directory_flags | O_NOFOLLOW));
             if (!below || !there) fail_system("write into", path, errno);
-            return merge(below.get(), there.get(), path);
+            merge(below.get(), there.get(), path);
+            continue;
         }
         if (S_ISDIR(made.st_mode))
             error = move_new(from, to, name);
@@ -252,7 +271,7 @@ void Target::merge(int from, int to, const std::string& shown) {
             error = errno;
         if (error != 0) fail_system("give its name to", path, error);
         ++placed_;
-    });
+    }
 }
 
 void Target::place_forced() {

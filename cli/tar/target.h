@@ -41,6 +41,9 @@ private:
     void check_merge(int from, int to, const std::string& shown) const;
     void merge(int from, int to, const std::string& shown);
     [[noreturn]] void fail_exists(const std::string& shown) const;
+    std::string in_base(const std::string& name) const {
+        return base_path_ + (base_path_.back() == '/' ? "" : "/") + name;
+    }
     std::string in_target(const std::string& name) const { return path_ + "/" + name; }
 
     const std::string path_;

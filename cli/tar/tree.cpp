@@ -128,9 +128,11 @@ void Tree::make_hard_link(const std::vector<std::string>& names,
         directory =
             Descriptor(openat(directory.get(), target[i].c_str(), O_PATH | no_follow_flags));
     struct stat about;
-    if (!directory ||
-        fstatat(directory.get(), target.back().c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 ||
-        !S_ISREG(about.st_mode))
+    const bool found = directory && fstatat(directory.get(), target.back().c_str(), &about,
+                                            AT_SYMLINK_NOFOLLOW) == 0;
+    if (!found && errno != ENOENT && errno != ENOTDIR && errno != ELOOP)
+        fail_system(doing, shown, errno);
+    if (!found || !S_ISREG(about.st_mode))
         refuse(shown, "it is a hard link to something that is no file unpacked before it");
     if (linkat(directory.get(), target.back().c_str(), parent, names.back().c_str(), 0) != 0)
         fail_make(shown, errno);

@@ -15,22 +15,42 @@ namespace {
 
 bool is_dots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
+// Its mode may keep its owner out.
+int open_directory(int parent, const char* name) {
+    constexpr int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const int opened = openat(parent, name, flags);
+    if (opened >= 0 || errno != EACCES || fchmodat(parent, name, S_IRWXU, AT_SYMLINK_NOFOLLOW) != 0)
+        return opened;
+    return openat(parent, name, flags);
+}
+
+// Returns true if an entry was removed.
+bool remove_some(DIR* entries, int directory) {
+    bool removed = false;
+    while (const dirent* entry = readdir(entries)) {
+        if (is_dots(entry->d_name)) continue;
+        removed |= unlinkat(directory, entry->d_name, 0) == 0 ||
+                   (errno == EISDIR && remove_tree(directory, entry->d_name));
+    }
+    return removed;
+}
+
 }  // namespace
 
 bool remove_tree(int parent, const char* name) noexcept {
-    (void)fchmodat(parent, name, S_IRWXU, 0);
-    const int opened = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    const int opened = open_directory(parent, name);
     if (opened < 0) return errno == ENOENT;
-    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(opened), closedir);
-    if (!entries) {
-        close(opened);
-        return false;
-    }
-    while (const dirent* entry = readdir(entries.get())) {
-        if (is_dots(entry->d_name)) continue;
-        if (unlinkat(opened, entry->d_name, 0) != 0 && errno == EISDIR)
-            (void)remove_tree(opened, entry->d_name);
-    }
+    return remove_open_tree(parent, name, opened);
+}
+
+bool remove_open_tree(int parent, const char* name, int directory) noexcept {
+    struct stat about;
+    if (fstat(directory, &about) == 0 && (about.st_mode & S_IRWXU) != S_IRWXU)
+        (void)fchmod(directory, S_IRWXU);
+    const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(directory), closedir);
+    if (!entries) close(directory);
+    // Some file systems leave out entries when others are removed meanwhile.
+    while (entries && remove_some(entries.get(), directory)) rewinddir(entries.get());
     return unlinkat(parent, name, AT_REMOVEDIR) == 0;
 }
 

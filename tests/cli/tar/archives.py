@@ -9,7 +9,7 @@ import tarfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-from program import check_equal  # pylint: disable=wrong-import-position
+from program import check_equal, some_bytes  # pylint: disable=wrong-import-position
 
 AGE = ["--format", "age", "--passphrase-file", "pass"]
 KEY = ["-k", "key"]
@@ -75,3 +75,10 @@ def archive(members, form=tarfile.PAX_FORMAT):
 
 def sealed_archive(p, members, name="evil.ws", form=tarfile.PAX_FORMAT):
     return p.sealed(members if isinstance(members, bytes) else archive(members, form), name)
+
+
+def small_tree(p, count=20, size=100_000):
+    p.key()
+    os.mkdir(p.file("in"))
+    for i in range(count):
+        p.write(f"in/{i:03}", some_bytes(size, i))
