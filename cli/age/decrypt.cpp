@@ -236,7 +236,7 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
 
 }  // namespace
 
-void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
+void add_identity_option(CLI::App& command, AgeChoice& choice) {
     command
         .add_option(
             "-i,--identity", choice.identities,
@@ -244,6 +244,10 @@ void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
             "input; may be given several times")
         ->type_name("IDENTITYFILE")
         ->allow_extra_args(false);
+}
+
+void add_age_decrypt_options(CLI::App& command, AgeChoice& choice) {
+    add_identity_option(command, choice);
     add_plugin_option(command, choice);
 }
 

@@ -59,11 +59,11 @@ void add_recipient_options(CLI::App& command, AgeChoice& choice) {
                     "the same for the recipients in a file, one a line")
         ->type_name("FILE")
         ->allow_extra_args(false);
-    add_plugin_option(command, choice);
 }
 
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice) {
     add_recipient_options(command, choice);
+    add_plugin_option(command, choice);
     command.add_flag("-a,--armor", choice.armor, "write an age file as text");
 }
 

@@ -92,8 +92,7 @@ void add_change_command(CLI::App& key, KeyTask task, const char* name, const cha
         ->required();
     if (task != KeyTask::passwd) add_key_options(*command, choice->old);
     if (task != KeyTask::rotate) add_passphrase_options(*command, choice->old);
-    if (task == KeyTask::add || task == KeyTask::remove)
-        add_age_decrypt_options(*command, choice->age);
+    if (task == KeyTask::add || task == KeyTask::remove) add_identity_option(*command, choice->age);
     if (task == KeyTask::add) add_recipient_options(*command, choice->age);
     if (task == KeyTask::add) {
         command
