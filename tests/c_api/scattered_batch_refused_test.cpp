@@ -138,6 +138,24 @@ TEST_F(Refused, OffsetsPastTheEnd) {
             [&](Records& r, Batch& b) { unchecked(b), r.tags[1] = past_memory; });
 }
 
+// 2 * stride is 0 in 64 bits, and message 1 reads no AAD.
+TEST_F(Refused, StridesThatWrap) {
+    refuses("message_count times a stride", [](Records& r, Batch& b) {
+        b.aad_offsets = nullptr, b.batch.aad_stride = uint64_t{1} << 63;
+        r.aad_lengths = {4, 0, 4, 0, 4, 0};
+    });
+}
+
+TEST_F(Refused, NoStrideThatIsNotRead) {
+    Records records(messages_);
+    Batch batch = records.batch();
+    batch.batch.in_stride = batch.batch.out_stride = batch.batch.iv_stride = UINT64_MAX;
+    batch.batch.aad_stride = batch.batch.tag_stride = UINT64_MAX;
+    EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &batch.batch), WARPSEAL_OK)
+        << warpseal_last_error_message();
+    EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &batch.batch), WARPSEAL_OK);
+}
+
 // Nothing that is written may overlap anything, whatever the order of the records.
 TEST_F(Refused, Overlaps) {
     const Calls seal = {warpseal_seal_batch_unsafe_iv}, open = {warpseal_open_batch};
