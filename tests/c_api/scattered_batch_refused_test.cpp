@@ -235,7 +235,11 @@ TEST_F(Refused, DrawnIvs) {
     uint8_t* const base = records.bytes.data();
     seal(batch, base, "batch.ivs is not null");
     batch.batch.ivs = nullptr;
-    seal(batch, nullptr, "batch.ivs is null");
+    seal(batch, nullptr, "ivs is null: give memory");
+    static uint8_t* places[6];
+    batch.iv_offsets = nullptr, batch.iv_pointers = places;
+    seal(batch, base, "ivs is not null: iv_pointers takes its place");
+    batch.iv_offsets = records.ivs.data(), batch.iv_pointers = nullptr;
     batch.batch.iv_bytes = 13;
     seal(batch, base, "batch.iv_bytes is 13: drawn IVs have 12 bytes");
     batch.batch.iv_bytes = 12;
