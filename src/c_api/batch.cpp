@@ -60,12 +60,16 @@ warpseal_status seal_drawn(const warpseal_key* key, warpseal_mode mode, const wa
         if (!count_drawn_ivs(*key, counted)) return refuse_drawn_ivs();
         return container::random_bytes(out, bytes) ? WARPSEAL_OK : WARPSEAL_NO_RANDOM;
     };
+    warpseal_scattered_batch drawn = {};
+    if (const warpseal_scattered_batch* const scattered = scattered_of(batch))
+        drawn = *scattered;
+    else
+        drawn.batch = *batch;
+    if (ivs != nullptr && drawn.iv_pointers != nullptr)
+        return refuse("ivs is not null: iv_pointers takes its place");
+    if (ivs == nullptr && drawn.iv_pointers == nullptr && batch->message_count != 0)
+        return refuse("ivs is null: give memory for the IVs that are drawn");
     return guarded([&, mode] {
-        warpseal_scattered_batch drawn = {};
-        if (const warpseal_scattered_batch* const scattered = scattered_of(batch))
-            drawn = *scattered;
-        else
-            drawn.batch = *batch;
         drawn.batch.ivs = static_cast<const uint8_t*>(ivs);
         return key->engine.scattered_batch(*key->key, mode, Direction::encrypt, drawn, draw);
     });

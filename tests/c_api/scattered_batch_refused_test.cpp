@@ -138,6 +138,24 @@ TEST_F(Refused, OffsetsPastTheEnd) {
             [&](Records& r, Batch& b) { unchecked(b), r.tags[1] = past_memory; });
 }
 
+// 2 * stride is 0 in 64 bits, and message 1 reads no AAD.
+TEST_F(Refused, StridesThatWrap) {
+    refuses("message_count times a stride", [](Records& r, Batch& b) {
+        b.aad_offsets = nullptr, b.batch.aad_stride = uint64_t{1} << 63;
+        r.aad_lengths = {4, 0, 4, 0, 4, 0};
+    });
+}
+
+TEST_F(Refused, NoStrideThatIsNotRead) {
+    Records records(messages_);
+    Batch batch = records.batch();
+    batch.batch.in_stride = batch.batch.out_stride = batch.batch.iv_stride = UINT64_MAX;
+    batch.batch.aad_stride = batch.batch.tag_stride = UINT64_MAX;
+    EXPECT_EQ(warpseal_seal_batch_unsafe_iv(key_.get(), WARPSEAL_GCM, &batch.batch), WARPSEAL_OK)
+        << warpseal_last_error_message();
+    EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &batch.batch), WARPSEAL_OK);
+}
+
 // Nothing that is written may overlap anything, whatever the order of the records.
 TEST_F(Refused, Overlaps) {
     const Calls seal = {warpseal_seal_batch_unsafe_iv}, open = {warpseal_open_batch};
@@ -217,7 +235,11 @@ TEST_F(Refused, DrawnIvs) {
     uint8_t* const base = records.bytes.data();
     seal(batch, base, "batch.ivs is not null");
     batch.batch.ivs = nullptr;
-    seal(batch, nullptr, "batch.ivs is null");
+    seal(batch, nullptr, "ivs is null: give memory");
+    static uint8_t* places[6];
+    batch.iv_offsets = nullptr, batch.iv_pointers = places;
+    seal(batch, base, "ivs is not null: iv_pointers takes its place");
+    batch.iv_offsets = records.ivs.data(), batch.iv_pointers = nullptr;
     batch.batch.iv_bytes = 13;
     seal(batch, base, "batch.iv_bytes is 13: drawn IVs have 12 bytes");
     batch.batch.iv_bytes = 12;

@@ -89,6 +89,8 @@ warpseal_status Engine::scattered_batch(const Key& key, warpseal_mode mode, Dire
     GatheredAad aad;
     TextOffsets in(parts, parts.in, parts.in.pointers != nullptr ? count : 0);
     TextOffsets out(parts, parts.out, parts.out.pointers != nullptr ? count : 0);
+    if (parts.in.scattered()) batch.in_stride = 0;
+    if (parts.out.scattered()) batch.out_stride = 0;
     if (parts.in.pointers != nullptr) batch.in = in.base, batch.in_offsets = in.offsets.data();
     if (parts.out.pointers != nullptr) {
         batch.out = const_cast<uint8_t*>(out.base);

@@ -15,18 +15,22 @@ constexpr uint64_t address_limit = uint64_t{1} << 62;  // the sum of two such of
 
 using Number = unsigned long long;  // of a message, for %llu
 
-// The struct as a batch at strides, in which each scattered part is valid.
+// The struct as a batch at strides, in which each scattered part is valid. A stride that is not
+// read is 0.
 warpseal_batch at_strides(const ScatteredParts& parts) {
     static uint8_t byte;
     static const uint64_t offset = 0;
     warpseal_batch batch = parts.given.batch;
+    if (parts.in.scattered()) batch.in_stride = 0;
+    if (parts.out.scattered()) batch.out_stride = 0;
     if (parts.in.pointers != nullptr) batch.in = &byte, batch.in_offsets = &offset;
     if (parts.out.pointers != nullptr) batch.out = &byte, batch.out_offsets = &offset;
     if (parts.ivs.scattered()) batch.iv_stride = batch.iv_bytes;
     if (parts.ivs.pointers != nullptr) batch.ivs = &byte;
     if (parts.tags.scattered()) batch.tag_stride = batch.tag_bytes;
     if (parts.tags.pointers != nullptr) batch.tags = &byte;
-    if (parts.aad_scattered()) batch.aad = nullptr, batch.aad_bytes = batch.aad_stride = 0;
+    if (parts.aad.scattered()) batch.aad_stride = 0;
+    if (parts.aad_scattered()) batch.aad = nullptr, batch.aad_bytes = 0;
     return batch;
 }
 
