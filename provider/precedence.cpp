@@ -18,43 +18,47 @@ namespace {
 // True while this thread searches for another provider's algorithms, which queries us as well.
 constinit thread_local bool is_searching = false;
 
+// fetched: by name alone, which is fast. listed: also where default properties hide it.
+enum class Search : uint8_t { fetched, listed };
+
 // Returns true if another provider has the algorithm for the operation whose functions are given.
 // libcrypto then has registered all that active providers have for it.
 template <class Method, auto fetch, auto release, auto visit_all, auto is_a>
-bool others_have(OSSL_LIB_CTX* context, const char* name) {
+bool others_have(OSSL_LIB_CTX* context, const char* name, Search by) {
     // libcrypto caches fetches, so this is the fast path.
     if (Method* const method = fetch(context, name, not_us)) {
         release(method);
         return true;
     }
+    if (by == Search::fetched) return false;
     // The program's default properties, such as fips=yes, may have hidden it from the fetch. Ours
     // is among the methods only if it was registered for good, and then the answer changes nothing.
-    struct Search {
+    struct Wanted {
         const char* name;
         bool found;
     } search{name, false};
     const auto examine = [](Method* method, void* data) {
-        Search& wanted = *static_cast<Search*>(data);
+        Wanted& wanted = *static_cast<Wanted*>(data);
         if (is_a(method, wanted.name) != 0) wanted.found = true;
     };
     visit_all(context, examine, &search);
     return search.found;
 }
 
-bool others_have(OSSL_LIB_CTX* context, int operation, const char* name) {
+bool others_have(OSSL_LIB_CTX* context, int operation, const char* name, Search by) {
     switch (operation) {
         case OSSL_OP_KEYMGMT:
             return others_have<EVP_KEYMGMT, EVP_KEYMGMT_fetch, EVP_KEYMGMT_free,
-                               EVP_KEYMGMT_do_all_provided, EVP_KEYMGMT_is_a>(context, name);
+                               EVP_KEYMGMT_do_all_provided, EVP_KEYMGMT_is_a>(context, name, by);
         case OSSL_OP_KEYEXCH:
             return others_have<EVP_KEYEXCH, EVP_KEYEXCH_fetch, EVP_KEYEXCH_free,
-                               EVP_KEYEXCH_do_all_provided, EVP_KEYEXCH_is_a>(context, name);
+                               EVP_KEYEXCH_do_all_provided, EVP_KEYEXCH_is_a>(context, name, by);
         case OSSL_OP_KEM:
             return others_have<EVP_KEM, EVP_KEM_fetch, EVP_KEM_free, EVP_KEM_do_all_provided,
-                               EVP_KEM_is_a>(context, name);
+                               EVP_KEM_is_a>(context, name, by);
         default:
             return others_have<OSSL_ENCODER, OSSL_ENCODER_fetch, OSSL_ENCODER_free,
-                               OSSL_ENCODER_do_all_provided, OSSL_ENCODER_is_a>(context, name);
+                               OSSL_ENCODER_do_all_provided, OSSL_ENCODER_is_a>(context, name, by);
     }
 }
 
@@ -94,8 +98,15 @@ Answer answer_to(const Context& context, int operation) {
     if (is_searching) return {Turn::later, offer};
     is_searching = true;
     ERR_set_mark();
-    const bool mlkem_found = with_mlkem && others_have(context.program(), operation, "ML-KEM-768"),
-               x25519_found = with_x25519 && others_have(context.program(), operation, "X25519");
+    const auto have = [&](const char* name, Search by) {
+        return others_have(context.program(), operation, name, by);
+    };
+    // Where ML-KEM does not wait, one search has libcrypto register the others, and its listing
+    // would take 1 ms.
+    const bool x25519_found = with_x25519 && have("X25519", Search::listed),
+               is_wanted = context.mlkem_waits() || (with_x25519 && !x25519_found),
+               mlkem_found = with_mlkem && (is_wanted || !x25519_found) &&
+                             have("ML-KEM-768", is_wanted ? Search::listed : Search::fetched);
     ERR_pop_to_mark();
     is_searching = false;
     const bool mlkem_waits = with_mlkem && !mlkem_found && context.mlkem_waits(),

@@ -99,12 +99,14 @@ int init_unrelated(const OSSL_CORE_HANDLE*, const OSSL_DISPATCH*, const OSSL_DIS
     return 1;
 }
 
-// A provider with X25519, but without ML-KEM.
+// A provider with X25519, but without ML-KEM. libcrypto queries it for each search.
+int queries_of_partial = 0;
 const OSSL_ALGORITHM* query_partial(void*, int operation, int* no_cache) {
     static const OSSL_ALGORITHM algorithms[] = {
         {"X25519:1.3.101.110", "provider=partial", keymgmt, ""},
         {nullptr, nullptr, nullptr, nullptr}};
-    *no_cache = 0;
+    *no_cache = 1;
+    queries_of_partial += operation == OSSL_OP_KEYMGMT ? 1 : 0;
     return operation == OSSL_OP_KEYMGMT ? algorithms : nullptr;
 }
 
@@ -300,6 +302,15 @@ TEST_F(BesideAnother, IsChosenByPropertyOnlyBefore35) {
         EXPECT_EQ(chosen(context(), method, "provider=warpseal"), "warpseal") << method.operation;
     }
     EXPECT_EQ(decoders_of(context(), "X25519"), std::vector<std::string>{"other"});
+}
+
+// A search takes about as long as a program's first SSL_CTX, so a fetch makes only one.
+TEST_F(BesideAnother, OneSearchBefore35) {
+    core_version[2] = '4';
+    load({"warpseal", "partial"});
+    queries_of_partial = 0;
+    EXPECT_EQ(chosen(context(), {OSSL_OP_KEYMGMT, "X25519"}, nullptr), "partial");
+    EXPECT_LE(queries_of_partial, 2) << "one by the search, one by the fetch itself";
 }
 
 TEST_F(BesideAnother, MlKemServesAloneBefore35) {
