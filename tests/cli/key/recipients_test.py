@@ -44,6 +44,8 @@ def for_one_and_for_many(p):
         check(not opens(p, "sealed", "-i", f"{kind}2"), "another identity opens it")
         p.ok("verify", "-i", f"{kind}1", "sealed")
         check_equal(p.ok("decrypt", "-i", f"{kind}1", "--range", "100:50", "sealed").out, CONTENT[100:150], "a range")
+        p.ok("rescue", "-i", f"{kind}1", "sealed", "-o", f"{kind}.rescued")
+        check_equal(p.read(f"{kind}.rescued"), CONTENT, "a rescue")
         sealed = p.ok("encrypt", "-r", one, "-R", "list", "-k", "key", "--passphrase-file", "word", "--argon2-memory", "8", input=CONTENT).out
         p.write("all", sealed)
         check_equal(len(types(p, "all")), 5, "slots")
@@ -119,6 +121,19 @@ def twenty_post_quantum_recipients_fit(p):
 
 
 @case
+def too_many_are_refused_before_they_take_memory(p):
+    recipient = person(p, "one")
+    p.write("list", f"{recipient}\n".encode() * 70_000)
+    p.fails(17, ["70000 recipients", "at most 32"], "encrypt", "-R", "list", input=CONTENT)
+    p.write("sealed", p.ok("encrypt", "-r", recipient, input=CONTENT).out)
+    identity = p.read("one").splitlines()[-1] + b"\n"
+    p.write("many", identity * 1024, 0o600)
+    check(opens(p, "sealed", "-i", "many"), "1024 identities do not open it")
+    p.write("many", identity * 1025, 0o600)
+    p.fails(17, ["1025 identities", "at most 1024"], "decrypt", "-i", "many", "sealed")
+
+
+@case
 def wrong_identities_and_mixtures_are_named(p):
     classic, strong = person(p, "classic"), person(p, "strong", "--post-quantum")
     p.fails(2, ["-r 1 is not post-quantum", "age1pq1"], "encrypt", "-r", classic, "-r", strong, input=CONTENT)
@@ -132,6 +147,9 @@ def wrong_identities_and_mixtures_are_named(p):
     p.fails(2, "same file", "encrypt", "-f", "-R", "list", "sealed", "-o", "list")
     p.fails(2, "same file", "decrypt", "-f", "-i", "strong", "sealed", "-o", "strong")
     p.fails(2, "-R - and the input", "encrypt", "-R", "-", input=strong.encode())
+    p.fails(2, "standard input can hold one", "encrypt", "-k", "-", "-R", "-", "list", input=strong.encode())
+    p.fails(2, "standard input can hold one", "encrypt", "-R", "-", "-R", "-", "list", input=strong.encode())
+    p.fails(2, "-i goes with Warpseal files", "rescue", "--format", "cobblestone", "-k", "key", "-i", "strong", "sealed", "-o", "x.rescued")
     p.fails(2, "standard input can hold one", "decrypt", "-i", "-", "-k", "-", "sealed", input=CONTENT)
 
 
