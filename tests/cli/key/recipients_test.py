@@ -134,6 +134,20 @@ def too_many_are_refused_before_they_take_memory(p):
 
 
 @case
+def a_run_skips_what_another_secret_opens(p):
+    recipient = person(p, "one")
+    p.key()
+    for name in ("a", "b"):
+        p.write(name, CONTENT)
+    p.ok("encrypt", "-k", "key", "-r", recipient, "a", "b")
+    result = p.ok("encrypt", "-k", "key", "-r", recipient, "--skip-done", "a", "b")
+    check("2 skipped" in result.err, result.err)
+    p.ok("decrypt", "-f", "-i", "one", "a.ws", "b.ws")
+    check("2 skipped" in p.ok("decrypt", "-i", "one", "--skip-done", "a.ws", "b.ws").err, "decrypt")
+    p.fails(2, ["--skip-done", "a recipient cannot"], "encrypt", "-r", recipient, "--skip-done", "a", "b")
+
+
+@case
 def wrong_identities_and_mixtures_are_named(p):
     classic, strong = person(p, "classic"), person(p, "strong", "--post-quantum")
     p.fails(2, ["-r 1 is not post-quantum", "age1pq1"], "encrypt", "-r", classic, "-r", strong, input=CONTENT)
