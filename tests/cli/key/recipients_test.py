@@ -163,6 +163,7 @@ def wrong_identities_and_mixtures_are_named(p):
     p.fails(2, "-R - and the input", "encrypt", "-R", "-", input=strong.encode())
     p.fails(2, "standard input can hold one", "encrypt", "-k", "-", "-R", "-", "list", input=strong.encode())
     p.fails(2, "standard input can hold one", "encrypt", "-R", "-", "-R", "-", "list", input=strong.encode())
+    p.fails(2, "cannot both be read from one descriptor", "key", "add", "-i", "-", "-R", "-", "sealed", input=p.read("strong"))
     p.fails(2, "-i goes with Warpseal files", "rescue", "--format", "cobblestone", "-k", "key", "-i", "strong", "sealed", "-o", "x.rescued")
     p.fails(2, "standard input can hold one", "decrypt", "-i", "-", "-k", "-", "sealed", input=CONTENT)
 
