@@ -14,9 +14,17 @@ using namespace age;
 
 bool has_slots(KeyType type) { return type == KeyType::x25519 || type == KeyType::hybrid; }
 
+// Each has a page of locked memory, and is tried on each slot.
+constexpr size_t max_identities = 1024;
+
 std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths) {
     std::vector<Identity> identities;
     for (const std::string& path : paths) read_identity_file(path, identities, nullptr);
+    if (identities.size() > max_identities)
+        throw Failure(ExitCode::limit_exceeded,
+                      fmt::format("-i names {} identities, and at most {} are tried on a Warpseal "
+                                  "file: give fewer.",
+                                  identities.size(), max_identities));
     std::vector<SecretBytes> texts;
     texts.reserve(identities.size());
     for (const Identity& identity : identities) {
@@ -37,7 +45,16 @@ std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths) {
 }  // namespace
 
 void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Session& session) {
-    for (const Recipient& recipient : read_recipients(choice, session)) {
+    secrets.public_key_files = choice.recipient_files;
+    check_standard_input(secrets, false);
+    const std::vector<Recipient> recipients = read_recipients(choice, session);
+    if (recipients.size() > WARPSEAL_MAX_SLOTS)
+        throw Failure(
+            ExitCode::limit_exceeded,
+            fmt::format("-r and -R name {} recipients, and a Warpseal file has at most {} "
+                        "key slots: give fewer.",
+                        recipients.size(), WARPSEAL_MAX_SLOTS));
+    for (const Recipient& recipient : recipients) {
         if (!has_slots(recipient.type))
             throw Failure(ExitCode::unsupported,
                           fmt::format("{} is a recipient of age files only: add --format age, or "
@@ -45,7 +62,6 @@ void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Sessio
                                       recipient.shown));
         secrets.recipients.push_back(recipient_text(recipient.type, recipient.key));
     }
-    secrets.public_key_files = choice.recipient_files;
 }
 
 void add_identities(const AgeChoice& choice, SecretChoice& secrets) {

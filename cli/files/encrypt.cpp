@@ -70,6 +70,10 @@ const char* suffix(const EncryptChoice& choice) {
 ExitCode run_all(EncryptChoice& choice, Session& session) {
     const bool floe = choice.file.foreign.format == ForeignFormat::floe;
     if (choice.many.skip_done && (choice.is_age() || floe)) refuse_skipping();
+    if (choice.many.skip_done && choice.age.any() && !choice.is_age() && !choice.file.secrets.any())
+        throw Failure(ExitCode::usage,
+                      "--skip-done opens the files that are there, and a recipient cannot: give -k "
+                      "or a passphrase too, or leave it out.");
     refuse_one_use(choice.age.recipient_files, "-R");
     refuse_one_use({choice.file.foreign.aad_file}, "--aad-file");
     ManyTask task{FileTask::encrypt, choice.file, choice.many, choice.output};

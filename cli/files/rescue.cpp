@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
 #include "cli/foreign/foreign.h"
@@ -20,6 +21,7 @@ constexpr char sealed_ending[] = ".ws";
 
 struct RescueChoice {
     FileChoice file;
+    AgeChoice age;  // identities
     std::string output;
     std::string holes;  // empty: the output's name and ".json"
 
@@ -172,14 +174,19 @@ void say_what_else(const RescueChoice& choice, const warpseal_rescue& rescue,
                         shown(choice.file)));
 }
 
-ExitCode run(const RescueChoice& choice, Session& session) {
+ExitCode run(RescueChoice& choice, Session& session) {
+    add_identities(choice.age, choice.file.secrets);
     check_file_choice(choice.file);
     if (choice.file.age)
         throw Failure(ExitCode::unsupported,
                       "rescue reads Warpseal files and cobblestone messages.");
     refuse_foreign_format(choice.file, "rescue");
+    if (choice.age.any() && choice.file.format == WARPSEAL_FORMAT_COBBLESTONE)
+        throw Failure(ExitCode::usage,
+                      "-i goes with Warpseal files only: leave it or --format out.");
     refuse_names(choice);
     const Descriptor input = open_input(choice.file.input);
+    refuse_shared_identities(choice.age, input.get());
     require_file(input, choice.file);
     Output output(choice.output, mode_decrypted);
     Output list(choice.holes_path(), mode_decrypted);
@@ -223,6 +230,7 @@ void add_rescue(CLI::App& program, Session& session) {
     CLI::App* command = program.add_subcommand(
         "rescue", "Write what is authentic of a damaged file, with zeros in the holes");
     add_file_options(*command, choice->file, session);
+    add_age_decrypt_options(*command, choice->age);
     command
         ->add_option("-o,--output", choice->output,
                      "file to write, appears when finished; its name ends in .rescued")

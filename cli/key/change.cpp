@@ -22,6 +22,25 @@ namespace {
 
 std::string quoted(const std::string& path) { return "'" + path + "'"; }
 
+// Two secrets must not be read from one stream. Reads nothing.
+void check_streams(const KeyChoice& choice) {
+    const SecretChoice &old = choice.old, &fresh = choice.fresh;
+    check_standard_input(old, false);
+    check_standard_input(fresh, false);
+    const auto reads_input = [](const SecretChoice& secrets) {
+        return secrets.passphrase_descriptor == STDIN_FILENO ||
+               std::find(secrets.public_key_files.begin(), secrets.public_key_files.end(), "-") !=
+                   secrets.public_key_files.end() ||
+               std::find(secrets.key_files.begin(), secrets.key_files.end(), "-") !=
+                   secrets.key_files.end();
+    };
+    const bool one_descriptor =
+        old.passphrase_descriptor >= 0 && old.passphrase_descriptor == fresh.passphrase_descriptor;
+    if (one_descriptor || (reads_input(old) && reads_input(fresh)))
+        throw Failure(ExitCode::usage,
+                      "the old and the new secret cannot both be read from one descriptor.");
+}
+
 // Checks the options that every file has in common, before any is touched.
 void check_choice(KeyTask task, const KeyChoice& choice) {
     const SecretChoice &old = choice.old, &fresh = choice.fresh;
@@ -37,20 +56,6 @@ void check_choice(KeyTask task, const KeyChoice& choice) {
     };
     if (task == KeyTask::passwd && (passphrases(old) != 1 || passphrases(fresh) != 1))
         throw Failure(ExitCode::usage, "key passwd takes one old and one new passphrase.");
-    check_standard_input(old, false);
-    check_standard_input(fresh, false);
-    const auto reads_input = [](const SecretChoice& secrets) {
-        return secrets.passphrase_descriptor == STDIN_FILENO ||
-               std::find(secrets.public_key_files.begin(), secrets.public_key_files.end(), "-") !=
-                   secrets.public_key_files.end() ||
-               std::find(secrets.key_files.begin(), secrets.key_files.end(), "-") !=
-                   secrets.key_files.end();
-    };
-    const bool one_descriptor =
-        old.passphrase_descriptor >= 0 && old.passphrase_descriptor == fresh.passphrase_descriptor;
-    if (one_descriptor || (reads_input(old) && reads_input(fresh)))
-        throw Failure(ExitCode::usage,
-                      "the old and the new secret cannot both be read from one descriptor.");
     check_passphrase_descriptor(old);
     check_passphrase_descriptor(fresh);
     // Key commands must not read the new passphrase.
@@ -219,6 +224,8 @@ private:
 ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     KeyChoice choice = given;
     add_identities(choice.age, choice.old);
+    choice.fresh.public_key_files = choice.age.recipient_files;
+    check_streams(choice);
     add_recipients(choice.age, choice.fresh, session);
     const bool terminal = has_terminal();
     if (!choice.old.any() && task != KeyTask::rotate) {

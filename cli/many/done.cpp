@@ -4,7 +4,10 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <vector>
 
 #include "c_api/internal_slot_keys.h"
 
@@ -35,7 +38,13 @@ bool is_done(const ManyTask& task, const FileChoice& file, int input, const std:
     Secrets secrets = read_secrets(input, task.task, file);
     const std::vector<uint8_t> context = from_hexadecimal(file.context, "--context");
     Progress progress(Progress::Style::none, session);
-    const warpseal_file_options options = file_options(file, {}, secrets, context, progress);
+    warpseal_file_options options = file_options(file, {}, secrets, context, progress);
+    std::vector<warpseal_secret> opening;  // Recipients do not open what they seal.
+    std::copy_if(
+        options.secrets, options.secrets + options.secret_count, std::back_inserter(opening),
+        [](const warpseal_secret& secret) { return secret.type != WARPSEAL_SECRET_RECIPIENT; });
+    options.secrets = opening.data();
+    options.secret_count = opening.size();
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
     warpseal_reader* opened = nullptr;

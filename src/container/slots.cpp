@@ -208,6 +208,7 @@ warpseal_status SlotsChange::check_result() {
     size_t bytes = 0, count = change_.add_count;
     uint64_t all_work = 0;
     RecipientKinds kinds;
+    bool recipient = false;
     for (uint32_t i = 0; i < in_force().slot_count; ++i) {
         const Slot& slot = in_force().slots[i];
         if (is_removed(i)) {
@@ -225,6 +226,7 @@ warpseal_status SlotsChange::check_result() {
     for (size_t i = 0; i < change_.add_count; ++i) {
         bytes += slot_bytes_of(change_.add[i]);
         kinds.add(slot_type_of(change_.add[i]));
+        recipient |= is_public_key_secret(change_.add[i]);
         if (change_.add[i].type != WARPSEAL_SECRET_PASSPHRASE) continue;
         passphrase = true;
         all_work += work(cost);
@@ -246,8 +248,8 @@ warpseal_status SlotsChange::check_result() {
         return fault.say(WARPSEAL_LIMIT_EXCEEDED,
                          "the passphrase slots together would ask for more Argon2id work than the "
                          "file format allows: remove one, or take a lower cost");
-    // What is mixed already may stay so, but nothing is added to it.
-    if (change_.add_count != 0 && kinds.check(fault) != WARPSEAL_OK) return fault.status;
+    // What is mixed already may stay so, but no recipient is added to it.
+    if (recipient && kinds.check(fault) != WARPSEAL_OK) return fault.status;
     change_.slot_count = static_cast<uint32_t>(count);
     return WARPSEAL_OK;
 }

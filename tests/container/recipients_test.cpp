@@ -203,6 +203,32 @@ TEST(RecipientLimits, ClassicalAndPostQuantumDoNotMix) {
     EXPECT_EQ(container::change_slots(engine(), file.get(), with, change, result), WARPSEAL_OK);
 }
 
+// Another writer's mixture keeps its slots, and takes keys, but no recipients.
+TEST(RecipientLimits, AMixedFileTakesKeysAlone) {
+    const Person weak(x25519), strong(hybrid);
+    Options to, with, key, more;
+    strong.seal(weak.seal(to));
+    container::Header header;
+    warpseal::Secret<container::data_key_bytes> data_key;
+    container::Fault fault;
+    ASSERT_EQ(container::new_header(engine(), container::default_suite, to.secrets, to.secret_count,
+                                    {}, header, data_key, fault),
+              WARPSEAL_OK);
+    const MemoryFile file(Data(header.bytes.begin(), header.bytes.end()));
+    warpseal_slots_change change = {};
+    warpseal_file_result result = {};
+    change.struct_bytes = sizeof change;
+    change.add = key.key(4).secrets;
+    change.add_count = 1;
+    EXPECT_EQ(container::change_slots(engine(), file.get(), weak.open(with), change, result),
+              WARPSEAL_OK)
+        << result.message;
+    EXPECT_EQ(change.slot_count, 3u);
+    change.add = strong.seal(more).secrets;
+    EXPECT_EQ(container::change_slots(engine(), file.get(), with, change, result),
+              WARPSEAL_INVALID_ARGUMENT);
+}
+
 // A recipient never opens, and an identity never seals. The message does not have the text.
 TEST(RecipientLimits, TheWrongHalfIsRefused) {
     for (const auto type : {x25519, hybrid}) {

@@ -44,6 +44,8 @@ def for_one_and_for_many(p):
         check(not opens(p, "sealed", "-i", f"{kind}2"), "another identity opens it")
         p.ok("verify", "-i", f"{kind}1", "sealed")
         check_equal(p.ok("decrypt", "-i", f"{kind}1", "--range", "100:50", "sealed").out, CONTENT[100:150], "a range")
+        p.ok("rescue", "-i", f"{kind}1", "sealed", "-o", f"{kind}.rescued")
+        check_equal(p.read(f"{kind}.rescued"), CONTENT, "a rescue")
         sealed = p.ok("encrypt", "-r", one, "-R", "list", "-k", "key", "--passphrase-file", "word", "--argon2-memory", "8", input=CONTENT).out
         p.write("all", sealed)
         check_equal(len(types(p, "all")), 5, "slots")
@@ -119,6 +121,33 @@ def twenty_post_quantum_recipients_fit(p):
 
 
 @case
+def too_many_are_refused_before_they_take_memory(p):
+    recipient = person(p, "one")
+    p.write("list", f"{recipient}\n".encode() * 70_000)
+    p.fails(17, ["70000 recipients", "at most 32"], "encrypt", "-R", "list", input=CONTENT)
+    p.write("sealed", p.ok("encrypt", "-r", recipient, input=CONTENT).out)
+    identity = p.read("one").splitlines()[-1] + b"\n"
+    p.write("many", identity * 1024, 0o600)
+    check(opens(p, "sealed", "-i", "many"), "1024 identities do not open it")
+    p.write("many", identity * 1025, 0o600)
+    p.fails(17, ["1025 identities", "at most 1024"], "decrypt", "-i", "many", "sealed")
+
+
+@case
+def a_run_skips_what_another_secret_opens(p):
+    recipient = person(p, "one")
+    p.key()
+    for name in ("a", "b"):
+        p.write(name, CONTENT)
+    p.ok("encrypt", "-k", "key", "-r", recipient, "a", "b")
+    result = p.ok("encrypt", "-k", "key", "-r", recipient, "--skip-done", "a", "b")
+    check("2 skipped" in result.err, result.err)
+    p.ok("decrypt", "-f", "-i", "one", "a.ws", "b.ws")
+    check("2 skipped" in p.ok("decrypt", "-i", "one", "--skip-done", "a.ws", "b.ws").err, "decrypt")
+    p.fails(2, ["--skip-done", "a recipient cannot"], "encrypt", "-r", recipient, "--skip-done", "a", "b")
+
+
+@case
 def wrong_identities_and_mixtures_are_named(p):
     classic, strong = person(p, "classic"), person(p, "strong", "--post-quantum")
     p.fails(2, ["-r 1 is not post-quantum", "age1pq1"], "encrypt", "-r", classic, "-r", strong, input=CONTENT)
@@ -132,6 +161,10 @@ def wrong_identities_and_mixtures_are_named(p):
     p.fails(2, "same file", "encrypt", "-f", "-R", "list", "sealed", "-o", "list")
     p.fails(2, "same file", "decrypt", "-f", "-i", "strong", "sealed", "-o", "strong")
     p.fails(2, "-R - and the input", "encrypt", "-R", "-", input=strong.encode())
+    p.fails(2, "standard input can hold one", "encrypt", "-k", "-", "-R", "-", "list", input=strong.encode())
+    p.fails(2, "standard input can hold one", "encrypt", "-R", "-", "-R", "-", "list", input=strong.encode())
+    p.fails(2, "cannot both be read from one descriptor", "key", "add", "-i", "-", "-R", "-", "sealed", input=p.read("strong"))
+    p.fails(2, "-i goes with Warpseal files", "rescue", "--format", "cobblestone", "-k", "key", "-i", "strong", "sealed", "-o", "x.rescued")
     p.fails(2, "standard input can hold one", "decrypt", "-i", "-", "-k", "-", "sealed", input=CONTENT)
 
 
