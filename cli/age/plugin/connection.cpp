@@ -173,6 +173,7 @@ void Connection::receive_line(std::string& line, size_t& message_bytes) {
             if (child_->ends_within(Child::Time::zero())) fail(how_it_ended());
             fail(input_closed_ ? "has closed its input" : "does not answer");
         }
+        if (!end && incoming_.size() > taken_bytes_) end = Clock::now() + silence_limit;
         // One that does not read any more, or has ended, has a last moment to say why.
         if (!output_ended_ && (!end || *end > Clock::now() + end_limit) &&
             (input_closed_ || child_->ends_within(Child::Time::zero())))

@@ -248,10 +248,15 @@ def plugins_that_hang(p):
     p.write("many", "".join(bech32("age1test", bytes([number]) * 600) + "\n" for number in range(200)).encode())
     values["env"]["PLUGIN_MODE"] = "hang"
     running.append(("hang", "does not read", p.start("encrypt", "-R", "many", "-o", "sealed", **values)))
+    # A terminal does not excuse one that stops within a line.
+    terminal = Terminal(p, "encrypt", "-r", RECIPIENT, "-o", "sealed", **silent(p, "half"))
     for mode, words, process in running:
         err = process.communicate(timeout=300)[1].decode()
         check_equal(process.returncode, 16, f"exit code with {mode} ({err})")
         check(words in err, f"{mode}: {err}")
+    code, _, err = terminal.end()
+    check_equal(code, 16, f"exit code on a terminal ({err})")
+    check("does not answer" in err, err)
     check(not os.path.exists(p.file("sealed")), "an output")
     check_equal(processes_of(p), [], "plugins that are left")
 
