@@ -26,6 +26,11 @@ void wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase
 
 // Writes the header and the nonce, and returns the payload's key.
 Secret begin_file(const std::vector<Stanza>& stanzas, View file_key, Sink& sink) {
+    if (stanzas.size() > max_stanzas)  // A plugin may make several for a recipient.
+        throw Failure(ExitCode::limit_exceeded,
+                      fmt::format("the header for all recipients has {} stanzas, and the limit is "
+                                  "{}: give fewer recipients.",
+                                  stanzas.size(), max_stanzas));
     const std::string header = write_header(stanzas, file_key);
     if (header.size() > max_header_bytes)
         throw Failure(ExitCode::limit_exceeded,

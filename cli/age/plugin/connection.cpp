@@ -25,6 +25,8 @@ namespace {
 // Of a plugin that may ask a person, there is none.
 constexpr std::chrono::seconds silence_limit{60};
 constexpr std::chrono::seconds end_limit{1};
+// Between two looks at the process, as another may hold its pipes.
+constexpr std::chrono::milliseconds look_limit{500};
 constexpr size_t max_message_bytes = max_header_bytes;
 constexpr size_t max_messages_for_a_file = 2 * max_stanzas;
 constexpr size_t max_said_bytes = 4096;
@@ -42,10 +44,11 @@ std::string find_on_path(const std::string& program) {
     std::string_view rest = path == nullptr ? "" : path;
     while (!rest.empty()) {
         const size_t end = std::min(rest.find(':'), rest.size());
+        const bool is_absolute = rest[0] == '/';
         std::string file = fmt::format("{}/{}", rest.substr(0, end), program);
         rest.remove_prefix(std::min(end + 1, rest.size()));
         struct stat about;
-        if (file[0] == '/' && stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
+        if (is_absolute && stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
             access(file.c_str(), X_OK) == 0)
             return file;
     }
@@ -163,23 +166,28 @@ void Connection::receive_line(std::string& line, size_t& message_bytes) {
             return;
         }
         if (output_ended_) fail(how_it_ended());
-        if (end && Clock::now() >= *end)
-            fail(input_closed_ ? "has closed its input" : "does not answer");
+        const bool is_late = end && Clock::now() >= *end;
         looked_at = incoming_.size() - taken_bytes_;
         exchange(end);
-        // One that does not read any more has a last moment to say why.
-        if (input_closed_ && !output_ended_ && (!end || *end > Clock::now() + end_limit))
+        if (is_late && !output_ended_ && incoming_.size() - taken_bytes_ == looked_at) {
+            if (child_->ends_within(Child::Time::zero())) fail(how_it_ended());
+            fail(input_closed_ ? "has closed its input" : "does not answer");
+        }
+        if (!end && incoming_.size() > taken_bytes_) end = Clock::now() + silence_limit;
+        // One that does not read any more, or has ended, has a last moment to say why.
+        if (!output_ended_ && (!end || *end > Clock::now() + end_limit) &&
+            (input_closed_ || child_->ends_within(Child::Time::zero())))
             end = Clock::now() + end_limit;
     }
 }
 
 void Connection::exchange(const std::optional<Clock::time_point>& end) {
-    int wait = -1;
-    if (end) {
-        using Milliseconds = std::chrono::milliseconds;
-        const auto left = std::chrono::duration_cast<Milliseconds>(*end - Clock::now());
-        wait = static_cast<int>(std::max<std::chrono::milliseconds::rep>(left.count() + 1, 0));
-    }
+    using Milliseconds = std::chrono::milliseconds;
+    Milliseconds left = look_limit;
+    if (end)
+        left = std::min(
+            left, std::chrono::duration_cast<Milliseconds>(*end - Clock::now()) + Milliseconds{1});
+    const int wait = static_cast<int>(std::max<Milliseconds::rep>(left.count(), 0));
     const short sends = sent_bytes_ < outgoing_.size() ? POLLOUT : 0;
     // poll(2) ignores negative descriptors.
     pollfd ready[] = {{interrupt_descriptor(), POLLIN, 0},

@@ -11,7 +11,7 @@ namespace {
 class Wrapping {
 public:
     Wrapping(Connection& plugin, size_t recipients, size_t identities, size_t files)
-        : plugin_(plugin), recipients_(recipients), identities_(identities) {
+        : plugin_(plugin), recipients_(recipients), identities_(identities), bytes_(files) {
         wrapped_.files.resize(files);
     }
 
@@ -41,6 +41,10 @@ private:
         std::vector<Stanza>& stanzas =
             wrapped_.files[plugin_.index(message.arguments[1], wrapped_.files.size(), "a file")];
         if (stanzas.size() == max_stanzas) plugin_.fail("sends more stanzas than a file takes");
+        size_t& bytes = bytes_[static_cast<size_t>(&stanzas - wrapped_.files.data())];
+        bytes += message.body.size();
+        for (const std::string& argument : message.arguments) bytes += argument.size() + 1;
+        if (bytes > max_header_bytes) plugin_.fail("sends more than the header of a file takes");
         stanzas.push_back({{message.arguments.begin() + 2, message.arguments.end()}, message.body});
         // A file with a stanza of a known type in another form could not be read.
         if (opens_by_passphrase(stanzas)) plugin_.fail("wraps for a passphrase");
@@ -75,6 +79,7 @@ private:
     Connection& plugin_;
     const size_t recipients_, identities_;
     Wrapped wrapped_;
+    std::vector<size_t> bytes_;  // of the stanzas of each file
     bool has_labels_ = false;
 };
 

@@ -140,6 +140,25 @@ def where_the_plugin_is_from(p):
 
 
 @case
+def empty_entries_of_path(p):
+    """They are not the root directory either."""
+    prepare(p)
+    strace = shutil.which("strace")
+    if not strace:
+        raise NotRun("strace is not here")
+    traced = subprocess.run([strace, "-f", "-qq", "-o", p.file("calls"), "-e", "trace=%file", p.path, "encrypt", "--format", "age", "-j", "test"], cwd=p.directory, input=b"text",
+                            capture_output=True, start_new_session=True, check=False, timeout=120, **environment(p, path=f"::/nonexistent:{p.file('plugins')}"))
+    if b"ptrace" in traced.stderr:
+        raise NotRun("no ptrace here")
+    check_equal(traced.returncode, 0, f"exit code ({traced.stderr})")
+    calls = p.read("calls").decode(errors="replace")
+    if os.geteuid() != 0 and "/nonexistent" not in calls:
+        raise NotRun("only root sees the texts in the program's calls")
+    check('"/nonexistent/age-plugin-test"' in calls, "no look at an entry")
+    check('"/age-plugin-test"' not in calls, "a look at the root directory")
+
+
+@case
 def what_the_plugin_inherits(p):
     prepare(p)
     reading, writing = os.pipe()
@@ -172,11 +191,35 @@ def plugins_that_fail_to_wrap(p):
                         ("error index", "an identity that it was not given"), ("index", "a file that it was not given"), ("index form", "a file that it was not given"),
                         ("index sign", "a file that it was not given"), ("index long", "a file that it was not given"), ("labels twice", "its labels twice"),
                         ("label twice", "a label twice"), ("short", "without a type"), ("scrypt", "for a passphrase"), ("x25519", "stanza X25519 of another form"),
-                        ("many stanzas", "more stanzas"), ("nothing", "has not wrapped every file key"), ("endless errors", ["exit code 1", "eeee"]),
+                        ("many stanzas", "more stanzas"), ("large stanzas", "more than the header"), ("nothing", "has not wrapped every file key"), ("endless errors", ["exit code 1", "eeee"]),
                         ("bad question", "asks in a form")):
         wanted = ["age-plugin-test", *([words] if isinstance(words, str) else words)]
         result = fails(p, 16, wanted, mode, "encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", input=b"text")
         check(len(result.err) < 8192, "the text is long")
+
+
+@case
+def most_stanzas(p):
+    """What is written can be read."""
+    prepare(p)
+    values = silent(p, "most stanzas")
+    sealed = p.ok("encrypt", "--format", "age", "-r", RECIPIENT, input=b"text", **values).out
+    check_equal(sealed.count(b"\n-> wrapped-by-test"), 1024, "stanzas")
+    p.write("other", IDENTITY.encode(), 0o600)
+    p.fails(12, "no identity", "decrypt", "-i", "other", input=sealed)
+    p.fails(17, "1025 stanzas", "encrypt", "--format", "age", "-r", RECIPIENT, "-r", PUBLIC, "-o", "sealed", input=b"text", **values)
+
+
+@case
+def ended_while_another_holds_its_pipes(p):
+    prepare(p)
+    begun = time.monotonic()
+    fails(p, 16, "ended with exit code 9", "forks", "encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", input=b"text")
+    check(time.monotonic() - begun < 50, "its end is noticed late")
+    terminal = Terminal(p, "encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", **silent(p, "forks"))
+    code, _, err = terminal.end()
+    check_equal(code, 16, f"exit code on a terminal ({err})")
+    check("ended with exit code 9" in err, err)
 
 
 @case
@@ -205,10 +248,15 @@ def plugins_that_hang(p):
     p.write("many", "".join(bech32("age1test", bytes([number]) * 600) + "\n" for number in range(200)).encode())
     values["env"]["PLUGIN_MODE"] = "hang"
     running.append(("hang", "does not read", p.start("encrypt", "--format", "age", "-R", "many", "-o", "sealed", **values)))
+    # A terminal does not excuse one that stops within a line.
+    terminal = Terminal(p, "encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", **silent(p, "half"))
     for mode, words, process in running:
-        err = process.communicate(timeout=120)[1].decode()
+        err = process.communicate(timeout=300)[1].decode()
         check_equal(process.returncode, 16, f"exit code with {mode} ({err})")
         check(words in err, f"{mode}: {err}")
+    code, _, err = terminal.end()
+    check_equal(code, 16, f"exit code on a terminal ({err})")
+    check("does not answer" in err, err)
     check(not os.path.exists(p.file("sealed")), "an output")
     check_equal(processes_of(p), [], "plugins that are left")
 

@@ -96,6 +96,12 @@ def misbehave_early():
     if MODE == "unread":
         os.close(0)
         time.sleep(600)
+    if MODE == "forks" and os.fork() > 0:
+        sys.exit(9)
+    if MODE == "forks":
+        while sys.stdin.buffer.read(1):
+            pass
+        sys.exit(0)
     if MODE == "garbage":
         write("hello\n\n")
         time.sleep(600)
@@ -167,8 +173,11 @@ def recipient():
         call("recipient-stanza", "0", "scrypt", b64(bytes(16)), "18", body=bytes(32))
     if MODE == "x25519":
         call("recipient-stanza", "0", "X25519", "AA", body=bytes(32))
-    if MODE == "many stanzas":
-        for _ in range(1025):
+    if MODE == "large stanzas":
+        for _ in range(17):
+            call("recipient-stanza", "0", STANZA, body=bytes(65000))
+    if MODE in ("many stanzas", "most stanzas"):
+        for _ in range(1025 if MODE == "many stanzas" else 1023):
             call("recipient-stanza", "0", STANZA)
     if MODE != "nothing":
         for number, file_key in enumerate(file_keys):
