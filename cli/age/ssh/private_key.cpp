@@ -113,6 +113,7 @@ Identity ed25519_identity(View seed, const std::string& shown) {
 Identity rsa_identity(PrivateKey key, const std::string& shown) {
     const std::optional<RsaPublic> parts = rsa_public_of(key.get());
     if (!parts) throw_other_type(shown);
+    require_whole(is_plausible_rsa(parts->modulus, parts->exponent), shown);
     require_rsa_size(*parts, shown);
     return {KeyType::ssh_rsa,
             {},

@@ -205,6 +205,21 @@ TEST(SshKey, IntegersHaveOneEncoding) {
     EXPECT_EQ(written, (Octets{0, 0, 0, 2, 0, 0x80}));
 }
 
+TEST(SshKey, RsaKeysThatProtectNothingAreRefused) {
+    const RsaPublic whole = *rsa_of_wire(recipient("rsa").key);
+    const auto read = [&](const RsaPublic& key) {
+        const PrivateKey made = rsa_private_key(key, whole.modulus);
+        EXPECT_TRUE(made);
+        return code_of([&] { (void)rsa_identity(made, "a test"); });
+    };
+    EXPECT_EQ(read(whole), ExitCode::ok);
+    EXPECT_EQ(read({whole.modulus, {1}}), ExitCode::usage) << "the exponent 1";
+    EXPECT_EQ(read({whole.modulus, {1, 0}}), ExitCode::usage) << "an even exponent";
+    RsaPublic even = whole;
+    even.modulus.back() ^= 1;
+    EXPECT_EQ(read(even), ExitCode::usage) << "an even modulus";
+}
+
 TEST(SshKey, StanzasOfDamagedIntegersDoNotOpen) {
     // The private exponent of an RSA key is in no checked field: a wrong one opens nothing.
     const Octets bytes = stored_bytes("rsa");
