@@ -12,7 +12,7 @@ def prepare(p):
 
 
 def sealed(p, content, *options, name="sealed"):
-    p.ok("-q", "encrypt", "-f", "-R", "recipients", *options, "-o", name, input=content)
+    p.ok("-q", "encrypt", "--format", "age", "-f", "-R", "recipients", *options, "-o", name, input=content)
     return p.read(name)
 
 
