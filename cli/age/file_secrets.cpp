@@ -17,7 +17,7 @@ bool has_slots(KeyType type) { return type == KeyType::x25519 || type == KeyType
 // Each has a page of locked memory, and is tried on each slot.
 constexpr size_t max_identities = 1024;
 
-std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths) {
+std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths, bool one_file) {
     std::vector<Identity> identities;
     for (const std::string& path : paths) read_identity_file(path, identities, nullptr);
     if (identities.size() > max_identities)
@@ -34,7 +34,7 @@ std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths) {
         memcpy(texts.back().data(), text.data(), text.size());
         texts.back().size = text.size();
     }
-    if (texts.empty())
+    if (texts.empty() && one_file)
         throw Failure(ExitCode::unsupported,
                       fmt::format("'{}' has identities of age files only: Warpseal files take "
                                   "AGE-SECRET-KEY-1 and AGE-SECRET-KEY-PQ-1 identities.",
@@ -64,9 +64,11 @@ void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Sessio
     }
 }
 
-void add_identities(const AgeChoice& choice, SecretChoice& secrets) {
+void add_identities(const AgeChoice& choice, SecretChoice& secrets, bool one_file) {
     if (choice.identities.empty()) return;
-    secrets.identities = [paths = choice.identities] { return identity_texts(paths); };
+    secrets.identities = [paths = choice.identities, one_file] {
+        return identity_texts(paths, one_file);
+    };
     secrets.public_key_files = choice.identities;
 }
 

@@ -93,7 +93,7 @@ ExitCode run_tar(const OpenChoice& choice, Session& session) {
 ExitCode run(FileTask task, OpenChoice& choice, Session& session) {
     const bool many = choice.many.is_used() && !choice.many.tar;
     choice.file.input = many ? choice.many.names_file : choice.many.single_input();
-    if (!choice.file.age) add_identities(choice.age, choice.file.secrets);
+    if (!choice.file.age) add_identities(choice.age, choice.file.secrets, !many);
     check_file_choice(choice.file);
     if (choice.many.tar) return run_tar(choice, session);
     if (many) return run_all(task, choice, session);
