@@ -100,8 +100,10 @@ def man_pages_are_shown_without_warnings(p):
         done = runs(man, "-l", "--warnings", page)
         check_equal(done.stderr, "", page)
         check("NAME\n" in done.stdout and "EXIT STATUS" in done.stdout, done.stdout)
-    # Characters outside ASCII and lines that begin with a point.
-    check("age1…" in runs(man, "-l", os.path.join(p.file("share"), "man", "man1", "warpseal-encrypt.1")).stdout, "UTF-8")
+    # Terminals without UTF-8 show everything too.
+    done = subprocess.run([man, "-l", "--warnings", os.path.join(p.file("share"), "man", "man1", "warpseal-encrypt.1")],
+                          capture_output=True, text=True, check=False, env=dict(os.environ, LC_ALL="C"))
+    check(done.stderr == "" and "age1..." in done.stdout, done.stderr)
 
 
 @case
