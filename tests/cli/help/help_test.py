@@ -119,7 +119,8 @@ def bash_completes(p, *words):
     """Returns what bash offers for the last word."""
     script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _warpseal warpseal "${@: -1}" "${@: -2:1}"; printf "%s\\n" "${COMPREPLY[@]}"'
     # Without a terminal there is no completion whose options compopt could change.
-    script = "compopt() { :; }; " + script
+    # The words do not depend on the user's IFS.
+    script = "compopt() { :; }; IFS=:; " + script
     done = runs(needs("bash"), "--norc", "-c", script, "bash", p.file("share/bash-completion/completions/warpseal"), "warpseal", *words)
     check_equal(done.stderr, "", f"bash says for {words}")
     return set(done.stdout.split())
