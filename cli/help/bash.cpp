@@ -9,7 +9,7 @@ namespace {
 constexpr char bash_head[] = R"(# bash completion of warpseal, made from the options of the program.
 _warpseal() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command= help= words= i
+    local command= help= words= i IFS=$' \t\n'
     COMPREPLY=()
     # bash takes "=" for a word.
     if [[ $current == = ]]; then

@@ -16,7 +16,8 @@ size_t append_character(std::string& to, const std::string& text, size_t at) {
     const size_t more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
     uint32_t code = first & (0x3fU >> more);
     for (size_t i = 1; i <= more; ++i) code = code << 6 | (byte(at + i) & 0x3f);
-    to += fmt::format("\\[u{:04X}]", code);
+    // Terminals without UTF-8 have no sign for the ellipsis.
+    to += code == 0x2026 ? "\\&..." : fmt::format("\\[u{:04X}]", code);
     return more + 1;
 }
 

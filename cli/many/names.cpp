@@ -38,6 +38,11 @@ void make_directory(const std::string& path, mode_t mode) {
                   fmt::format("cannot create the directory '{}': {}.", path, strerror(errno)));
 }
 
+// Beside such paths, of a descriptor for instance, no output has its place.
+bool is_of_system(const std::string& path) {
+    return path.rfind("/dev/", 0) == 0 || path.rfind("/proc/", 0) == 0;
+}
+
 // Returns the path of a file, also where the name alone means something else.
 std::string as_file(const std::string& path) {
     const std::string reason = Output::refused_path(path);
@@ -83,7 +88,7 @@ std::string output_name(FileTask task, const ManyInput& input, const ManyChoice&
 void name_output_at_terminal(FileTask task, const std::string& input, const char* suffix,
                              OutputChoice& output, const Session& session) {
     struct stat about;
-    if (!output.path.empty() || input == "-" || isatty(STDOUT_FILENO) == 0 ||
+    if (!output.path.empty() || input == "-" || isatty(STDOUT_FILENO) == 0 || is_of_system(input) ||
         stat(input.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
         return;
     ManyInput named;

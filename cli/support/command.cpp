@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <set>
 
@@ -40,6 +41,13 @@ bool is_device_name(const std::string& device) {
     if (device.rfind("cuda:", 0) == 0) return is_number_list(device.substr(5));
     const std::vector<std::string> names = device_names();
     return std::find(names.begin(), names.end(), device) != names.end();
+}
+
+// Returns the name for messages, and where it comes from if that is not the command line.
+std::string shown_device(const std::string& device) {
+    const char* const environment = getenv("WARPSEAL_DEVICE");
+    const bool is_that = environment != nullptr && lower_case(environment) == device;
+    return fmt::format("'{}'{}", device, is_that ? " of WARPSEAL_DEVICE" : "");
 }
 
 std::string reason_against(const std::string& device) {
@@ -94,10 +102,11 @@ EngineHandle create_engine(const EngineChoice& choice, Session& session) {
 
 EngineHandle create_engine(const EngineChoice& choice) {
     if (!is_device_name(choice.device))
-        throw Failure(ExitCode::usage,
-                      fmt::format("there is no device '{}': use auto, cpu, cuda, cuda:N, cuda:N,M "
-                                  "or a target of `warpseal list`.{}",
-                                  choice.device, did_you_mean(choice.device, device_names())));
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("there is no device {}: use auto, cpu, cuda, cuda:N, cuda:N,M "
+                        "or a target of `warpseal list`.{}",
+                        shown_device(choice.device), did_you_mean(choice.device, device_names())));
     warpseal_engine_options options{};
     options.struct_bytes = sizeof options;
     options.threads = choice.threads;
@@ -109,9 +118,9 @@ EngineHandle create_engine(const EngineChoice& choice) {
         throw Failure(
             ExitCode::device_not_usable,
             fmt::format(
-                "device '{}' cannot be used on this machine{}: `warpseal devices` shows what can; "
+                "device {} cannot be used on this machine{}: `warpseal devices` shows what can; "
                 "--device auto takes what works.",
-                choice.device, reason_against(choice.device)));
+                shown_device(choice.device), reason_against(choice.device)));
     if (status != WARPSEAL_OK)
         throw Failure(exit_code_of(status),
                       fmt::format("cannot start: {}", warpseal_status_text(status)));

@@ -68,7 +68,8 @@ ExitCode run(const ProgramDescription& description, int argument_count, char** a
     } catch (const CLI::ParseError& error) {
         refuse_unknown_words(program, true);
         throw Failure(ExitCode::usage,
-                      fmt::format("{}. See `{} --help`.", error.what(), parsed_command(program)));
+                      fmt::format("{}. See `{} --help`.", without_value(error.what()),
+                                  parsed_command(program)));
     }
     const ExitCode code = session.command();
     print_output("");

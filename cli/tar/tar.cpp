@@ -20,6 +20,8 @@ namespace {
 
 using namespace tar;
 
+constexpr const char* keeps_them = "--preserve: the archive keeps permissions and times by itself";
+
 void refuse_option(bool given, const char* option) {
     if (given) fail(ExitCode::usage, fmt::format("--tar does not go with {}.", option));
 }
@@ -149,6 +151,7 @@ ExitCode run_tar_encrypt(const ManyChoice& many, const FileChoice& file, const O
                          const OneFile& seal, Session& session) {
     check_choice(many);
     refuse_option(!many.output_directory.empty(), "--output-dir: name the output with -o");
+    refuse_option(output.preserve, keeps_them);
     const std::vector<Named> inputs = find_named(many.inputs);
     LeftOut left_out = find_left_out(output);
     refuse_output_as_input(inputs, left_out);
@@ -181,6 +184,7 @@ ExitCode run_tar_decrypt(const ManyChoice& many, const FileChoice& file, const O
                          const OneFile& open, Session& session) {
     check_choice(many);
     refuse_option(!output.path.empty(), "-o: name the directory with --output-dir");
+    refuse_option(output.preserve, keeps_them);
     if (many.output_directory.empty())
         fail(ExitCode::usage, "--tar needs --output-dir DIR to unpack into.");
     if (many.inputs.size() > 1) fail(ExitCode::usage, "--tar unpacks one file: name one.");

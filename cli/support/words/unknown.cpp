@@ -32,7 +32,27 @@ std::vector<std::string> options_of(const CLI::App* app) {
     return names;
 }
 
+// Returns true after -p or the like, which takes no value: a passphrase may follow nevertheless.
+bool asks_for_passphrase(const CLI::App& app) {
+    for (const CLI::Option* option : app.get_options())
+        if (option->count() > 0 && option->get_items_expected_max() == 0)
+            for (const std::string& name : option->get_lnames())
+                if (name.find("passphrase") != std::string::npos) return true;
+    return false;
+}
+
 }  // namespace
+
+std::string without_value(std::string text) {
+    const std::string front = "Could not convert: ";
+    if (text.rfind(front, 0) == 0)
+        return fmt::format("{} does not take this value",
+                           text.substr(front.size(), text.find(" = ") - front.size()));
+    const size_t value = text.find(": Value "), end = text.rfind(" not in range ");
+    if (value != std::string::npos && end != std::string::npos && value + 8 <= end)
+        text.erase(value + 7, end - value - 7);
+    return text;
+}
 
 std::string parsed_command(const CLI::App& program) {
     std::string command = program.get_name();
@@ -52,8 +72,8 @@ void refuse_unknown_words(const CLI::App& program, bool options) {
     if (is_option && !options) return;
     const std::string see = fmt::format("See `{} --help`.", command);
     if (is_option) {
-        // What follows "=" may be a secret.
-        const std::string name = first.substr(0, first.find('='));
+        // What follows "=" or a letter may be a secret, in "-pword" for instance.
+        const std::string name = first.substr(0, first[1] == '-' ? first.find('=') : 2);
         throw Failure(ExitCode::usage, fmt::format("there is no option '{}'.{} {}", name,
                                                    did_you_mean(name, options_of(app)), see));
     }
@@ -61,6 +81,11 @@ void refuse_unknown_words(const CLI::App& program, bool options) {
     if (!commands.empty())
         throw Failure(ExitCode::usage, fmt::format("there is no command '{}'.{} {}", first,
                                                    did_you_mean(first, commands), see));
+    if (options && asks_for_passphrase(*app))
+        throw Failure(ExitCode::usage,
+                      fmt::format("there is one argument too many. A passphrase is typed when the "
+                                  "program asks, and is never an argument. {}",
+                                  see));
     if (options)
         throw Failure(ExitCode::usage,
                       fmt::format("'{}' is one argument too many. {}", first, see));

@@ -100,8 +100,10 @@ def man_pages_are_shown_without_warnings(p):
         done = runs(man, "-l", "--warnings", page)
         check_equal(done.stderr, "", page)
         check("NAME\n" in done.stdout and "EXIT STATUS" in done.stdout, done.stdout)
-    # Characters outside ASCII and lines that begin with a point.
-    check("age1…" in runs(man, "-l", os.path.join(p.file("share"), "man", "man1", "warpseal-encrypt.1")).stdout, "UTF-8")
+    # Terminals without UTF-8 show everything too.
+    done = subprocess.run([man, "-l", "--warnings", os.path.join(p.file("share"), "man", "man1", "warpseal-encrypt.1")],
+                          capture_output=True, text=True, check=False, env=dict(os.environ, LC_ALL="C"))
+    check(done.stderr == "" and "age1..." in done.stdout, done.stderr)
 
 
 @case
@@ -117,7 +119,8 @@ def bash_completes(p, *words):
     """Returns what bash offers for the last word."""
     script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _warpseal warpseal "${@: -1}" "${@: -2:1}"; printf "%s\\n" "${COMPREPLY[@]}"'
     # Without a terminal there is no completion whose options compopt could change.
-    script = "compopt() { :; }; " + script
+    # The words do not depend on the user's IFS.
+    script = "compopt() { :; }; IFS=:; " + script
     done = runs(needs("bash"), "--norc", "-c", script, "bash", p.file("share/bash-completion/completions/warpseal"), "warpseal", *words)
     check_equal(done.stderr, "", f"bash says for {words}")
     return set(done.stdout.split())

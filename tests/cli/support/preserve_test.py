@@ -1,7 +1,10 @@
 """--preserve, and the names of outputs at a terminal."""
 
+import errno
 import os
 import pathlib
+import struct
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
@@ -68,6 +71,60 @@ def a_replaced_file_still_limits_the_permissions(p):
     check_equal(about(p, "sealed")[:2], (0o600, PAST), "permissions and time")
 
 
+def access_list(*entries):
+    """Packs the attribute of an access control list (acl(5)): tag, permissions, number."""
+    return struct.pack("<I", 2) + b"".join(struct.pack("<HHI", tag, bits, number) for tag, bits, number in entries)
+
+
+# The user 65534 may read. That makes the mask, which stat shows as the group's bits, r--.
+ONE_USER_READS = access_list((1, 6, 2**32 - 1), (2, 4, 65534), (4, 0, 2**32 - 1), (16, 4, 2**32 - 1), (32, 0, 2**32 - 1))
+
+
+def give_access_list(p, name, attribute, content):
+    try:
+        os.setxattr(p.file(name), attribute, content)
+    except OSError as error:
+        if error.errno == errno.EOPNOTSUPP:
+            raise NotRun("this file system has no access control lists") from error
+        raise
+
+
+@case
+def the_mask_of_an_access_list_is_no_permission_of_the_group(p):
+    p.key()
+    old_file(p, "plain", 0o600)
+    give_access_list(p, "plain", "system.posix_acl_access", ONE_USER_READS)
+    check_equal(about(p, "plain")[0], 0o640, "what stat shows of the input")
+    p.ok("encrypt", "-k", "key", "--preserve", "plain", "-o", "sealed")
+    check_equal(about(p, "sealed")[0], 0o600, "permissions")
+
+
+@case
+def a_list_of_the_directory_gets_no_access(p):
+    p.key()
+    old_file(p, "plain", 0o640)
+    p.ok("encrypt", "-k", "key", "--preserve", "plain", "-o", "sealed")
+    os.mkdir(p.file("shared"))
+    give_access_list(p, "shared", "system.posix_acl_default", ONE_USER_READS)
+    p.ok("decrypt", "-k", "key", "--preserve", "sealed", "-o", "shared/plain")
+    check_equal(about(p, "shared/plain")[0], 0o600, "permissions, whose middle digit is the list's mask")
+
+
+@case
+def another_group_gets_what_others_had(p):
+    if os.geteuid() != 0:
+        raise NotRun("only root can give files away")
+    if subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", p.path, "--version"], capture_output=True, check=False).returncode != 0:
+        raise NotRun("another user cannot run the program")
+    p.key()
+    old_file(p, "plain", 0o664)
+    os.mkdir(p.file("theirs"), 0o755)
+    for name in (".", "theirs", "key"):
+        os.chown(p.file(name), 65534, 65533)
+    p.ok("encrypt", "-k", "key", "--preserve", "plain", "-o", "theirs/sealed", user=65534, group=65533, extra_groups=[])
+    check_equal(about(p, "theirs/sealed"), (0o644, PAST, 65534, 65533), "the sealed file")
+
+
 @case
 def root_preserves_the_owner(p):
     if os.geteuid() != 0:
@@ -86,6 +143,8 @@ def streams_have_nothing_to_preserve(p):
     p.sealed(b"text")
     p.fails(2, ["--preserve", "an input"], "encrypt", "-k", "key", "--preserve", "-o", "new", input=b"text")
     p.fails(2, ["--preserve", "-o"], "encrypt", "-k", "key", "--preserve", "plain")
+    p.fails(2, "--tar does not go with --preserve: the archive keeps", "encrypt", "-k", "key", "--preserve", "--tar", "plain", "-o", "new")
+    p.fails(2, "--tar does not go with --preserve: the archive keeps", "decrypt", "-k", "key", "--preserve", "--tar", "sealed", "--output-dir", "new")
     p.fails(2, ["--preserve", "--range"], "decrypt", "-k", "key", "--preserve", "--range", "0:1", "sealed", "-o", "new")
 
 
@@ -125,6 +184,8 @@ def other_inputs_are_refused_at_a_terminal(p):
     at_terminal(p, refused, "encrypt", "-k", "key", input=b"text")
     at_terminal(p, refused, "encrypt", "-k", "key", "/dev/null")
     at_terminal(p, refused, "decrypt", "-k", "key", "sealed")
+    with open(p.file("plain"), "rb") as plain:
+        at_terminal(p, lambda *a, **o: p.fails(2, ["terminal", "-o"], *a, **o), "encrypt", "-k", "key", "/dev/stdin", stdin=plain)
     at_terminal(p, refused, "decrypt", "-k", "key", "--range", "0:1", "sealed")
     check(p.ok("encrypt", "-k", "key", "plain").out[:8] == b"WARPSEAL", "a pipe gets the file")
 

@@ -37,6 +37,17 @@ def values_of_unknown_options_are_not_shown(p):
 
 
 @case
+def misplaced_passphrases_are_not_shown(p):
+    new = ["kem", "keygen", "--set", "x25519", "--secret-key", "s", "--public-key", "p"]
+    for says, *words in [("--passphrase does not take", "encrypt", "--passphrase=Sesame"), ("no option '-S'", "encrypt", "-pSesame"),
+                         ("--passphrase-fd: Value not in range 0 to", "decrypt", "--passphrase-fd", "Sesame"),
+                         ("--count: Value not in range", *new, "--count", "Sesame : Value not in range 0"),
+                         ("one argument too many. A passphrase", "rescue", "-p", "sealed", "Sesame")]:
+        said = p.fails(2, says, *words).err
+        check("Sesame" not in said and "esame" not in said, said)
+
+
+@case
 def unknown_values_are_explained_too(p):
     p.key()
     p.write("plain", b"text")
@@ -78,6 +89,8 @@ def the_environment_chooses_the_device(p):
     wrong = dict(os.environ, WARPSEAL_DEVICE="warp9")
     for command in commands:
         p.fails(2, "no device 'warp9'", *command, env=wrong)
+    p.fails(2, ["no device 'warp9' of WARPSEAL_DEVICE", "use auto"], *commands[0], env=wrong)
+    check("WARPSEAL_DEVICE" not in p.fails(2, "no device 'warp8'", *commands[0], "--device", "warp8", env=wrong).err, "the option counts")
     for command in COMMANDS:
         shown = p.ok(*command, "--help").out.decode()
         covered = any(tuple(one[:len(command)]) == command for one in commands)
