@@ -110,14 +110,14 @@ def both_ways(p, name):
     for identity, recipient in all_identities:
         for number, size in enumerate(SIZES):
             text, armored = some_bytes(size, size + 1), number % 2 == 1
-            sealed = p.ok("encrypt", *(["-a"] if armored else []), "-r", recipient, input=text).out
+            sealed = p.ok("encrypt", "--format", "age", *(["-a"] if armored else []), "-r", recipient, input=text).out
             check_equal(peer.decrypt(identity, sealed), text, f"{size} bytes from us by {identity}")
             sealed = peer.encrypt([recipient], text, armored)
             check_equal(sealed.startswith(b"-----BEGIN AGE"), armored, "an armor")
             check_equal(p.ok("decrypt", "-i", identity, input=sealed).out, text, f"{size} bytes from {name} by {identity}")
     recipients = [recipient for _, recipient in all_identities]
     text = some_bytes(1000)
-    for sealed in (p.ok("encrypt", *(word for line in recipients for word in ("-r", line)), input=text).out, peer.encrypt(recipients, text)):
+    for sealed in (p.ok("encrypt", "--format", "age", *(word for line in recipients for word in ("-r", line)), input=text).out, peer.encrypt(recipients, text)):
         for identity, _ in all_identities:
             check_equal(peer.decrypt(identity, sealed), text, f"a file for all, by {name} and {identity}")
             check_equal(p.ok("decrypt", "-i", identity, input=sealed).out, text, f"a file for all, by us and {identity}")
