@@ -4,6 +4,8 @@
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+
 #include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
@@ -64,7 +66,9 @@ std::string parsed_command(const CLI::App& program) {
 }
 
 void refuse_unknown_words(const CLI::App& program, bool options) {
-    const std::vector<std::string> words = program.remaining(true);
+    std::vector<std::string> words = program.remaining(true);
+    // CLI11 leaves the mark that ends the options.
+    words.erase(std::remove(words.begin(), words.end(), "--"), words.end());
     if (words.empty()) return;
     const CLI::App* const app = deepest(program);
     const std::string command = parsed_command(program), &first = words.front();
