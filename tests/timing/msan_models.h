@@ -5,7 +5,9 @@
 #pragma once
 
 #include <immintrin.h>
+#if __has_include(<sanitizer/msan_interface.h>)  // gcc has none
 #include <sanitizer/msan_interface.h>
+#endif
 
 #include <cstdint>
 
