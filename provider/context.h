@@ -41,7 +41,7 @@ public:
     const OSSL_CORE_HANDLE* core() const { return core_; }
     const CoreCalls& calls() const { return calls_; }
     const Settings& settings() const { return settings_; }
-    // What is provided under names that OpenSSL gives its own: X25519, and ML-KEM from 3.5 on.
+    // Returns which algorithms are provided that OpenSSL may have too: X25519 and ML-KEM.
     Offer offer() const { return offer_; }
     // The program's library context, in which ours are registered after OpenSSL's own
     // (precedence.h). Null if it is of another libcrypto.

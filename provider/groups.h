@@ -147,7 +147,7 @@ inline constexpr const Group& x25519_group = groups.back();
 static_assert(groups[ntru_group_count - 1].set.rank == 0 && groups[ntru_group_count].set.rank != 0);
 static_assert(x25519_group.is_x25519());
 
-// What is provided beside NTRU.
+// The algorithms that are provided beside NTRU.
 struct Offer {
     bool mlkem, x25519;
 

@@ -1,4 +1,4 @@
-// What `warpseal info` says of an age file.
+// Prints the stanzas and sizes of an age file, for `warpseal info`.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>

@@ -21,7 +21,7 @@ struct OpenChoice {
     OutputChoice output;
     ManyChoice many;
     std::optional<Range> range;
-    // Of the age files of a run, apart from those of its other files.
+    // The secrets for the age files of a run, apart from those for its other files.
     std::shared_ptr<SharedSecrets> shared_by_age = std::make_shared<SharedSecrets>();
 };
 

@@ -42,7 +42,7 @@ public:
     // any case. Devices and named pipes are written directly. Any other path must not exist unless
     // `force` is set. `mode` holds the permissions of a new file before the umask. Throws Failure.
     Output(const std::string& path, bool force, mode_t mode);
-    // Of a command's options, or of a pipe.
+    // Takes the path, or the pipe, from a command's options.
     Output(const OutputChoice& choice, mode_t mode);
     // For commands without --force.
     Output(const std::string& path, mode_t mode);

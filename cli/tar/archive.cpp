@@ -1,6 +1,7 @@
 // Connects a packing or unpacking thread to the encryption.
 #include "cli/tar/archive.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/socket.h>
@@ -8,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <system_error>
 
@@ -22,6 +24,26 @@ void fail(ExitCode code, const std::string& text) { throw Failure(code, text); }
 
 void fail_system(const char* doing, const std::string& path, int error) {
     fail(ExitCode::input_output, fmt::format("cannot {} '{}': {}.", doing, path, strerror(error)));
+}
+
+std::vector<std::string> names_in(int directory, const std::string& shown) {
+    const int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const std::unique_ptr<DIR, int (*)(DIR*)> listed(again < 0 ? nullptr : fdopendir(again),
+                                                     closedir);
+    if (!listed) {
+        const int error = errno;
+        if (again >= 0) close(again);
+        fail_system("read", shown, error);
+    }
+    std::vector<std::string> names;
+    while (errno = 0, true) {
+        const dirent* const entry = readdir(listed.get());
+        if (entry == nullptr) break;
+        const std::string name = entry->d_name;
+        if (name != "." && name != "..") names.push_back(name);
+    }
+    if (errno != 0) fail_system("read", shown, errno);
+    return names;
 }
 
 void stop_if_interrupted() {

@@ -8,7 +8,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "cli/support/command.h"
 #include "cli/support/descriptor.h"
@@ -68,6 +70,8 @@ private:
 [[noreturn]] void fail(ExitCode code, const std::string& text);
 // Throws Failure (input_output): "cannot DOING 'PATH': REASON."
 [[noreturn]] void fail_system(const char* doing, const std::string& path, int error);
+// Returns all names in a directory but "." and "..". `shown` is its path for messages.
+std::vector<std::string> names_in(int directory, const std::string& shown);
 void stop_if_interrupted();
 
 }  // namespace warpseal::cli::tar

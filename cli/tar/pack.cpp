@@ -1,7 +1,6 @@
 // Walks directories without following links, and writes what it finds by libarchive.
 #include "cli/tar/pack.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
@@ -50,23 +49,8 @@ const char* kind(mode_t mode) {
 }
 
 std::vector<std::string> sorted_names(const std::string& shown, int directory) {
-    const int again = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const std::unique_ptr<DIR, int (*)(DIR*)> listed(again < 0 ? nullptr : fdopendir(again),
-                                                     closedir);
-    if (!listed) {
-        const int error = errno;
-        if (again >= 0) close(again);
-        fail_system("read", shown, error);
-    }
-    std::vector<std::string> names;
-    while (errno = 0, true) {
-        const dirent* const entry = readdir(listed.get());
-        if (entry == nullptr) break;
-        const std::string name = entry->d_name;
-        if (name != "." && name != "..") names.push_back(name);
-        stop_if_interrupted();
-    }
-    if (errno != 0) fail_system("read", shown, errno);
+    std::vector<std::string> names = names_in(directory, shown);
+    stop_if_interrupted();
     std::sort(names.begin(), names.end());
     return names;
 }

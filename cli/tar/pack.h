@@ -18,7 +18,7 @@ struct Named {
     std::string path, name;
 };
 
-// What is left out of the archive: the output, under its name and as the file that is open.
+// The output is left out of the archive, under its name and as the file that is open.
 struct LeftOut {
     std::optional<FileIdentity> directory, file;
     std::string name;

@@ -117,7 +117,7 @@ std::string shown(const std::vector<Named>& inputs) {
                               : fmt::format("{}' and {} more", inputs[0].path, inputs.size() - 1);
 }
 
-// What is true of the output after a failure of the packing.
+// Returns a sentence on the output after a failure of the packing.
 std::string left_behind(const OutputChoice& output) {
     struct stat about;
     const bool file = !is_standard_output(output.path) &&

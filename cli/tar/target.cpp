@@ -1,7 +1,6 @@
 // Moves unpacked files to their names, by descriptors of their directories.
 #include "cli/tar/target.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <sys/file.h>
@@ -23,27 +22,6 @@ namespace {
 
 constexpr time_t abandoned_after = 60;  // seconds
 constexpr int directory_flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-
-// All names at once: entries may be moved while they are looped over.
-std::vector<std::string> names_in(int directory, const std::string& shown) {
-    const int again = openat(directory, ".", directory_flags);
-    const std::unique_ptr<DIR, int (*)(DIR*)> listed(again < 0 ? nullptr : fdopendir(again),
-                                                     closedir);
-    if (!listed) {
-        const int error = errno;
-        if (again >= 0) close(again);
-        fail_system("read", shown, error);
-    }
-    std::vector<std::string> names;
-    while (errno = 0, true) {
-        const dirent* const entry = readdir(listed.get());
-        if (entry == nullptr) break;
-        const std::string name = entry->d_name;
-        if (name != "." && name != "..") names.push_back(name);
-    }
-    if (errno != 0) fail_system("read", shown, errno);
-    return names;
-}
 
 bool find(int directory, const std::string& name, struct stat& about) {
     return fstatat(directory, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) == 0;

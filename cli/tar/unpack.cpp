@@ -14,8 +14,8 @@ namespace warpseal::cli::tar {
 namespace {
 
 constexpr size_t unpacked_at_once = 1 << 18;
-// What libarchive may read of the stream for one entry's headers and map of holes. It bounds the
-// memory for them. A pax header may have 1 MiB in libarchive, and several precede an entry.
+// libarchive may read this much for one entry's headers and map of holes. It bounds the memory for
+// them. A pax header may have 1 MiB in libarchive, and several precede an entry.
 constexpr uint64_t most_header_bytes = 8 << 20;
 
 [[noreturn]] void fail_damaged(archive* reader) {

@@ -248,7 +248,7 @@ warpseal_status SlotsChange::check_result() {
         return fault.say(WARPSEAL_LIMIT_EXCEEDED,
                          "the passphrase slots together would ask for more Argon2id work than the "
                          "file format allows: remove one, or take a lower cost");
-    // What is mixed already may stay so, but no recipient is added to it.
+    // A mixed file of another writer stays as it is, but no recipient is added to it.
     if (recipient && kinds.check(fault) != WARPSEAL_OK) return fault.status;
     change_.slot_count = static_cast<uint32_t>(count);
     return WARPSEAL_OK;

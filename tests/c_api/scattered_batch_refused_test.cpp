@@ -202,7 +202,7 @@ TEST_F(Refused, Overlaps) {
         "two IVs share memory", [](Records& r, Batch&) { r.ivs[3] = r.ivs[2]; }, seal);
     refuses(
         "two IVs share memory", [](Records& r, Batch&) { r.ivs[0] = r.ivs[4] + 11; }, seal);
-    // To open, IVs and tags may be shared.
+    // A call that opens may share IVs and tags.
     Records records(messages_);
     const Batch batch = records.batch();
     records.ivs[3] = records.ivs[2], records.tags[3] = records.tags[2];

@@ -92,39 +92,27 @@ warpseal_status open_file(const Engine& engine, const uint8_t* bytes, size_t cou
 }
 
 // A sealed text must open.
-warpseal_status seal_file() {
+warpseal_status seal_and_open(const warpseal_file_options& seal_options,
+                              const warpseal_file_options& open_options) {
     const Engine engine(3);
     const MemoryFile plain(text, text_bytes), output;
-    const warpseal_file_options options = options_with(secrets, 2);
     warpseal_file_result result = empty_result();
     return Steps({engine.status})
         .then("warpseal_file_seal",
               [&] {
-                  return warpseal_file_seal(engine.get(), plain.get(), output.get(), &options,
+                  return warpseal_file_seal(engine.get(), plain.get(), output.get(), &seal_options,
                                             &result);
               })
         .run([&] {
             const size_t bytes = output.read();
-            return open_file(engine, read_back, bytes);
+            return open_file(engine, read_back, bytes, open_options);
         });
 }
 
-// The same for a recipient.
+warpseal_status seal_file() { return seal_and_open(options_with(secrets, 2), opening()); }
+
 warpseal_status seal_for_recipient() {
-    const Engine engine(3);
-    const MemoryFile plain(text, text_bytes), output;
-    const warpseal_file_options options = options_with(&recipient, 1);
-    warpseal_file_result result = empty_result();
-    return Steps({engine.status})
-        .then("warpseal_file_seal",
-              [&] {
-                  return warpseal_file_seal(engine.get(), plain.get(), output.get(), &options,
-                                            &result);
-              })
-        .run([&] {
-            const size_t bytes = output.read();
-            return open_file(engine, read_back, bytes, options_with(&identity, 1));
-        });
+    return seal_and_open(options_with(&recipient, 1), options_with(&identity, 1));
 }
 
 warpseal_status open_prepared() {

@@ -206,7 +206,7 @@ TEST(X25519Keys, OfParts) {
     ERR_clear_error();
 }
 
-// What libssl calls with a peer's share, on both sides.
+// libssl makes these calls with a peer's share, on both sides.
 TEST(X25519Keys, TakeNoShareOfLowOrderOrAnotherLength) {
     const Library library;
     const Key key = generate(library, our_own);

@@ -33,7 +33,7 @@ public:
           progress_(std::move(progress)) {}
     // Regular files are read and written by all threads at once, at these positions.
     void read_at(int input, uint64_t begin, uint64_t bytes) { input_ = {input, begin, bytes}; }
-    // What is read begins with this chunk. `ends`: the payload ends with it.
+    // The source begins with this chunk, and not with the first. If `ends` is set, it is the last.
     void begin_at_chunk(uint64_t number, bool ends) {
         first_chunk_ = number;
         ends_ = ends;

@@ -22,10 +22,10 @@
 namespace warpseal::cli::age::plugin {
 namespace {
 
-// Of a plugin that may ask a person, there is none.
+// A plugin that may ask a person has no such limit.
 constexpr std::chrono::seconds silence_limit{60};
 constexpr std::chrono::seconds end_limit{1};
-// Between two looks at the process, as another may hold its pipes.
+// The process is looked at this often, because another may hold its pipes.
 constexpr std::chrono::milliseconds look_limit{500};
 constexpr size_t max_message_bytes = max_header_bytes;
 constexpr size_t max_messages_for_a_file = 2 * max_stanzas;

@@ -1,4 +1,4 @@
-// What a plugin says to a person, and what it asks for.
+// Answers a plugin's messages to a person, and its questions.
 #pragma once
 
 #include "cli/age/plugin/connection.h"

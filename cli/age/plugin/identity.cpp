@@ -27,7 +27,7 @@ public:
             else
                 answer(plugin_, message);
         }
-        // Of several identities or files, one may fail.
+        // One identity or file may fail if another has succeeded.
         if (plugin_.has_errors() && !has_key_) plugin_.fail("");
         return std::move(keys_);
     }

@@ -21,7 +21,7 @@ bool is_name(std::string_view text) {
     });
 }
 
-// What remains of a text between its prefix and its end, or empty.
+// Returns the text between a prefix and an end, or an empty text.
 std::string_view between(std::string_view text, std::string_view prefix, std::string_view end) {
     if (text.size() < prefix.size() + end.size() || text.substr(0, prefix.size()) != prefix ||
         text.substr(text.size() - end.size()) != end)

@@ -46,7 +46,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
     const std::string* best = nullptr;
     for (const std::string& candidate : known) {
         const size_t difference = distance(wanted, lower_case(candidate));
-        // Of two words of one letter nothing is alike.
+        // Two words of one letter have nothing in common.
         if (difference >= least || difference >= candidate.size()) continue;
         least = difference;
         best = &candidate;

@@ -66,7 +66,8 @@ warpseal_status decode_identity(const warpseal_secret& secret, Secret<recipient_
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "an identity is a recipient: give the secret half, AGE-SECRET-KEY-…");
     return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                     "an identity is not AGE-SECRET-KEY-1… or AGE-SECRET-KEY-PQ-1…, copied whole");
+                     "an identity is not AGE-SECRET-KEY-1… or AGE-SECRET-KEY-PQ-1…, "
+                     "copied whole");
 }
 
 }  // namespace warpseal::container

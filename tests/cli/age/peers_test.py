@@ -57,25 +57,25 @@ class Rage:
     def __init__(self):
         try:
             import pyrage
-            self.library, self.absent = pyrage, None
+            self.module, self.absent = pyrage, None
         except ImportError:
             self.absent = "no pyrage (scripts/requirements.txt)"
 
     def encrypt(self, recipients, text, armored=False):
-        own = [(self.library.ssh if line.startswith("ssh-") else self.library.x25519).Recipient.from_str(line) for line in recipients]
-        return self.library.encrypt(text, own, armored=armored)
+        own = [(self.module.ssh if line.startswith("ssh-") else self.module.x25519).Recipient.from_str(line) for line in recipients]
+        return self.module.encrypt(text, own, armored=armored)
 
     def decrypt(self, identity, sealed):
         with open(identity, "rb") as file:
             content = file.read()
         if content.startswith(b"-----"):
-            own = self.library.ssh.Identity.from_buffer(content)
+            own = self.module.ssh.Identity.from_buffer(content)
         else:
-            own = self.library.x25519.Identity.from_str(re.search(rb"^AGE-SECRET-KEY-1\w+", content, re.MULTILINE)[0].decode())
-        return self.library.decrypt(sealed, [own])
+            own = self.module.x25519.Identity.from_str(re.search(rb"^AGE-SECRET-KEY-1\w+", content, re.MULTILINE)[0].decode())
+        return self.module.decrypt(sealed, [own])
 
     def keygen(self, path):
-        own = self.library.x25519.Identity.generate()
+        own = self.module.x25519.Identity.generate()
         with open(path, "w", encoding="ascii") as file:
             file.write(f"{own}\n")
         os.chmod(path, 0o600)
@@ -159,13 +159,13 @@ def post_quantum_with_age_1_3(p):
 
 @case
 def passphrases_with_rage(p):
-    library = peer_named("pyrage").library
+    rage = peer_named("pyrage").module.passphrase
     text = some_bytes(70000)
     p.write("word", b"correct horse battery\n", 0o600)
     options = ["--passphrase-file", "word"]
     sealed = p.ok("encrypt", "--format", "age", *options, input=text).out
-    check_equal(library.passphrase.decrypt(sealed, "correct horse battery"), text, "from us")
-    check_equal(p.ok("decrypt", *options, input=library.passphrase.encrypt(text, "correct horse battery")).out, text, "from rage")
+    check_equal(rage.decrypt(sealed, "correct horse battery"), text, "from us")
+    check_equal(p.ok("decrypt", *options, input=rage.encrypt(text, "correct horse battery")).out, text, "from rage")
 
 
 if __name__ == "__main__":
