@@ -160,10 +160,11 @@ uint64_t KemPlacement::begin(KemKind kind, Side side, size_t items, Time now) {
     Queue& queue = queues_[static_cast<size_t>(side)];
     queue.advance(now);
     const double expected = of(kind).models[static_cast<size_t>(side)].seconds(items);
-    queue.shards.push_back({++numbers_, kind, items, expected, queue.served});
+    queue.shards.push_back({++numbers_, kind, items, expected, queue.served, now});
     return numbers_;
 }
 
+// Its thread may report the end late, after later shards have advanced the queue past it.
 void KemPlacement::end(uint64_t number, Time now) {
     for (size_t side = 0; side < queues_.size(); ++side) {
         Queue& queue = queues_[side];
@@ -171,7 +172,10 @@ void KemPlacement::end(uint64_t number, Time now) {
                                         [&](const Shard& one) { return one.number == number; });
         if (shard == queue.shards.end()) continue;
         queue.advance(now);
-        of(shard->kind).models[side].measured(shard->items, queue.served - shard->begun);
+        of(shard->kind)
+            .models[side]
+            .measured(shard->items,
+                      std::min(queue.served - shard->begun, seconds_between(shard->started, now)));
         queue.shards.erase(shard);
     }
 }

@@ -66,9 +66,10 @@ private:
         KemKind kind;
         size_t items;
         double expected;  // seconds that the side needs for it alone
-        double begun;     // served_ of the side at its begin
+        double begun;     // served of the side at its begin
+        Time started;
     };
-    // Shares on one side run at the same time and slow each other down evenly.
+    // Shards on one side run at the same time and slow each other down evenly.
     struct Queue {
         std::vector<Shard> shards;
         double served = 0;  // seconds that each shard in progress got, since the beginning

@@ -137,6 +137,21 @@ TEST_F(KemPlaced, SharedTimeIsNotMeasuredTwice) {
     EXPECT_EQ(on_gpu(130), 130u);
 }
 
+// A shard whose end is reported after an hour is measured by the time at which it ended.
+TEST_F(KemPlaced, ALateReportIsNoSlowBatch) {
+    for (int i = 0; i < 100; ++i) {
+        const uint64_t late = placement_.begin(kind, Side::cores, 100, now_);
+        const auto ended = now_ + 1ms;
+        now_ += 1h;
+        const uint64_t next = placement_.begin(kind, Side::cores, 100, now_);
+        placement_.end(late, ended);
+        now_ += 1ms;
+        placement_.end(next, now_);
+    }
+    EXPECT_EQ(on_gpu(80), 0u);
+    EXPECT_EQ(on_gpu(130), 130u);
+}
+
 TEST_F(KemPlaced, ABatchIsDividedIfBothFinishFirst) {
     placement_.allow_gpu(kind, {1e-3, 5e-6});
     // 250 items: 2.5 ms on the cores, 2.25 ms on the GPU; 1.5 ms on both.
