@@ -15,6 +15,7 @@
 
 #include "provider/algorithms.h"
 #include "provider/encoding.h"
+#include "provider/hybrid.h"
 #include "provider/identifiers.h"
 #include "provider/key.h"
 
@@ -46,6 +47,26 @@ void* create(void* context) {
 
 void destroy(void* encoder) { delete static_cast<Encoder*>(encoder); }
 
+// Context and query for the encryption of a file. What the module fetches from itself through a
+// context of its own would keep it loaded for good, so there it takes other providers' only.
+struct FileEncryption {
+    explicit FileEncryption(const Context& context)
+        : context(context.program() != nullptr ? context.program() : context.libctx()),
+          query(context.program() != nullptr ? nullptr : not_us) {}
+    EVP_CIPHER* fetch(const char* name, const char* wanted) const {
+        if (query == nullptr || wanted == nullptr)
+            return EVP_CIPHER_fetch(context, name, query == nullptr ? wanted : query);
+        char both[512];
+        const int bytes = snprintf(both, sizeof both, "%s,%s", wanted, query);
+        return bytes < 0 || static_cast<size_t>(bytes) >= sizeof both
+                   ? nullptr
+                   : EVP_CIPHER_fetch(context, name, both);
+    }
+
+    OSSL_LIB_CTX* const context;
+    const char* const query;
+};
+
 bool text_of(const OSSL_PARAM* param, const char*& text) {
     return param == nullptr || OSSL_PARAM_get_utf8_string_ptr(param, &text) != 0;
 }
@@ -59,10 +80,10 @@ int set_params(void* data, const OSSL_PARAM params[]) {
     if (!text_of(named, name) ||
         !text_of(OSSL_PARAM_locate_const(params, OSSL_ENCODER_PARAM_PROPERTIES), wanted))
         return 0;
-    encoder.cipher.reset(name == nullptr || name[0] == '\0'
-                             ? nullptr
-                             : EVP_CIPHER_fetch(encoder.context.libctx(), name, wanted));
-    return name == nullptr || name[0] == '\0' || encoder.cipher != nullptr;
+    encoder.cipher.reset();
+    if (name == nullptr || name[0] == '\0') return 1;
+    encoder.cipher.reset(FileEncryption(encoder.context).fetch(name, wanted));
+    return encoder.cipher != nullptr;
 }
 
 const OSSL_PARAM* settable_params(void*) {
@@ -120,6 +141,7 @@ SecretBytes sealed_der(const Encoder& encoder, const Key& key, OSSL_PASSPHRASE_C
         raise(encoder.context, Reason::operation_failed, "no passphrase, or no cipher");
         return {};
     }
+    const FileEncryption files(encoder.context);
     const SecretBytes plain = private_key_der(key);
     const uint8_t* cursor = plain.data();
     const std::unique_ptr<PKCS8_PRIV_KEY_INFO, FreeInfo> info(
@@ -129,7 +151,7 @@ SecretBytes sealed_der(const Encoder& encoder, const Key& key, OSSL_PASSPHRASE_C
                         : PKCS8_encrypt_ex(-1, encoder.cipher.get(),
                                            reinterpret_cast<const char*>(passphrase.data()),
                                            static_cast<int>(passphrase_bytes), nullptr, 0, 0,
-                                           info.get(), encoder.context.libctx(), nullptr));
+                                           info.get(), files.context, files.query));
     const int bytes = sealed == nullptr ? 0 : i2d_X509_SIG(sealed.get(), nullptr);
     SecretBytes made(bytes > 0 ? static_cast<size_t>(bytes) : 0);
     uint8_t* end = made.data();
