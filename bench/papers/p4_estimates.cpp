@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include <stdexcept>
 #include <string_view>
 
 #include "bench/papers/p4_tables.h"
@@ -135,6 +136,8 @@ void print_estimates(Study& study, const std::array<CoreProfile, 2>& profiles,
 void print_sizes(Study& study) {
     for (const paper::KemSizes& sizes : paper::kem_sizes) {
         const auto info = find_set(sizes.set);
+        if (!info && *sizes.set != '\0')
+            throw std::logic_error(fmt::format("there is no set {}", sizes.set));
         const auto published = [&](int bytes) {
             return sizes.in_table_2 ? std::optional<int>(bytes) : std::nullopt;
         };

@@ -142,14 +142,14 @@ inline constexpr const char* kyber_source = "Kyber, round-3 submission; ML-KEM: 
 inline constexpr const char* saber_source = "SABER, round-3 submission";
 inline constexpr KemSizes kem_sizes[] = {
     {"ntruhps4096821", "ntruhps4096821", true, 5, 1590, 1230, 1230, ntru_source},
-    {"Kyber1024 and ML-KEM-1024", "mlkem1024", true, 5, 3168, 1568, 1568, kyber_source},
+    {"Kyber1024 and ML-KEM-1024", "ml-kem-1024", true, 5, 3168, 1568, 1568, kyber_source},
     {"FireSaber", "", true, 5, 3040, 1312, 1472, saber_source},
     {"ntruhps2048677", "ntruhps2048677", false, 3, 1234, 930, 930, ntru_source},
     {"ntruhrss701", "ntruhrss701", false, 3, 1450, 1138, 1138, ntru_source},
-    {"Kyber768 and ML-KEM-768", "mlkem768", false, 3, 2400, 1184, 1088, kyber_source},
+    {"Kyber768 and ML-KEM-768", "ml-kem-768", false, 3, 2400, 1184, 1088, kyber_source},
     {"Saber", "", false, 3, 2304, 992, 1088, saber_source},
     {"ntruhps2048509", "ntruhps2048509", false, 1, 935, 699, 699, ntru_source},
-    {"Kyber512 and ML-KEM-512", "mlkem512", false, 1, 1632, 800, 768, kyber_source},
+    {"Kyber512 and ML-KEM-512", "ml-kem-512", false, 1, 1632, 800, 768, kyber_source},
     {"LightSaber", "", false, 1, 1568, 672, 736, saber_source}};
 
 struct Component {  // table 6: one block of threads; speed-up over one thread

@@ -61,6 +61,8 @@ void Tally::take(const Row& row) {
 }
 
 std::string Tally::text(const char* bullet) const {
+    if (judged() == 0 && methods_judged() == 0)
+        return "\nNo figure was compared with a published one: none was measured here.\n";
     return list("Not beaten by our default", not_beaten_texts(), bullet) +
            list("Methods that are below their published figure here", methods_below_texts(),
                 bullet) +

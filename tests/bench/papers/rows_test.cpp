@@ -219,6 +219,14 @@ TEST(Tally, CountsDistinctFiguresAndNamesWhatIsMissed) {
         << text;
 }
 
+TEST(Tally, WithoutFiguresSaysSo) {
+    Tally tally;
+    EXPECT_EQ(tally.text(),
+              "\nNo figure was compared with a published one: none was measured here.\n");
+    tally.take({.table = &table, .row = "AES", .unit = "GB/s", .published = 10, .ours = 20});
+    EXPECT_NE(tally.text().find("1 of 1 distinct figures"), std::string::npos);
+}
+
 TEST(Tally, NamesADefaultThatThePapersMethodOvertakes) {
     Tally tally;
     tally.take(
