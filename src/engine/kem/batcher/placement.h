@@ -67,7 +67,7 @@ private:
         size_t items;
         double expected;  // seconds that the side needs for it alone
         double begun;     // served of the side at its begin
-        Time started;
+        Time started;     // time of its begin
     };
     // Shards on one side run at the same time and slow each other down evenly.
     struct Queue {
