@@ -5,6 +5,7 @@
 #include "backends/gpu_backend.h"
 #include "c_api/handles.h"
 #include "c_api/internal.h"
+#include "engine/schedule/device_count.h"
 #include "engine/targets.h"
 
 namespace warpseal::c_api {
@@ -29,8 +30,8 @@ const char* reason(Target target, const TargetSet& allowed) {
     int count = 0;
     if (backend == nullptr) return "built without CUDA";
     if (backend->lost()) return "the GPU can no longer be used by this process";
-    return backend->device_count(&count) == WARPSEAL_OK && count > 0 ? ""
-                                                                     : "no CUDA driver or no GPU";
+    return count_devices(*backend, &count) == WARPSEAL_OK && count > 0 ? ""
+                                                                       : "no CUDA driver or no GPU";
 }
 
 // Returns null if the target lacks the cipher.
@@ -146,7 +147,7 @@ warpseal_status warpseal_device_at(size_t index, warpseal_device_info* info) {
     const CancellationDisabled disabled;
     const GpuBackend* backend = gpu_backend();
     int count = 0;
-    if (backend == nullptr || backend->lost() || backend->device_count(&count) != WARPSEAL_OK ||
+    if (backend == nullptr || backend->lost() || count_devices(*backend, &count) != WARPSEAL_OK ||
         count <= 0)
         return c_api::ended(WARPSEAL_NO_DEVICE);
     if (index >= static_cast<size_t>(count))

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/schedule/device_count.h"
 #include "platform/cancellation.h"
 #include "platform/forks.h"
 
@@ -45,7 +46,7 @@ warpseal_status Gpu::open() {
     if (state_.load(std::memory_order_acquire) == State::open) return WARPSEAL_OK;
     int count = 0;
     warpseal_device_info info = {};
-    const bool there = backend_->device_count(&count) == WARPSEAL_OK && device_ < count &&
+    const bool there = count_devices(*backend_, &count) == WARPSEAL_OK && device_ < count &&
                        backend_->describe(device_, &info) == WARPSEAL_OK;
     state_.store(there ? State::open : State::absent, std::memory_order_release);
     return there ? WARPSEAL_OK : WARPSEAL_NO_DEVICE;
@@ -91,7 +92,7 @@ warpseal_status Gpus::open() {
     int there = 0;
     if (status != WARPSEAL_OK || !all_devices_ || counted_.load(std::memory_order_acquire))
         return status;
-    if (backend_->device_count(&there) != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
+    if (count_devices(*backend_, &there) != WARPSEAL_OK) return WARPSEAL_NO_DEVICE;
     count_.store(std::clamp(static_cast<unsigned>(there), 1u, most_gpus),
                  std::memory_order_release);
     counted_.store(true, std::memory_order_release);
