@@ -1,6 +1,7 @@
 // A fork while another thread loads the driver's library. A child of an unfinished load could load
 // no library itself.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,8 @@ warpseal_status count_none(int* count) {
 bool never() { return false; }
 
 TEST(Driver, AForkWaitsUntilItIsLoaded) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
     GpuBackend backend{};
     backend.device_count = count_none;
     backend.lost = never;
@@ -39,14 +42,22 @@ TEST(Driver, AForkWaitsUntilItIsLoaded) {
     std::thread first_use([&] { opened = gpu.open(); });
     while (driver_state == absent && state_at_count < 0) std::this_thread::yield();
     const pid_t child = fork();
-    if (child == 0) _exit(driver_state == loaded ? 0 : 1);
-    int status = -1;
-    const pid_t ended = waitpid(child, &status, 0);
+    if (child == 0) {
+        const int state = driver_state;
+        (void)!write(ends[1], &state, sizeof state);
+        raise(SIGKILL);  // ThreadSanitizer would report the parent's thread at an exit
+    }
+    close(ends[1]);
+    int state_in_child = -1;
+    const ssize_t bytes = read(ends[0], &state_in_child, sizeof state_in_child);
+    const pid_t ended = waitpid(child, nullptr, 0);
     first_use.join();
+    close(ends[0]);
     EXPECT_EQ(opened, WARPSEAL_NO_DEVICE);
     EXPECT_EQ(state_at_count, loaded) << "the backend was called first";
     ASSERT_EQ(ended, child);
-    EXPECT_EQ(status, 0) << "the child was forked before the driver was loaded";
+    ASSERT_EQ(bytes, static_cast<ssize_t>(sizeof state_in_child));
+    EXPECT_EQ(state_in_child, loaded) << "the child was forked before the driver was loaded";
 }
 
 }  // namespace
