@@ -30,7 +30,7 @@ public:
           ciphertexts_(reserve(set.ciphertext_bytes())),
           sent_(reserve(set.shared_secret_bytes())),
           received_(reserve(set.shared_secret_bytes())),
-          coins_(reserve(set.keypair_coins())),
+          coins_(reserve(std::max(set.keypair_coins(), set.encapsulation_coins()))),
           statuses_(reserve(sizeof(int32_t))) {}
 
     Text memory;
