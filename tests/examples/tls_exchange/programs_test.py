@@ -107,8 +107,9 @@ def data_is_echoed_in_every_set(p):
 
 
 def waits_for_its_batch(p, options, delay):
-    """Sends one signal after `delay` seconds. Returns false if the server ends, as it does between
-    batches. Else sends a second one."""
+    """Sends one signal after `delay` seconds. If the server has not ended within half a second, sends
+    a second one, and returns whether that ended it. Returns false if the first one did, which is
+    right between batches."""
     with server(p, *options) as one:
         time.sleep(delay)
         one.process.terminate()
