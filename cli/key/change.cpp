@@ -20,7 +20,7 @@
 namespace warpseal::cli {
 namespace {
 
-std::string quoted(const std::string& path) { return "'" + path + "'"; }
+std::string in_quotes(const std::string& path) { return "'" + path + "'"; }
 
 // Two secrets must not be read from one stream. Reads nothing.
 void check_streams(const KeyChoice& choice) {
@@ -65,7 +65,7 @@ void check_choice(KeyTask task, const KeyChoice& choice) {
 
 // Opens a file for changes in place. Links are followed as for outputs.
 Descriptor open_in_place(const std::string& path) {
-    const std::string shown = quoted(path);
+    const std::string shown = in_quotes(path);
     struct stat about;
     if (stat(path.c_str(), &about) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
@@ -100,11 +100,11 @@ void check_files(const std::vector<std::string>& paths) {
         struct stat about;
         if (fstat(open_in_place(path).get(), &about) != 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot open {}: {}.", quoted(path), strerror(errno)));
+                          fmt::format("cannot open {}: {}.", in_quotes(path), strerror(errno)));
         const auto [first, is_new] = names.emplace(std::pair{about.st_dev, about.st_ino}, path);
         if (!is_new)
             throw Failure(ExitCode::usage, fmt::format("{} and {} are the same file: name it once.",
-                                                       quoted(first->second), quoted(path)));
+                                                       in_quotes(first->second), in_quotes(path)));
     }
 }
 
@@ -126,7 +126,7 @@ const char* next_step_of(const warpseal_file_result& result, const warpseal_slot
 std::string failure_of(const std::string& path, warpseal_status status,
                        const warpseal_file_result& result, const warpseal_slots_change& change) {
     std::string text =
-        fmt::format("cannot change the keys of {}: {}", quoted(path),
+        fmt::format("cannot change the keys of {}: {}", in_quotes(path),
                     result.message[0] ? result.message : warpseal_status_text(status));
     if (text.back() != '.') text += '.';
     return text + next_step_of(result, change, status);
@@ -137,15 +137,15 @@ std::string done_text(KeyTask task, const KeyChoice& choice, const std::string& 
     const std::string count =
         fmt::format("{} slot{}", change.slot_count, change.slot_count == 1 ? "" : "s");
     switch (task) {
-        case KeyTask::add: return fmt::format("{}: key added, {} now.", quoted(path), count);
+        case KeyTask::add: return fmt::format("{}: key added, {} now.", in_quotes(path), count);
         case KeyTask::remove:
             return fmt::format("{}: slot {} removed, {} left. Later slots have new numbers.",
-                               quoted(path), choice.slot, count);
+                               in_quotes(path), choice.slot, count);
         case KeyTask::passwd:
-            return fmt::format("{}: passphrase changed, {}.", quoted(path), count);
+            return fmt::format("{}: passphrase changed, {}.", in_quotes(path), count);
         case KeyTask::rotate: break;
     }
-    return fmt::format("{}: key replaced, {}.", quoted(path), count);
+    return fmt::format("{}: key replaced, {}.", in_quotes(path), count);
 }
 
 class KeyChange {
@@ -197,7 +197,7 @@ public:
             throw Failure(exit_code_of(status), failure_of(path, status, result, change));
         remark(session_, done_text(task_, choice_, path, change));
         if (result.header_copies_differ != 0)
-            remark(session_, quoted(path) +
+            remark(session_, in_quotes(path) +
                                  ": one of the two copies of its header was damaged or "
                                  "outdated. Both are whole now.");
     }
@@ -261,7 +261,7 @@ ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
             const bool before = failure.code >= ExitCode(128);
             std::string rest;
             for (size_t k = before ? i : i + 1; k < choice.files.size(); ++k)
-                rest += (rest.empty() ? " Not changed: " : ", ") + quoted(choice.files[k]);
+                rest += (rest.empty() ? " Not changed: " : ", ") + in_quotes(choice.files[k]);
             if (rest.empty()) throw;
             throw Failure(failure.code, failure.what() + rest + ".");
         }
