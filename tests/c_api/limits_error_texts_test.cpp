@@ -1,6 +1,9 @@
 // Texts of warpseal_last_error_message(): each refusal names its argument, and every function that
 // returns a status leaves a text.
+#include <cerrno>
 #include <functional>
+#include <stdexcept>
+#include <system_error>
 #include <thread>
 
 #include "limits.h"
@@ -425,6 +428,22 @@ TEST_F(ErrorTexts, EachThreadHasItsOwn) {
         EXPECT_EQ(seal(12, 11), invalid);
     }).join();
     EXPECT_STREQ(warpseal_last_error_message(), "out is null");
+}
+
+// Exceptions of the standard library within a call become statuses.
+TEST_F(ErrorTexts, ExceptionsEndInAStatusWithItsText) {
+    const auto status_of = [](const auto& exception) {
+        forget();
+        return warpseal::c_api::guarded([&]() -> warpseal_status { throw exception; });
+    };
+    const char* const memory = warpseal_status_text(WARPSEAL_OUT_OF_MEMORY);
+    EXPECT_EQ(status_of(std::bad_alloc()), WARPSEAL_OUT_OF_MEMORY);
+    EXPECT_STREQ(warpseal_last_error_message(), memory);
+    EXPECT_EQ(status_of(std::system_error(EAGAIN, std::generic_category())),
+              WARPSEAL_OUT_OF_MEMORY);
+    EXPECT_STREQ(warpseal_last_error_message(), memory);
+    EXPECT_EQ(status_of(std::length_error("too long")), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_STREQ(warpseal_last_error_message(), "a length is out of range");
 }
 
 }  // namespace
