@@ -66,12 +66,19 @@ void remove_temporary(const std::string& path) {
     }
 }
 
+// Does not wait for output: a thread may be at a stopped terminal's, and then tcsetattr(3) with
+// TCSAFLUSH waits for that thread. What was typed is discarded, as it may be a passphrase.
+void restore_terminal(const Undo& all) {
+    tcflush(all.terminal, TCIFLUSH);
+    tcsetattr(all.terminal, TCSANOW, &all.settings);
+}
+
 [[noreturn]] void end_now(int signal_number) {
     Undo& all = undo();
     std::unique_lock lock(all.mutex);
     all.changed.wait(lock, [&] { return all.shields == 0; });
     for (const std::string& path : all.temporaries) remove_temporary(path);
-    if (all.terminal >= 0) tcsetattr(all.terminal, TCSAFLUSH, &all.settings);
+    if (all.terminal >= 0) restore_terminal(all);
     _exit(128 + signal_number);
 }
 

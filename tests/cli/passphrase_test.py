@@ -5,6 +5,7 @@ import pathlib
 import re
 import signal
 import sys
+import termios
 
 from program import case, check, check_equal, main, some_bytes
 
@@ -124,6 +125,20 @@ def interrupted_while_asking(p):
         code, _, err = terminal.end()
         check_equal(code, 128 + number, err)
         check_equal(os.listdir(p.directory), ["plain"], "the directory")
+
+
+@case
+def interrupted_at_a_stopped_terminal(p):
+    """Ctrl-S stops the output of a terminal: the program waits for it, and its time of grace ends."""
+    p.write("plain", b"text")
+    terminal = Terminal(p, "encrypt", "-p", "plain", "-o", "sealed")
+    terminal.wait_for("Passphrase: ")
+    check(not terminal.echo(), "the terminal echoes")
+    termios.tcflow(terminal.theirs, termios.TCOOFF)
+    terminal.process.send_signal(signal.SIGTERM)
+    code, _, err = terminal.end()
+    check_equal(code, 128 + signal.SIGTERM, err)
+    check_equal(os.listdir(p.directory), ["plain"], "the directory")
 
 
 @case
