@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "c_api/handles.h"
@@ -139,6 +140,42 @@ TEST(ScatteredBatch, BuffersOfTheirOwn) {
             for (size_t i = 0; i < message_count; ++i)
                 ASSERT_EQ(messages[i].ciphertext, expected[i].plaintext) << i;
         }
+}
+
+// Pointers that fall from message to message: the lowest address is the last one.
+TEST(ScatteredBatch, TextAtFallingAddresses) {
+    constexpr size_t count = 20, bytes = 48;
+    const auto engine = targets::engine("cpu", 2);
+    const auto key = targets::key(engine, "aes-256", Text(32, 0x42));
+    tests::Random random(12);
+    const Text text = random.text(count * bytes), ivs = random.text(count * 16);
+    Text expected(text.size()), got(text.size());
+    warpseal_batch plain{};
+    plain.struct_bytes = sizeof plain;
+    plain.message_count = count, plain.message_bytes = bytes;
+    plain.iv_bytes = 16, plain.iv_stride = 16, plain.ivs = ivs.data();
+    plain.in = text.data(), plain.in_stride = plain.out_stride = bytes;
+    plain.out = expected.data();
+    ASSERT_EQ(warpseal_encrypt_batch(key.get(), WARPSEAL_CBC, &plain), WARPSEAL_OK);
+    std::vector<const uint8_t*> in(count);
+    std::vector<uint8_t*> out(count);
+    Text falling_in(text.size());
+    for (size_t i = 0; i < count; ++i) {
+        const size_t at = (count - 1 - i) * bytes;
+        std::copy_n(&text[i * bytes], bytes, &falling_in[at]);
+        in[i] = &falling_in[at], out[i] = &got[at];
+    }
+    warpseal_scattered_batch b{};
+    b.batch = plain;
+    b.batch.struct_bytes = sizeof b;
+    b.batch.in = nullptr, b.batch.out = nullptr;
+    b.in_pointers = in.data(), b.out_pointers = out.data();
+    ASSERT_EQ(warpseal_encrypt_batch(key.get(), WARPSEAL_CBC, &b.batch), WARPSEAL_OK)
+        << warpseal_last_error_message();
+    for (size_t i = 0; i < count; ++i)
+        EXPECT_EQ(Text(out[i], out[i] + bytes),
+                  Text(&expected[i * bytes], &expected[i * bytes] + bytes))
+            << i;
 }
 
 // Modes without a tag, and CMAC, against batches at strides.

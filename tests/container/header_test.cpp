@@ -2,6 +2,7 @@
 // command's view of each.
 #include <algorithm>
 
+#include "container/bytes.h"
 #include "container/header/header.h"
 #include "container/header/tries.h"
 #include "files.h"
@@ -231,6 +232,43 @@ TEST_F(Rewrite, KeysOfAFileDiffer) {
     warpseal::Secret<32> payload_key;
     container::payload_input_key(*header.fixed.suite, data_key, payload_key);
     EXPECT_NE(memcmp(payload_key.data(), data_key.data(), 32), 0);
+}
+
+// A slot of an unknown type may have any lengths, as a later version gives it.
+TEST(ContainerSlots, HaveTheLengthsOfTheirTypes) {
+    const auto parses = [](uint16_t type, size_t parameter_bytes, size_t body_bytes) {
+        Data raw(container::slot_frame_bytes + parameter_bytes + body_bytes);
+        container::put16(raw.data(), type);
+        container::put16(raw.data() + 2, parameter_bytes);
+        container::put16(raw.data() + 4 + parameter_bytes, body_bytes);
+        warpseal::Bytes rest = {raw.data(), raw.size()};
+        container::Slot slot;
+        return container::parse_slot(rest, slot);
+    };
+    constexpr size_t body = container::sealed_key_bytes;
+    using container::RecipientType, container::recipient_parameter_bytes;
+    const struct {
+        uint16_t type;
+        size_t parameters;
+    } known[] = {
+        {WARPSEAL_SLOT_KEY, 0},
+        {WARPSEAL_SLOT_PASSPHRASE, container::passphrase_parameter_bytes},
+        {WARPSEAL_SLOT_X25519, recipient_parameter_bytes(RecipientType::x25519)},
+        {WARPSEAL_SLOT_MLKEM768_X25519, recipient_parameter_bytes(RecipientType::mlkem768_x25519)},
+    };
+    for (const auto& [type, parameters] : known) {
+        EXPECT_TRUE(parses(type, parameters, body)) << type;
+        EXPECT_FALSE(parses(type, parameters + 1, body)) << type;
+        EXPECT_FALSE(parses(type, parameters, body + 1)) << type;
+        EXPECT_FALSE(parses(type, parameters, body - 1)) << type;
+        if (parameters != 0) {
+            EXPECT_FALSE(parses(type, parameters - 1, body)) << type;
+        }
+    }
+    for (const size_t bytes : {size_t{0}, body}) {
+        EXPECT_TRUE(parses(999, 3, bytes)) << bytes;
+        EXPECT_FALSE(parses(0, 3, bytes)) << "no type, " << bytes;
+    }
 }
 
 // Random bytes after a valid fixed part, and random changes to a valid copy: no crash, and no

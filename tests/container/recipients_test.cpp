@@ -249,6 +249,22 @@ TEST(RecipientLimits, TheWrongHalfIsRefused) {
     }
 }
 
+// As in age, a recipient is in lower case, and an identity in upper case.
+TEST(RecipientLimits, TheOtherCaseIsRefused) {
+    for (const auto type : {x25519, hybrid}) {
+        const Person person(type);
+        std::string recipient = person.recipient, identity = person.identity;
+        for (char& c : recipient) c = static_cast<char>(std::toupper(c));
+        for (char& c : identity) c = static_cast<char>(std::tolower(c));
+        Options right, to, with;
+        const Data file = sealed({1}, person.seal(right));
+        to.add(WARPSEAL_SECRET_RECIPIENT, Person::data(recipient));
+        EXPECT_EQ(run(Operation::seal, {1}, to).status, WARPSEAL_INVALID_ARGUMENT);
+        with.add(WARPSEAL_SECRET_IDENTITY, Person::data(identity));
+        EXPECT_EQ(run(Operation::open, file, with).status, WARPSEAL_INVALID_ARGUMENT);
+    }
+}
+
 TEST(RecipientLimits, DamagedTextsAreRefused) {
     for (const auto type : {x25519, hybrid}) {
         const Person person(type);

@@ -2,6 +2,7 @@
 its reason, nothing outside is touched and nothing is left inside."""
 
 import os
+import resource
 import tarfile
 
 from archives import AGE, KEY, archive, member, sealed_archive
@@ -162,6 +163,10 @@ def existing_names(p):
     # The last of the names is in the way: the first ones are not left.
     only_last = sealed_archive(p, [member("x"), member("y"), member("e")], "last.ws")
     p.fails(11, "'out/e' exists already", "decrypt", *KEY, "--tar", only_last, "--output-dir", "out")
+    # A name is refused before its content, which is too big here, is unpacked.
+    big = sealed_archive(p, [member("d/big", content=bytes(2_000_000))], "big.ws")
+    p.fails(11, "'out/d' exists already", "decrypt", *KEY, "--tar", big, "--output-dir", "out",
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000)))
 
 
 @case
