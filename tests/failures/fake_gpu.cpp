@@ -31,7 +31,7 @@ Ended end_steps() {
     return ended;
 }
 
-constexpr GpuSteps steps{begin_steps, step_failed, end_steps};
+constexpr GpuSteps steps{.begin = begin_steps, .happened = step_failed, .end = end_steps};
 
 }  // namespace
 

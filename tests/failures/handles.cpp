@@ -12,6 +12,8 @@ namespace works {
 
 const char* device = "cpu";
 const char* failed_function = nullptr;
+std::atomic<const char*> current_function{nullptr};
+decltype(&warpseal_engine_create) create_engine = warpseal_engine_create;
 
 namespace {
 
@@ -54,9 +56,8 @@ void complain(const char* function, const char* what) {
 
 void entering(const char* function) {
     // Threads of the batcher make requests between calls. These belong to the call before.
-    static const char* before = nullptr;
-    if (failed_function == nullptr && injection::happened()) failed_function = before;
-    before = function;
+    if (failed_function == nullptr && injection::happened()) failed_function = current_function;
+    current_function = function;
 }
 
 void left(const char* function, warpseal_status status) {

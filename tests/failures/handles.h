@@ -1,6 +1,7 @@
 // Engines and keys whose creation may fail, and sequences of calls whose failures are checked.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstring>
 #include <initializer_list>
@@ -17,6 +18,8 @@ struct Output {
 
 // Ends the process with the exit status `wrong`, naming the function.
 [[noreturn]] void complain(const char* function, const char* what);
+// The public function that a call began last of; null: none yet.
+extern std::atomic<const char*> current_function;
 // A call of the public function begins or has ended.
 void entering(const char* function);
 void left(const char* function, warpseal_status status);
@@ -42,8 +45,10 @@ void called(const char* function, Call call) {
     });
 }
 
-// The device of every engine: "cpu" but in runs with the fake GPU.
+// The device of every engine: "cpu" but in runs with a GPU.
 extern const char* device;
+// Makes every engine.
+extern decltype(&warpseal_engine_create) create_engine;
 
 class Engine {
 public:
@@ -53,7 +58,7 @@ public:
         options.device = device;
         options.threads = threads;
         status = checked("warpseal_engine_create", {},
-                         [&] { return warpseal_engine_create(&options, &engine_); });
+                         [&] { return create_engine(&options, &engine_); });
         if (status != WARPSEAL_OK && engine_ != nullptr)
             complain("warpseal_engine_create", "a handle after a failure");
     }

@@ -1,7 +1,9 @@
 // Failures that a run injects: refused system requests, or steps of the fake GPU.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace injection {
 
@@ -32,6 +34,13 @@ struct GpuSteps {
     void (*begin)(Fault fault, long number);
     bool (*happened)();
     Ended (*end)();
+    // Numbers to fail at, chosen by the last run without a failure; null: all of them.
+    std::vector<long> (*numbers)() = nullptr;
+    // Called once all objects are freed. Returns a complaint, or null.
+    const char* (*at_end)() = nullptr;
+    // A real one does not come back after its loss, and its driver holds memory of its own.
+    bool is_real = false;
+    size_t at_once = 2;  // runs
 };
 extern const GpuSteps* gpu_steps;  // null: there is no GPU
 

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstring>
@@ -19,9 +20,17 @@ namespace {
 using injection::Fault;
 
 constexpr unsigned longest_seconds = 60;  // a run that takes longer hangs
-constexpr int thread_polls = 3000;        // a millisecond apart
+constexpr unsigned longest_seconds_with_driver = 180;  // which starts in each run
+constexpr int thread_polls = 3000;                     // a millisecond apart
 constexpr size_t most_complaints = 10;
-constexpr size_t at_once = 2;  // runs
+constexpr size_t most_at_once = 16;  // runs
+
+// The number of a run in which nothing fails.
+constexpr long reference_number = LONG_MAX - 1;
+
+bool is_of_real_gpu(Fault fault) {
+    return injection::is_of_gpu(fault) && injection::gpu_steps->is_real;
+}
 
 // Resources of a child.
 struct Held {
@@ -34,12 +43,22 @@ struct Held {
             threads - other.threads,
             descriptors - other.descriptors};
     }
+    Held operator+(const Held& other) const {
+        return {
+            {memory.blocks + other.memory.blocks, memory.mapped_bytes + other.memory.mapped_bytes},
+            threads + other.threads,
+            descriptors + other.descriptors};
+    }
     bool is_more_than(const Held& other) const {
         return memory.blocks > other.memory.blocks ||
                memory.mapped_bytes > other.memory.mapped_bytes || threads > other.threads ||
                descriptors > other.descriptors;
     }
 };
+
+// What a CUDA runtime and driver may hold more of in one run than in another. Memory of the GPU,
+// streams and events are counted exactly: GpuSteps::at_end.
+constexpr Held driver_slack = {{200, long{64} << 20}, 2, 8};
 
 Held held_now() {
     const auto entries = [](const char* folder) {
@@ -71,14 +90,18 @@ struct Report {
 
 // The work with the fault, and once more without. `threads`: those that it may leave.
 [[noreturn]] void child(works::Work work, Fault fault, long number, long threads, Report& report) {
-    (void)alarm(longest_seconds);  // SIGALRM ends a hang here
+    const bool real = is_of_real_gpu(fault);
+    // SIGALRM ends a hang here.
+    (void)alarm(real ? longest_seconds_with_driver : longest_seconds);
     const Held before = held_now();
     injection::begin(fault, number);
     report.status = work();
     report.complaint = injection::end().complaint;
     report.function = works::failed_function;
+    if (real && fault == Fault::gpu_lost) works::device = "auto";  // the cores go on
     report.status_afterwards = work();
-    report.held = held_since(before, threads);
+    if (real && report.complaint == nullptr) report.complaint = injection::gpu_steps->at_end();
+    report.held = held_since(before, real ? threads + driver_slack.threads : threads);
     report.complete = true;
     _exit(0);
 }
@@ -88,7 +111,7 @@ struct Run {
     int status = 0;
 };
 
-std::string ending(const Run& run, const Report& report) {
+std::string ending(const Run& run, const Report& report, const Named& named, Fault fault) {
     if (WIFSIGNALED(run.status))
         return WTERMSIG(run.status) == SIGALRM
                    ? "it hangs"
@@ -96,7 +119,11 @@ std::string ending(const Run& run, const Report& report) {
     if (WEXITSTATUS(run.status) == works::wrong) return "see above";
     if (!report.complete) return "it exits with " + std::to_string(WEXITSTATUS(run.status));
     if (report.complaint != nullptr) return report.complaint;
-    if (report.status_afterwards != WARPSEAL_OK)
+    if (named.always_succeeds && report.status != WARPSEAL_OK)
+        return "status " + std::to_string(report.status);
+    const bool gone = named.needs_gpu && is_of_real_gpu(fault) && fault == Fault::gpu_lost;
+    if (report.status_afterwards != WARPSEAL_OK &&
+        !(gone && report.status_afterwards == WARPSEAL_NO_DEVICE))
         return "status " + std::to_string(report.status_afterwards) + " afterwards";
     return "";
 }
@@ -106,46 +133,59 @@ public:
     explicit Runs(const Named& named, Outcome& outcome)
         : named_(named),
           outcome_(outcome),
-          reports_(
-              static_cast<Report*>(mmap(nullptr, sizeof(Report) * at_once, PROT_READ | PROT_WRITE,
-                                        MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
-    ~Runs() { (void)munmap(reports_, sizeof(Report) * at_once); }
+          reports_(static_cast<Report*>(mmap(nullptr, sizeof(Report) * most_at_once,
+                                             PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+                                             0))) {}
+    ~Runs() { (void)munmap(reports_, sizeof(Report) * most_at_once); }
     Runs(const Runs&) = delete;
     Runs& operator=(const Runs&) = delete;
 
     void every_number(Fault fault) {
-        wave(injection::is_of_gpu(fault) ? fault : Fault::nothing, LONG_MAX - 1, 1);
+        const bool of_gpu = injection::is_of_gpu(fault);
+        const size_t at_once = of_gpu ? injection::gpu_steps->at_once : 2;
+        wave(of_gpu ? fault : Fault::nothing, {reference_number});
         reference_ = reports_[0].held;
+        if (is_of_real_gpu(fault)) reference_ = reference_ + driver_slack;
+        if (of_gpu && injection::gpu_steps->numbers != nullptr)
+            return these(fault, injection::gpu_steps->numbers(), at_once);
         // The number of requests varies with the threads: consecutive unreached numbers end it.
-        for (long number = 0, missed = 0; missed < 4; number += at_once) {
-            missed = wave(fault, number, at_once) ? 0 : missed + 2;
+        for (long number = 0, missed = 0; missed < 4; number += 2) {
+            missed = wave(fault, {number, number + 1}) ? 0 : missed + 2;
             if (outcome_.complaints.size() >= most_complaints) return;
         }
     }
 
 private:
+    void these(Fault fault, const std::vector<long>& numbers, size_t at_once) {
+        for (size_t at = 0; at < numbers.size(); at += at_once) {
+            const auto begin = numbers.begin() + static_cast<std::ptrdiff_t>(at);
+            const size_t some = std::min(at_once, numbers.size() - at);
+            wave(fault, {begin, begin + static_cast<std::ptrdiff_t>(some)});
+            if (outcome_.complaints.size() >= most_complaints) return;
+        }
+    }
+
     // Returns true if a fault happened.
-    bool wave(Fault fault, long number, size_t count) {
-        Run runs[at_once];
-        std::memset(static_cast<void*>(reports_), 0, sizeof(Report) * at_once);
-        for (size_t i = 0; i < count; ++i) {
+    bool wave(Fault fault, const std::vector<long>& numbers) {
+        Run runs[most_at_once];
+        std::memset(static_cast<void*>(reports_), 0, sizeof(Report) * most_at_once);
+        for (size_t i = 0; i < numbers.size(); ++i) {
             runs[i].pid = fork();
             if (runs[i].pid == 0)
-                child(named_.work, fault, number + static_cast<long>(i), reference_.threads,
-                      reports_[i]);
+                child(named_.work, fault, numbers[i], reference_.threads, reports_[i]);
         }
         bool happened = false;
-        for (size_t i = 0; i < count; ++i) {
+        for (size_t i = 0; i < numbers.size(); ++i) {
             (void)waitpid(runs[i].pid, &runs[i].status, 0);
-            happened |= judge(runs[i], fault, number + static_cast<long>(i), reports_[i]);
+            happened |= judge(runs[i], fault, numbers[i], reports_[i]);
         }
         return happened;
     }
 
     bool judge(const Run& run, Fault fault, long number, const Report& report) {
         ++outcome_.runs;
-        std::string problem = ending(run, report);
-        const bool reference = number == LONG_MAX - 1;
+        std::string problem = ending(run, report, named_, fault);
+        const bool reference = number == reference_number;
         // The memory of a lost GPU, which is the fake's memory here, is never freed.
         if (problem.empty() && !reference && fault != Fault::gpu_lost &&
             report.held.is_more_than(reference_))

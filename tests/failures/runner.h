@@ -14,6 +14,8 @@ struct Named {
     const char* name;
     works::Work work;
     std::vector<injection::Fault> faults;
+    bool needs_gpu = false;        // so that it fails after the loss of a real one
+    bool always_succeeds = false;  // whatever fails
 };
 
 // Counts of one public function.
