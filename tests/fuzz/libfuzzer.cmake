@@ -1,10 +1,17 @@
 # libFuzzer's programs, warpseal-libfuzzer-NAME: a target and the code that it is about, compiled by clang with -fsanitize=fuzzer,address.
-# The rest is the library of this build: clang does not compile the ciphers on cores.
+# The rest is the library of this build: clang does not compile the ciphers on cores. Only libc, libm and the loader stay dynamic, as
+# programs run on other machines too.
 set(libfuzzer_folder ${CMAKE_CURRENT_BINARY_DIR}/libfuzzer)
 set(libfuzzer_flags -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address -fconstexpr-steps=100000000
   -Dconsteval=constexpr -DFMT_HEADER_ONLY=1 -DWARPSEAL_LIBFUZZER -DWARPSEAL_COMPANIONS=\"../libexec/warpseal\"
   -DWARPSEAL_VERSION=\"${PROJECT_VERSION}\" -DWARPSEAL_SOURCE=\"${PROJECT_SOURCE_DIR}\" -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/src
   -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/tests -I${PROJECT_BINARY_DIR}/src)
+
+# Without unused sections, the code of libarchive that needs other libraries is not linked.
+set(cudart "")
+if(WARPSEAL_GPU)
+  set(cudart ${CUDART_STATIC} -lrt)
+endif()
 
 # Compiles one source, once for all targets, and appends its object to the list.
 function(libfuzzer_object source list)
@@ -33,8 +40,9 @@ function(add_libfuzzer name)
   endforeach()
   set(program ${PROJECT_BINARY_DIR}/tests/warpseal-libfuzzer-${name})
   add_custom_command(OUTPUT ${program} DEPENDS ${objects} warpseal_static VERBATIM
-    COMMAND ${WARPSEAL_LIBFUZZER} -fsanitize=fuzzer,address ${objects} $<TARGET_FILE:warpseal_static> ${CRYPTO_STATIC} ${SODIUM_STATIC}
-      ${ZLIB_STATIC} $<TARGET_FILE:GTest::gtest> -lpthread -ldl -o ${program})
+    COMMAND ${WARPSEAL_LIBFUZZER} -fsanitize=fuzzer,address -static-libgcc -static-libstdc++ -Wl,--gc-sections ${objects}
+      $<TARGET_FILE:warpseal_static> ${cudart} ${CRYPTO_STATIC} ${SODIUM_STATIC} ${ARCHIVE_STATIC} ${ZLIB_STATIC}
+      $<TARGET_FILE:GTest::gtest> -lpthread -ldl -o ${program})
   add_custom_target(warpseal-libfuzzer-${name} DEPENDS ${program})
 endfunction()
 

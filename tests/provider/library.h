@@ -8,6 +8,7 @@
 #include <openssl/provider.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -28,16 +29,22 @@ using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Free>;
 
 inline constexpr char our_own[] = "provider=warpseal";
 
+// The folder of the module: that of the build or, for programs on another machine, the one that
+// the environment names.
+inline const char* modules() {
+    const char* const given = std::getenv("WARPSEAL_MODULES");
+    return given != nullptr ? given : WARPSEAL_MODULES;
+}
+
 class Library {
 public:
     Library() : context_(OSSL_LIB_CTX_new()) {
-        if (!context_ ||
-            OSSL_PROVIDER_set_default_search_path(context_.get(), WARPSEAL_MODULES) != 1)
+        if (!context_ || OSSL_PROVIDER_set_default_search_path(context_.get(), modules()) != 1)
             throw std::runtime_error("no context");
         provider_.reset(OSSL_PROVIDER_load(context_.get(), "warpseal"));
         default_.reset(OSSL_PROVIDER_load(context_.get(), "default"));
         if (!provider_ || !default_)
-            throw std::runtime_error("the module " WARPSEAL_MODULES
+            throw std::runtime_error(std::string("the module ") + modules() +
                                      "/warpseal.so cannot be loaded");
     }
 
