@@ -9,6 +9,7 @@
 #include "../runner.h"
 #include "cuda_calls.h"
 #include "works_auto.h"
+#include "works_changed.h"
 
 namespace {
 
@@ -34,6 +35,7 @@ const Named all[] = {
     anywhere("batches", works::batches),
     anywhere("files", works::files),
     anywhere("reader", works::reader),
+    anywhere("changed_files", works::changed_files),
     anywhere("host_memory", works::host_memory),
     anywhere("drbg", works::drbg),
     anywhere("kem_one", works::kem_one),
@@ -46,6 +48,7 @@ const Named all[] = {
     on_auto("auto_messages", works::auto_messages),
     on_auto("auto_batches", works::auto_batches),
     on_auto("auto_files", works::auto_files),
+    on_auto("auto_changed_files", works::auto_changed_files),
 };
 
 // This process computes the right results on the cores. It makes no call of CUDA.
@@ -56,6 +59,7 @@ void prepare() {
         works::text_bytes = bytes_on_gpu;
         works::prepare();
         works::prepare_auto();
+        works::prepare_changed();
         works::device = "cuda";
         return true;
     }();

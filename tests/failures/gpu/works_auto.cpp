@@ -1,16 +1,12 @@
 // Calls with "auto": see works_auto.h.
 #include "works_auto.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <memory>
 
 #include "../handles.h"
 #include "../works.h"
-#include "c_api/handles.h"
-#include "engine/engine.h"
+#include "on_auto.h"
+#include "unnamed.h"
 #include "warpseal/batch.h"
 #include "warpseal/warpseal.h"
 
@@ -30,29 +26,6 @@ struct Made {
 };
 Made made;
 
-// An engine for which a GPU is a thousand million times as fast as the cores.
-warpseal_status create_auto(const warpseal_engine_options* options, warpseal_engine** engine) {
-    warpseal::EngineOptions wanted;
-    wanted.threads = options->threads;
-    wanted.speeds = [](int party) {
-        return party < 0 ? warpseal::Speed{1e-6, 1e-6} : warpseal::Speed{1e3, 1e3};
-    };
-    return warpseal::c_api::guarded_waiting([&] {
-        auto created = std::make_unique<warpseal_engine>();
-        const warpseal_status status = warpseal::Engine::create(wanted, created->engine);
-        if (status == WARPSEAL_OK) *engine = created.release();
-        return status;
-    });
-}
-
-// Engines are such while it lives.
-struct OnAuto {
-    OnAuto() { create_engine = create_auto; }
-    ~OnAuto() { create_engine = warpseal_engine_create; }
-    OnAuto(const OnAuto&) = delete;
-    OnAuto& operator=(const OnAuto&) = delete;
-};
-
 void must_be(const char* function, const void* got, const void* expected, size_t size) {
     if (std::memcmp(got, expected, size) != 0) complain(function, "a wrong result");
 }
@@ -69,23 +42,6 @@ warpseal_batch batch_of(const uint8_t* in, size_t iv_bytes, uint8_t* with_tags) 
     batch.statuses = statuses;
     return batch;
 }
-
-// A file without a name, which contains the bytes of `from`.
-class Unnamed {
-public:
-    explicit Unnamed(size_t size = 0) : descriptor_(memfd_create("", MFD_CLOEXEC)) {
-        if (size != 0 && pwrite(descriptor_, plain, size, 0) != static_cast<ssize_t>(size))
-            complain("the test", "cannot write its input");
-    }
-    ~Unnamed() { (void)close(descriptor_); }
-    Unnamed(const Unnamed&) = delete;
-    Unnamed& operator=(const Unnamed&) = delete;
-    int get() const { return descriptor_; }
-    void rewind() const { (void)lseek(descriptor_, 0, SEEK_SET); }
-
-private:
-    const int descriptor_;
-};
 
 warpseal_file_options options_with(const warpseal_secret& one) {
     warpseal_file_options options = {};
@@ -145,7 +101,7 @@ warpseal_status auto_batches() {
 warpseal_status auto_files() {
     const OnAuto on_auto;
     const Engine engine(threads);
-    const Unnamed in(bytes), sealed, opened;
+    const Unnamed in(plain, bytes), sealed, opened;
     const warpseal_secret key = {WARPSEAL_SECRET_KEY, secret, 32};
     const warpseal_file_options options = options_with(key);
     warpseal_file_result result = {};
@@ -163,8 +119,7 @@ warpseal_status auto_files() {
                                             &result);
               })
         .and_if_all_did([&] {
-            const ssize_t got = pread(opened.get(), out, bytes, 0);
-            if (got != static_cast<ssize_t>(bytes)) complain("warpseal_file_open", "a wrong size");
+            if (opened.read(out, bytes) != bytes) complain("warpseal_file_open", "a wrong size");
             must_be("warpseal_file_open", out, plain, bytes);
         });
 }
