@@ -15,7 +15,7 @@ using namespace tests;
 
 // Calls `work` below a large frame, so that later calls on the stack do not reach its frames.
 __attribute__((noinline)) void call_deep(const std::function<void()>& work) {
-    volatile uint8_t frame[65536];
+    [[maybe_unused]] volatile uint8_t frame[65536];
     frame[0] = 1;
     work();
     frame[0] = 0;
@@ -34,9 +34,9 @@ struct OwnStack {
         pthread_t thread;
         ASSERT_EQ(pthread_attr_init(&attributes), 0);
         ASSERT_EQ(pthread_attr_setstack(&attributes, bytes, sizeof bytes), 0);
-        ASSERT_EQ(pthread_create(&thread, &attributes, start,
-                                 const_cast<std::function<void()>*>(&work)),
-                  0);
+        ASSERT_EQ(
+            pthread_create(&thread, &attributes, start, const_cast<std::function<void()>*>(&work)),
+            0);
         pthread_attr_destroy(&attributes);
         ASSERT_EQ(pthread_join(thread, nullptr), 0);
     }

@@ -31,9 +31,9 @@ TEST(BackendPointers, AreCheckedBeforeAnyWork) {
         EXPECT_EQ(engine->sweep_device(*key, WARPSEAL_CTR, Direction::encrypt, {iv.data(), 16}, in,
                                        out, bytes, nullptr),
                   WARPSEAL_INVALID_ARGUMENT);
-        EXPECT_EQ(engine->xts_device(*xts_key, Direction::encrypt, {{1}, 300}, in, out, bytes,
-                                     nullptr),
-                  WARPSEAL_INVALID_ARGUMENT);
+        EXPECT_EQ(
+            engine->xts_device(*xts_key, Direction::encrypt, {{1}, 300}, in, out, bytes, nullptr),
+            WARPSEAL_INVALID_ARGUMENT);
     }
     EXPECT_EQ(tests::script().steps, steps) << "no call of the GPU";
     EXPECT_EQ(text, before);
