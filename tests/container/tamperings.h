@@ -51,8 +51,9 @@ private:
         if (data_.empty()) return 0;
         const size_t anywhere = random_.below(data_.size());
         if (random_.one_in(2)) return anywhere;
-        const size_t starts[] = {0, copy_at, copy_at + copy_bytes - 80, copy_at + copy_bytes,
-                                 payload_at - 80, payload_at};
+        const size_t starts[] = {
+            0,         copy_at, copy_at + copy_bytes - 80, copy_at + copy_bytes, payload_at - 80,
+            payload_at};
         const size_t start = has_header() ? starts[random_.below(std::size(starts))] : 0;
         return std::min(start + random_.below(200), data_.size() - 1);
     }

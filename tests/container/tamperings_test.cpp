@@ -90,8 +90,8 @@ protected:
         out_.cut(0);
         out_.rewind();
         warpseal_file_result result = {};
-        const warpseal_status status = warpseal::container::open(*engine_, in_.get(), out_.get(),
-                                                                 sample.opening, result);
+        const warpseal_status status =
+            warpseal::container::open(*engine_, in_.get(), out_.get(), sample.opening, result);
         const Data got = out_.data();
         ++statuses_[status];
         switch (status) {

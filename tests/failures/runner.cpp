@@ -19,7 +19,7 @@ namespace {
 
 using injection::Fault;
 
-constexpr unsigned longest_seconds = 60;  // a run that takes longer hangs
+constexpr unsigned longest_seconds = 60;               // a run that takes longer hangs
 constexpr unsigned longest_seconds_with_driver = 180;  // which starts in each run
 constexpr int thread_polls = 3000;                     // a millisecond apart
 constexpr size_t most_complaints = 10;

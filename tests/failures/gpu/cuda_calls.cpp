@@ -257,8 +257,8 @@ GpuSteps steps = {.begin = begin_calls,
 
 void use_cuda_runtime() {
     if (gpu_steps == &steps) return;
-    void* const memory = mmap(nullptr, sizeof(Calls), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* const memory =
+        mmap(nullptr, sizeof(Calls), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) works::complain("the test", "no shared memory");
     calls = static_cast<Calls*>(memory);
     // Each run has a context, which takes hundreds of MiB of the GPU.
@@ -282,12 +282,12 @@ bool has_gpu() {
 // Defines the function that the linker calls in place of the runtime's. CMakeLists.txt finds the
 // names here, and tests/failures/gpu/all_calls those that are missing. `done`: after a call that
 // succeeded.
-#define INJECTED_THEN(kind, name, parameters, arguments, done)                                  \
-    extern "C" cudaError_t __real_##name parameters;                                            \
-    extern "C" cudaError_t __wrap_##name parameters {                                           \
-        return injection::called(                                                               \
-            injection::Kind::kind, #name, __builtin_return_address(0),                          \
-            [&] { return __real_##name arguments; }, [&] { done; });                            \
+#define INJECTED_THEN(kind, name, parameters, arguments, done)         \
+    extern "C" cudaError_t __real_##name parameters;                   \
+    extern "C" cudaError_t __wrap_##name parameters {                  \
+        return injection::called(                                      \
+            injection::Kind::kind, #name, __builtin_return_address(0), \
+            [&] { return __real_##name arguments; }, [&] { done; });   \
     }
 #define INJECTED(kind, name, parameters, arguments) \
     INJECTED_THEN(kind, name, parameters, arguments, (void)0)

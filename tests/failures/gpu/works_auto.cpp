@@ -37,8 +37,7 @@ warpseal_batch batch_of(const uint8_t* in, size_t iv_bytes, uint8_t* with_tags) 
     batch.ivs = ivs, batch.iv_bytes = static_cast<uint32_t>(iv_bytes), batch.iv_stride = 16;
     batch.in = in, batch.in_stride = message_bytes;
     batch.out = out, batch.out_stride = message_bytes;
-    if (with_tags != nullptr)
-        batch.tags = with_tags, batch.tag_bytes = 16, batch.tag_stride = 16;
+    if (with_tags != nullptr) batch.tags = with_tags, batch.tag_bytes = 16, batch.tag_stride = 16;
     batch.statuses = statuses;
     return batch;
 }

@@ -55,7 +55,7 @@ warpseal_status open_changed(const Data& file) {
         must_hold_only_text(opened);
         if (status == WARPSEAL_OK) complain("warpseal_file_open", "a changed file is accepted");
         return status == WARPSEAL_NOT_AUTHENTIC || status == WARPSEAL_TRUNCATED ? WARPSEAL_OK
-                                                                               : status;
+                                                                                : status;
     });
 }
 
@@ -78,8 +78,8 @@ void prepare_changed() {
         return data.begin() + static_cast<ptrdiff_t>(chunks_at + number * sealed_chunk);
     };
     changed.assign(4, file);
-    *chunk_of(changed[0], 5) ^= 1;           // in the first segment
-    changed[1].back() ^= 0x80;               // in the last tag
+    *chunk_of(changed[0], 5) ^= 1;  // in the first segment
+    changed[1].back() ^= 0x80;      // in the last tag
     changed[2].erase(chunk_of(changed[2], 400), changed[2].end());
     std::swap_ranges(chunk_of(changed[3], 300), chunk_of(changed[3], 301),
                      chunk_of(changed[3], 500));
