@@ -3,16 +3,15 @@
 #include "container/opening.h"
 
 namespace warpseal::container {
-warpseal_status check_sealing(FileCall& call, const Suite*& suite) {
-    const warpseal_file_options& options = call.options;
+warpseal_status check_sealing(const warpseal_file_options& options, const Suite*& suite,
+                              Fault& fault) {
     suite = options.suite == nullptr ? &default_suite : suite_by_name(options.suite);
     if (is_bare(options)) suite = suite_by_key_bytes(options.secrets[0].byte_count);
     if (suite == nullptr)
-        return call.fault.say(WARPSEAL_UNSUPPORTED, "there is no cipher suite %.40s",
-                              options.suite);
+        return fault.say(WARPSEAL_UNSUPPORTED, "there is no cipher suite %.40s", options.suite);
     if (options.secret_count > WARPSEAL_MAX_SLOTS) {
-        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED, "a file has at most %d key slots",
-                              WARPSEAL_MAX_SLOTS);
+        return fault.say(WARPSEAL_LIMIT_EXCEEDED, "a file has at most %d key slots",
+                         WARPSEAL_MAX_SLOTS);
     }
     const Argon2Cost cost = argon2_cost(options);
     uint64_t all_work = 0;
@@ -24,13 +23,13 @@ warpseal_status check_sealing(FileCall& call, const Suite*& suite) {
         kinds.add(slot_type_of(options.secrets[i]));
     }
     if (all_bytes > slot_room(copy_bytes_default))
-        return call.fault.say(WARPSEAL_LIMIT_EXCEEDED,
-                              "the key slots need %zu bytes, and a header has %zu: give fewer "
-                              "recipients, of which %zu post-quantum ones fit",
-                              all_bytes, slot_room(copy_bytes_default),
-                              slot_room(copy_bytes_default) / hybrid_slot_bytes);
-    if (kinds.check(call.fault) != WARPSEAL_OK) return call.fault.status;
-    return check_cost(cost, all_work, call.fault);
+        return fault.say(WARPSEAL_LIMIT_EXCEEDED,
+                         "the key slots need %zu bytes, and a header has %zu: give fewer "
+                         "recipients, of which %zu post-quantum ones fit",
+                         all_bytes, slot_room(copy_bytes_default),
+                         slot_room(copy_bytes_default) / hybrid_slot_bytes);
+    if (kinds.check(fault) != WARPSEAL_OK) return fault.status;
+    return check_cost(cost, all_work, fault);
 }
 
 warpseal_status check_cost(Argon2Cost cost, uint64_t all_work, Fault& fault) {

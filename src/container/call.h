@@ -44,8 +44,9 @@ inline Argon2Cost argon2_cost(const warpseal_file_options& options) {
 // have.
 warpseal_status check_cost(Argon2Cost cost, uint64_t all_work, Fault& fault);
 
-// Checks what is of sealing alone; `suite` is set to the suite of the new file. On failure
-// call.fault names the option.
-warpseal_status check_sealing(FileCall& call, const Suite*& suite);
+// Checks what is of sealing alone; `suite` is set to the suite of the new file. On failure the
+// fault names the option.
+warpseal_status check_sealing(const warpseal_file_options& options, const Suite*& suite,
+                              Fault& fault);
 
 }  // namespace warpseal::container

@@ -6,6 +6,7 @@
 #include <new>
 
 #include "container/call.h"
+#include "container/front.h"
 #include "container/opening.h"
 #include "container/rescue.h"
 
@@ -26,23 +27,14 @@ warpseal_status write_head(FileCall& call, const Suite& suite, PayloadKey& paylo
         call.head_bytes = sizeof head;
         return call.sink.write(0, head, sizeof head, call.fault);
     }
-    Header header;
+    std::vector<uint8_t> front;
     Secret<data_key_bytes> data_key;
-    if (new_header(call.engine, suite, call.options.secrets, call.options.secret_count,
-                   argon2_cost(call.options), header, data_key, call.fault,
-                   call.keys) != WARPSEAL_OK) {
+    if (new_front(call.engine, suite, call.options, front, data_key, payload, call.fault,
+                  call.keys) != WARPSEAL_OK) {
         return call.fault.status;
     }
-    Secret<32> input_key;
-    payload_input_key(suite, data_key, input_key);
-    const Bytes context = {header.fixed.bytes, fixed_part_bytes};
-    if (new_payload(call.engine, suite, {input_key.data(), suite.key_bytes}, {&context, 1}, head,
-                    payload, call.fault) != WARPSEAL_OK) {
-        return call.fault.status;
-    }
-    header.bytes.insert(header.bytes.end(), head, head + sizeof head);
-    call.head_bytes = header.bytes.size();
-    return call.sink.write(0, header.bytes.data(), header.bytes.size(), call.fault);
+    call.head_bytes = front.size();
+    return call.sink.write(0, front.data(), front.size(), call.fault);
 }
 
 ReadAt reading(Source& source) {
@@ -63,7 +55,7 @@ warpseal_status seal_call(FileCall& call) {
     const Suite* suite = nullptr;
     PayloadKey payload;
     if (check_options(call.options, SecretUse::seal, call.fault) != WARPSEAL_OK ||
-        check_sealing(call, suite) != WARPSEAL_OK)
+        check_sealing(call.options, suite, call.fault) != WARPSEAL_OK)
         return call.fault.status;
     if (call.sink.discards())
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "sealing needs an output");

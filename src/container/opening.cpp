@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "container/front.h"
+
 namespace warpseal::container {
 namespace {
 
@@ -34,18 +36,6 @@ warpseal_status check_bare(const warpseal_file_options& options, Fault& fault) {
                          options.secrets[0].byte_count, suite->name);
     }
     return WARPSEAL_OK;
-}
-
-warpseal_status read_payload_head(const ReadAt& read, Opened& out, uint8_t head[payload_head_bytes],
-                                  Fault& fault) {
-    size_t have = 0;
-    if (read(out.head_bytes, head, payload_head_bytes, have, fault) != WARPSEAL_OK)
-        return fault.status;
-    out.head_bytes += have;
-    if (have == payload_head_bytes) return WARPSEAL_OK;
-    return fault.say(WARPSEAL_TRUNCATED,
-                     "the file ends at byte %llu, within the %zu bytes that a payload begins with",
-                     ull{out.head_bytes}, payload_head_bytes);
 }
 
 warpseal_status open_bare(Engine& engine, const warpseal_file_options& options, const ReadAt& read,
@@ -127,34 +117,23 @@ warpseal_status read_header(const ReadAt& read, Header& header, Fault& fault) {
     return WARPSEAL_OK;
 }
 
+warpseal_status read_payload_head(const ReadAt& read, Opened& out, uint8_t head[payload_head_bytes],
+                                  Fault& fault) {
+    size_t have = 0;
+    if (read(out.head_bytes, head, payload_head_bytes, have, fault) != WARPSEAL_OK)
+        return fault.status;
+    out.head_bytes += have;
+    if (have == payload_head_bytes) return WARPSEAL_OK;
+    return fault.say(WARPSEAL_TRUNCATED,
+                     "the file ends at byte %llu, within the %zu bytes that a payload begins with",
+                     ull{out.head_bytes}, payload_head_bytes);
+}
+
 warpseal_status open_head(Engine& engine, const warpseal_file_options& options, const ReadAt& read,
                           Opened& out, Fault& fault, SlotKeys* keys) {
     if (is_bare(options)) return open_bare(engine, options, read, out, fault);
-    uint8_t head[payload_head_bytes];
-    Header header;
     Secret<data_key_bytes> data_key;
-    int in_force = 0;
-    if (read_header(read, header, fault) != WARPSEAL_OK) return fault.status;
-    out.head_bytes = header.bytes.size();
-    if (unlock(engine, header, options.secrets, options.secret_count, data_key, in_force, fault,
-               argon2_budget, keys) != WARPSEAL_OK) {
-        return fault.status;
-    }
-    out.header_copies_differ = !header.copies_equal();
-    out.suite = header.fixed.suite;
-    Secret<32> input_key;
-    payload_input_key(*out.suite, data_key, input_key);
-    if (read_payload_head(read, out, head, fault) != WARPSEAL_OK) return fault.status;
-    const Bytes context = {header.fixed.bytes, fixed_part_bytes};
-    const warpseal_status status =
-        open_payload(engine, *out.suite, {input_key.data(), out.suite->key_bytes}, {&context, 1},
-                     head, out.payload, fault);
-    // The header verified, so the key is right and the payload head was changed.
-    if (status == WARPSEAL_WRONG_KEY)
-        return fault.say(WARPSEAL_NOT_AUTHENTIC,
-                         "the start of the payload, at byte %llu, was changed",
-                         ull{out.head_bytes - payload_head_bytes});
-    return status;
+    return open_front(engine, options, read, out, data_key, fault, keys);
 }
 
 }  // namespace warpseal::container

@@ -40,6 +40,10 @@ struct Opened {
     bool header_copies_differ = false;
 };
 
+// Reads the head of the payload, which begins at out.head_bytes, and adds what was read to these.
+warpseal_status read_payload_head(const ReadAt& read, Opened& out, uint8_t head[payload_head_bytes],
+                                  Fault& fault);
+
 // Reads everything before the chunks: steps 1 to 5 of docs/file-format.md. `keys` of a run
 // may be null.
 warpseal_status open_head(Engine& engine, const warpseal_file_options& options, const ReadAt& read,

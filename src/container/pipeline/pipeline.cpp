@@ -37,6 +37,9 @@ private:
     size_t segment_bytes_in() const { return chunks_ * in_stride(job_.direction); }
     Layout layout() const { return cuda_ ? Layout::separate : Layout::in_place; }
     size_t workers() const;
+    uint64_t first_chunk() const { return job_.range == nullptr ? 0 : job_.range->first_chunk; }
+    // False for a shard that other shards follow: all of its chunks are whole.
+    bool ends() const { return job_.range == nullptr || job_.range->ends; }
 
     void work(Segment& segment);
     void transfer(Segment& segment);
@@ -73,7 +76,10 @@ private:
 };
 
 Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
-    if (job.source.positional()) total_in_ = job.source.bytes() - job.source_offset;
+    if (job.range != nullptr)
+        total_in_ = job.range->text_bytes;
+    else if (job.source.positional())
+        total_in_ = job.source.bytes() - job.source_offset;
     const uint64_t bytes = total_in_ == none ? assumed_stream_bytes : total_in_;
     cuda_ = job.engine.gpus_for_segments(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
     if (cuda_)
@@ -85,7 +91,8 @@ Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
         static_cast<size_t>(std::min<uint64_t>(chunks_, total_in_ / in_stride(job.direction) + 1));
     // The last segment holds the short chunk, so it is never full. The number of segments is
     // therefore rounded down, plus one.
-    segment_count_ = total_in_ / segment_bytes_in() + 1;
+    segment_count_ = ends() ? total_in_ / segment_bytes_in() + 1
+                            : (total_in_ + segment_bytes_in() - 1) / segment_bytes_in();
 }
 
 size_t Pipeline::workers() const {
@@ -126,18 +133,18 @@ void Pipeline::work(Segment& segment) {
         while (read_next(segment)) transfer(segment);
     } catch (const std::bad_alloc&) {
         fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for chunk %llu and those after it",
-                  ull{segment.number * chunks_});
+                  ull{first_chunk() + segment.number * chunks_});
         fail(segment.number, fault);
     } catch (...) {
         fault.say(WARPSEAL_INVALID_ARGUMENT, "chunk %llu and those after it ended in an exception",
-                  ull{segment.number * chunks_});
+                  ull{first_chunk() + segment.number * chunks_});
         fail(segment.number, fault);
         throw;
     }
 }
 
 void Pipeline::transfer(Segment& segment) {
-    segment.first_chunk = segment.number * chunks_;
+    segment.first_chunk = first_chunk() + segment.number * chunks_;
     segment.find_chunks(job_);
     if (const char* target = segment.transform(job_)) count(target, segment);
     write_result(segment);
@@ -175,7 +182,8 @@ warpseal_status Pipeline::read(Segment& segment, Fault& fault) {
         job_.source.read(offset, buffers.first, buffers.count, segment.bytes_in, fault);
     if (status != WARPSEAL_OK) return status;
     read_bytes_ += segment.bytes_in;
-    segment.last = positional ? segment.number + 1 == segment_count_ : segment.bytes_in < whole;
+    segment.last = positional ? ends() && segment.number + 1 == segment_count_
+                              : segment.bytes_in < whole;
     if (!positional) return WARPSEAL_OK;
 
     if (segment.bytes_in < expected) {
@@ -234,7 +242,8 @@ void Pipeline::write_result(Segment& segment) {
 warpseal_status Pipeline::write_text(Segment& segment, Fault& fault) {
     uint64_t text_bytes = 0, bytes = 0;
     const Segment::Buffers result = segment.output_buffers(job_.direction, text_bytes, bytes);
-    const uint64_t offset = job_.sink_offset + segment.first_chunk * out_stride(job_.direction);
+    const uint64_t offset =
+        job_.sink_offset + (segment.first_chunk - first_chunk()) * out_stride(job_.direction);
     if (job_.sink.write(offset, result.first, result.count, fault) != WARPSEAL_OK)
         return fault.status;
     text_bytes_ += text_bytes;

@@ -8,6 +8,13 @@ namespace warpseal::container {
 
 class Rescue;
 
+// A shard of a longer text, whose chunks a call seals.
+struct ChunkRange {
+    uint64_t first_chunk;
+    uint64_t text_bytes;
+    bool ends;  // has the text's last chunk, which is short
+};
+
 struct PipelineJob : ChunkJob {
     const Suite& suite;
     Source& source;
@@ -16,6 +23,9 @@ struct PipelineJob : ChunkJob {
     Progress& progress;
     // Opening a damaged payload: receives the segments in order, in place of the sink.
     Rescue* rescue = nullptr;
+    // Sealing a shard: source_offset and sink_offset are those of its text and its first chunk. The
+    // source is positional.
+    const ChunkRange* range = nullptr;
 };
 
 struct PipelineResult {

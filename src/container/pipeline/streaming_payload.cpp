@@ -12,9 +12,6 @@ namespace {
 
 using ull = unsigned long long;
 
-// Chunks of one batch: 64 MiB keep all cores or a GPU busy, and bound the memory for nonces.
-constexpr size_t batch_chunks = 4096;
-
 }  // namespace
 
 StreamingPayload::StreamingPayload(Engine& engine, Direction direction)
@@ -178,41 +175,9 @@ warpseal_status StreamingPayload::last_chunk(uint8_t* out, Fault& fault) {
 
 warpseal_status StreamingPayload::run(const uint8_t* in, size_t count, size_t text_bytes,
                                       uint8_t* out, Fault& fault) {
-    nonces_.resize(count * nonce_bytes);
-    for (size_t i = 0; i < count; ++i)
-        chunk_nonce(payload_, chunk_ + i, nonces_.data() + i * nonce_bytes);
-    // A chunk counts as verified only if the engine says so.
-    statuses_.assign(count, int32_t{WARPSEAL_NOT_AUTHENTIC});
-    uint8_t nothing = 0;
-    warpseal_batch batch = {};
-    batch.struct_bytes = sizeof batch;
-    batch.iv_bytes = nonce_bytes;
-    batch.tag_bytes = tag_bytes;
-    batch.message_count = count;
-    batch.message_bytes = text_bytes;
-    batch.ivs = nonces_.data();
-    batch.iv_stride = nonce_bytes;
-    batch.in = in;
-    batch.in_stride = in_bytes();
-    batch.out = text_bytes == 0 ? &nothing : out;
-    batch.out_stride = out_bytes();
-    // Opening only reads the tags.
-    batch.tags = sealing() ? out + text_bytes : const_cast<uint8_t*>(in) + text_bytes;
-    batch.tag_stride = chunk_bytes;
-    batch.statuses = statuses_.data();
-    const warpseal_status status =
-        engine_.batch(*payload_.key, WARPSEAL_GCM, direction_, batch, Engine::Threads::all);
-    if (status == WARPSEAL_NOT_AUTHENTIC) {
-        const auto first = std::find_if(statuses_.begin(), statuses_.end(),
-                                        [](int32_t one) { return one != WARPSEAL_OK; });
-        return fault.say(status,
-                         "chunk %llu does not verify: it was changed, moved or damaged, or the "
-                         "message was cut or lengthened within it",
-                         ull{chunk_ + static_cast<uint64_t>(first - statuses_.begin())});
-    }
-    if (status != WARPSEAL_OK)
-        return fault.say(status, "the engine could not %s chunk %llu and those after it",
-                         sealing() ? "seal" : "open", ull{chunk_});
+    if (run_chunks(engine_, payload_, direction_, chunk_, in, count, text_bytes, out, scratch_,
+                   fault) != WARPSEAL_OK)
+        return fault.status;
     chunk_ += count;
     return WARPSEAL_OK;
 }

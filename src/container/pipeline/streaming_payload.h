@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "container/payload.h"
+#include "container/pipeline/chunk_batch.h"
 #include "platform/secret_memory.h"
 
 namespace warpseal::container {
@@ -67,8 +67,7 @@ private:
     uint64_t chunk_ = 0;  // number of the next chunk
     SecretMemory held_;   // the incomplete chunk
     size_t held_bytes_ = 0;
-    std::vector<uint8_t> nonces_;
-    std::vector<int32_t> statuses_;
+    ChunkScratch scratch_;
 };
 
 }  // namespace warpseal::container

@@ -1,0 +1,55 @@
+#include "container/front.h"
+
+#include "container/call.h"
+
+namespace warpseal::container {
+
+warpseal_status new_front(Engine& engine, const Suite& suite, const warpseal_file_options& options,
+                          std::vector<uint8_t>& front, Secret<data_key_bytes>& data_key,
+                          PayloadKey& payload, Fault& fault, SlotKeys* keys) {
+    uint8_t head[payload_head_bytes];
+    Header header;
+    if (new_header(engine, suite, options.secrets, options.secret_count, argon2_cost(options),
+                   header, data_key, fault, keys) != WARPSEAL_OK)
+        return fault.status;
+    Secret<32> input_key;
+    payload_input_key(suite, data_key, input_key);
+    const Bytes context = {header.fixed.bytes, fixed_part_bytes};
+    if (new_payload(engine, suite, {input_key.data(), suite.key_bytes}, {&context, 1}, head,
+                    payload, fault) != WARPSEAL_OK)
+        return fault.status;
+    header.bytes.insert(header.bytes.end(), head, head + sizeof head);
+    front = std::move(header.bytes);
+    return WARPSEAL_OK;
+}
+
+warpseal_status open_front(Engine& engine, const warpseal_file_options& options, const ReadAt& read,
+                           Opened& out, Secret<data_key_bytes>& data_key, Fault& fault,
+                           SlotKeys* keys) {
+    uint8_t head[payload_head_bytes];
+    Header header;
+    int in_force = 0;
+    if (read_header(read, header, fault) != WARPSEAL_OK) return fault.status;
+    out.head_bytes = header.bytes.size();
+    if (unlock(engine, header, options.secrets, options.secret_count, data_key, in_force, fault,
+               argon2_budget, keys) != WARPSEAL_OK) {
+        return fault.status;
+    }
+    out.header_copies_differ = !header.copies_equal();
+    out.suite = header.fixed.suite;
+    Secret<32> input_key;
+    payload_input_key(*out.suite, data_key, input_key);
+    if (read_payload_head(read, out, head, fault) != WARPSEAL_OK) return fault.status;
+    const Bytes context = {header.fixed.bytes, fixed_part_bytes};
+    const warpseal_status status =
+        open_payload(engine, *out.suite, {input_key.data(), out.suite->key_bytes}, {&context, 1},
+                     head, out.payload, fault);
+    // The header verified, so the key is right and the payload head was changed.
+    if (status == WARPSEAL_WRONG_KEY)
+        return fault.say(WARPSEAL_NOT_AUTHENTIC,
+                         "the start of the payload, at byte %llu, was changed",
+                         static_cast<unsigned long long>(out.head_bytes - payload_head_bytes));
+    return status;
+}
+
+}  // namespace warpseal::container
