@@ -9,6 +9,7 @@
 #include "cli/files/file_command.h"
 #include "cli/many/names.h"
 #include "cli/many/run.h"
+#include "cli/shards/shards.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/words/suggest.h"
 #include "cli/tar/tar.h"
@@ -22,6 +23,7 @@ struct EncryptChoice {
     OutputChoice output;
     SealChoice seal;
     ManyChoice many;
+    ShardChoice shards;
     bool is_age() const { return file.age || age.armor; }
 };
 
@@ -89,9 +91,17 @@ ExitCode run_all(EncryptChoice& choice, Session& session) {
 }
 
 ExitCode run(EncryptChoice& choice, Session& session) {
-    const bool many = choice.many.is_used() && !choice.many.tar;
-    choice.file.input = many ? choice.many.names_file : choice.many.single_input();
+    const bool many = choice.many.is_used() && !choice.many.tar && !choice.shards.is_used();
+    choice.file.input = many                 ? choice.many.names_file
+                        : choice.shards.join ? choice.shards.plan
+                                             : choice.many.single_input();
     check(choice);
+    if (choice.shards.is_used()) {
+        if (!choice.is_age()) add_recipients(choice.age, choice.file.secrets, session);
+        choice.file.age = choice.is_age();
+        return run_shards(choice.shards, choice.many, choice.file, choice.seal, choice.output,
+                          session);
+    }
     if (choice.many.tar)
         return run_tar_encrypt(
             choice.many, choice.file, choice.output,
@@ -123,6 +133,7 @@ void add_encrypt(CLI::App& program, Session& session) {
     add_many_output_options(*command, choice->many);
     add_tar_option(*command, choice->many,
                    "seal all inputs, files or directories, as one tar archive");
+    add_shard_options(*command, choice->shards);
     add_floe_options(*command, choice->file.foreign);
     add_floe_segment_option(*command, choice->file.foreign);
     command
@@ -150,7 +161,11 @@ void add_encrypt(CLI::App& program, Session& session) {
         "  warpseal encrypt -r age1… -r age1… disk.img -o disk.img.ws\n"
         "  warpseal encrypt --format age -r age1… notes.txt -o notes.txt.age\n"
         "  warpseal encrypt -p --recursive photos --output-dir sealed\n"
-        "  warpseal encrypt -p --tar photos -o photos.tar.ws");
+        "  warpseal encrypt -p --tar photos -o photos.tar.ws\n"
+        "One big file on several machines, in shards (docs/shards.md):\n"
+        "  warpseal encrypt -k my.key --plan big.plan --shards 8 big\n"
+        "  warpseal encrypt -k my.key --plan big.plan --shard 1/8 big\n"
+        "  warpseal encrypt -k my.key --plan big.plan --join -o big.ws");
     command->callback([choice, &session] {
         session.command = [choice, &session] { return run(*choice, session); };
     });
