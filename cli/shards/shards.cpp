@@ -79,12 +79,13 @@ void add_shard_options(CLI::App& command, ShardChoice& choice) {
     command
         .add_option_function<std::string>(
             "--shard",
-            [&choice](const std::string& text) {
-                const std::string error = parse_shard(text, choice);
-                if (!error.empty()) throw CLI::ValidationError("--shard", error);
-            },
+            [&choice](const std::string& text) { (void)parse_shard(text, choice); },
             "seal shard I of N of the input to a part, by default named PLAN.I")
-        ->type_name("I/N");
+        ->type_name("I/N")
+        ->check([](const std::string& text) {
+            ShardChoice shard;
+            return parse_shard(text, shard);
+        });
     command.add_flag("--join", choice.join,
                      "make the sealed file of all parts, by default PLAN.1 to PLAN.N");
 }
