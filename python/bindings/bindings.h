@@ -10,6 +10,7 @@ void bind_cobblestone(nanobind::module_& module);
 void bind_files(nanobind::module_& module);
 void bind_hazmat(nanobind::module_& module);
 void bind_kem(nanobind::module_& module);
+void bind_plan(nanobind::module_& module);
 void bind_reader(nanobind::module_& module);
 
 }  // namespace warpseal::python

@@ -17,6 +17,7 @@ NB_MODULE(_core, module) {
     bind_files(module);
     bind_hazmat(module);
     bind_kem(module);
+    bind_plan(module);
     bind_reader(module);
     module.def("drain_calls", drain_calls);
     module.def("after_fork_in_child", [] {
