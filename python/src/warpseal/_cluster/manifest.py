@@ -1,0 +1,98 @@
+"""The manifest of a run: JSON Lines, of which each is synced before its consequence."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from typing import Any
+
+__all__ = ["Manifest"]
+
+VERSION = 1
+
+
+class Manifest:
+    """Lines of events. One run at a time may have a manifest; a second one is refused.
+
+    path: None keeps no manifest. action: "seal" or another; a manifest is of one action.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, action: str) -> None:
+        self.lines: list[dict[str, Any]] = []
+        self._descriptor = -1
+        self._shown = "" if path is None else os.fspath(path)
+        if path is None:
+            return
+        flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        self._descriptor = os.open(path, flags, 0o666)
+        try:
+            self._lock()
+            self._load(action)
+        except BaseException:
+            self.close()
+            raise
+
+    def _lock(self) -> None:
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+                raise
+            raise BlockingIOError(
+                errno.EWOULDBLOCK,
+                f"manifest: {self._shown!r} is that of a run that has not ended; "
+                "wait for it, or name another manifest",
+            ) from error
+
+    def _load(self, action: str) -> None:
+        with open(self._descriptor, "rb", closefd=False) as file:
+            data = file.read()
+        # A line without its end is of a run that was killed while it wrote.
+        whole = data[: data.rfind(b"\n") + 1]
+        if len(whole) != len(data):
+            os.ftruncate(self._descriptor, len(whole))
+        self.lines = list(self._parse(whole))
+        if not self.lines:
+            self.write({"manifest": VERSION, "action": action})
+            return
+        head = self.lines.pop(0)
+        if head.get("manifest") != VERSION:
+            raise ValueError(f"manifest: {self._shown!r} is no manifest of version {VERSION}")
+        if head.get("action") != action:
+            raise ValueError(
+                f"manifest: {self._shown!r} is of {head.get('action')!r}, not of {action!r}; "
+                "name another one"
+            )
+
+    def _parse(self, data: bytes) -> Iterator[dict[str, Any]]:
+        for number, line in enumerate(data.splitlines(), 1):
+            try:
+                row = json.loads(line)
+            except ValueError:
+                row = None
+            if not isinstance(row, dict):
+                raise ValueError(f"manifest: line {number} of {self._shown!r} is no JSON object")
+            yield row
+
+    def write(self, *rows: dict[str, Any]) -> None:
+        """Appends lines and syncs them."""
+        if self._descriptor < 0 or not rows:
+            return
+        data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+        while data:
+            data = data[os.write(self._descriptor, data) :]
+        os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Manifest:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
