@@ -12,6 +12,7 @@ from warpseal._cluster.errors import RunError, WorkerLostError
 from warpseal._cluster.manifest import Manifest
 from warpseal._cluster.pool import Answer, Pool
 from warpseal._cluster.worker import Done, Job
+from warpseal.exceptions import Error
 
 __all__ = ["Call", "Item", "Run", "RunProgress", "RunResult", "run_all"]
 
@@ -165,10 +166,15 @@ class Run:
                 return self.lost(call)
         if call.item.failed is not None or call.method == CLEAN_UP:
             return []
-        if answer.error is None:
+        if answer.error is not None:
+            self.fail(call.item, answer.error)
+            return []
+        call.worker = answer.worker
+        try:
             return self.after(call, answer.value)
-        self.fail(call.item, answer.error)
-        return []
+        except (Error, ValueError) as error:
+            self.fail(call.item, error)
+            return []
 
 
 class _Queue:

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from warpseal import _core
 from warpseal._cluster.errors import SourceChangedError, StoreError, WorkerLostError
 from warpseal._cluster.stores import Identity, Store, split, store_for
+from warpseal.exceptions import Error
 
 __all__ = ["Done", "Job", "Large", "Proof", "Secret", "Worker", "WorkerSetup", "pack", "unpack"]
 
@@ -240,11 +241,14 @@ class Worker:
     def _holds_text(self, uri: str, text: bytes) -> bool:
         """True if an object is there and opens to this text."""
         try:
-            identity = self._identify(uri)
-            reader = self._reader(uri, identity)
+            reader = self._reader(uri, self._identify(uri))
+            return reader.size() == len(text) and reader.read(0, len(text)) == text
         except FileNotFoundError:
             return False
-        return reader.size() == len(text) and reader.read(0, len(text)) == text
+        except StoreError:
+            raise
+        except Error:  # another key, or no sealed file
+            return False
 
     def seal_part(self, packed: bytes, source: str, identity: Identity, index: int) -> bytes:
         """Seals a part and keeps it until put_part(). Returns the fingerprint of its text."""
