@@ -254,7 +254,11 @@ class Worker:
         """Seals a part and keeps it until put_part(). Returns the fingerprint of its text."""
         plan = self._plan(packed)
         offset, count, _, _ = plan.shard(index)
-        sealed, fingerprint = plan.seal(index, self._read(source, identity, offset, count))
+        text = self._read(source, identity, offset, count)
+        try:
+            sealed, fingerprint = plan.seal(index, text)
+        except ValueError as error:  # this worker sealed the part with another text
+            raise SourceChangedError(f"{source!r}: {error}") from error
         self._held = {(packed, index): plan.front + sealed if index == 0 else sealed}
         return fingerprint
 
