@@ -1,4 +1,4 @@
-"""Virtual environments with pinned packages, for scripts/wheel and tests/python/run."""
+"""Virtual environments with pinned packages, and reports of pytest: for scripts/wheel and tests/python."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import venv
+import xml.etree.ElementTree as tree
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 NOT_RUN = 77
@@ -48,3 +49,16 @@ def create(folder: pathlib.Path, requirements: pathlib.Path) -> None:
         if "Failed to establish a new connection" in done.stdout:
             not_run("no package index can be reached")
         sys.exit(f"pip cannot install {requirements.relative_to(ROOT)}")
+
+
+def report(junit: pathlib.Path) -> None:
+    """Prints the tests that did not run, and the counts in the form of scripts/test-report."""
+    cases = tree.parse(junit).getroot().findall(".//testcase")
+    absent = failed = 0
+    for case in cases:
+        skipped = case.find("skipped")
+        if skipped is not None:
+            absent += 1
+            print(f"NOT RUN {case.get('name')}: {skipped.get('message')}")
+        failed += any(case.find(kind) is not None for kind in ("failure", "error"))
+    print(f"python: {len(cases) - failed - absent} passed, {failed} failed, {absent} NOT RUN")

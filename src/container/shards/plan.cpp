@@ -80,7 +80,8 @@ warpseal_status Plan::take_layout(uint64_t text_bytes, uint32_t shard_count, Fau
 
 // Computes HMAC-SHA-512 over the plan up to its MAC.
 void Plan::compute_mac(const Secret<data_key_bytes>& data_key, uint8_t mac[hmac_bytes]) const {
-    const Bytes label = container::text_bytes(plan_label), text = {data_.data(), data_.size() - hmac_bytes};
+    const Bytes label = container::text_bytes(plan_label);
+    const Bytes text = {data_.data(), data_.size() - hmac_bytes};
     Secret<hmac_bytes> key;
     expand({data_key.data(), data_key.size()}, {&label, 1}, key.data(), key.size());
     hmac({key.data(), key.size()}, {&text, 1}, mac);
@@ -101,8 +102,8 @@ warpseal_status Plan::create(Engine& engine, const warpseal_file_options& option
     if (check_plan_options(options, SecretUse::seal, fault) != WARPSEAL_OK ||
         check_sealing(options, made->opened_.suite, fault) != WARPSEAL_OK ||
         made->take_layout(text_bytes, shard_count, fault) != WARPSEAL_OK ||
-        new_front(engine, *made->opened_.suite, options, front, data_key, made->opened_.payload, fault) !=
-            WARPSEAL_OK)
+        new_front(engine, *made->opened_.suite, options, front, data_key, made->opened_.payload,
+                  fault) != WARPSEAL_OK)
         return fault.status;
     std::vector<uint8_t>& data = made->data_;
     data.assign(plan_head_bytes + front.size() + hmac_bytes, 0);

@@ -27,7 +27,8 @@ struct Shard {
 };
 
 // Two texts must never be sealed under one plan, as equal nonces would reveal both. A caller
-// compares the pin before and after it reads the text. seal() also refuses a second text of a shard.
+// compares the pin before and after it reads the text. seal() also refuses a second text of a
+// shard.
 class Plan {
 public:
     // WARPSEAL_INVALID_ARGUMENT: the text has fewer chunks than shards.
