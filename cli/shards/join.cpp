@@ -60,11 +60,11 @@ private:
         const size_t named = std::min(missing.size(), most_named);
         throw Failure(
             ExitCode::input_missing,
-            fmt::format("{} of {} parts are missing, of shard {}{}: seal them with --shard I/{}.",
-                        missing.size(), parts_.size(),
-                        fmt::join(missing.begin(), missing.begin() + static_cast<ptrdiff_t>(named),
-                                  ", "),
-                        named < missing.size() ? " and others" : "", parts_.size()));
+            fmt::format(
+                "{} of {} parts are missing, of shard {}{}: seal them with --shard I/{}.",
+                missing.size(), parts_.size(),
+                fmt::join(missing.begin(), missing.begin() + static_cast<ptrdiff_t>(named), ", "),
+                named < missing.size() ? " and others" : "", parts_.size()));
     }
 
     const OpenPlan& plan_;
@@ -162,9 +162,8 @@ ExitCode join_parts(const ShardChoice& choice, const ManyChoice& many, const Fil
     const Parts parts(choice, many, plan);
     Output output(output_choice, mode_encrypted);
     if (output.is_stream())
-        throw Failure(ExitCode::usage,
-                      "--join checks the file before it appears, and " + output.shown() +
-                          " is a stream: name a file.");
+        throw Failure(ExitCode::usage, "--join checks the file before it appears, and " +
+                                           output.shown() + " is a stream: name a file.");
     for (const Part& part : parts.all()) output.refuse_same_file(part.file.get());
     refuse_inputs(output, -1, file.secrets);
     output.refuse_same_file(choice.plan);

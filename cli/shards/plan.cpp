@@ -40,8 +40,7 @@ Pin pin_of(int input, const FileChoice& file) {
 // Returns true if the times of a file have nanoseconds.
 bool is_fine(int input) {
     struct stat about;
-    return fstat(input, &about) == 0 &&
-           (about.st_mtim.tv_nsec != 0 || about.st_ctim.tv_nsec != 0);
+    return fstat(input, &about) == 0 && (about.st_mtim.tv_nsec != 0 || about.st_ctim.tv_nsec != 0);
 }
 
 // Waits until a write to the input would give it other times than those of the pin.
@@ -51,9 +50,9 @@ void wait_for_the_clock(int input, const FileChoice& file, const Pin& pin) {
     if (const int signal_number = interrupted_by())
         throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
     if (pin_of(input, file) == pin) return;
-    throw Failure(ExitCode::input_output,
-                  fmt::format("{} is being written: make the plan when it is complete.",
-                              shown(file)));
+    throw Failure(
+        ExitCode::input_output,
+        fmt::format("{} is being written: make the plan when it is complete.", shown(file)));
 }
 
 // Returns the bytes from the input's position to its end.
@@ -61,9 +60,8 @@ uint64_t text_bytes_of(int input, const FileChoice& file) {
     struct stat about;
     const off_t position = lseek(input, 0, SEEK_CUR);
     if (fstat(input, &about) != 0 || position < 0)
-        throw Failure(ExitCode::input_output,
-                      fmt::format("cannot find the length of {}: {}.", shown(file),
-                                  strerror(errno)));
+        throw Failure(ExitCode::input_output, fmt::format("cannot find the length of {}: {}.",
+                                                          shown(file), strerror(errno)));
     if (about.st_size <= position)
         throw Failure(ExitCode::usage,
                       fmt::format("{} is empty: seal it without shards.", shown(file)));
@@ -117,8 +115,7 @@ OpenPlan open_plan(const ShardChoice& choice, const FileChoice& file, Secrets& s
     const warpseal_status status = warpseal_internal_plan_open(
         open.engine.get(), data.data(), data.size(), &options, &made, &result);
     open.plan.reset(made);
-    if (status != WARPSEAL_OK)
-        fail("cannot open the plan '" + choice.plan + "'", status, result);
+    if (status != WARPSEAL_OK) fail("cannot open the plan '" + choice.plan + "'", status, result);
     return open;
 }
 
@@ -145,9 +142,8 @@ ExitCode make_plan(const ShardChoice& choice, const FileChoice& file, const Seal
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
     warpseal_internal_plan* made = nullptr;
-    const warpseal_status status =
-        warpseal_internal_plan_create(engine.get(), &options, text_bytes, choice.shards,
-                                      pin.data(), &made, &result);
+    const warpseal_status status = warpseal_internal_plan_create(
+        engine.get(), &options, text_bytes, choice.shards, pin.data(), &made, &result);
     const PlanHandle plan(made);
     if (status != WARPSEAL_OK) fail("cannot plan " + shown(file), status, result);
     size_t bytes = 0;

@@ -48,8 +48,7 @@ void check_others(const ShardChoice& choice, const ManyChoice& many, const FileC
     others.inputs.clear();
     refuse(others.is_used() || many.tar || output.preserve,
            "--plan does not go with options of many files, --tar or --preserve.");
-    refuse(!choice.join && many.inputs.size() > 1,
-           "--plan, --shards and --shard take one input.");
+    refuse(!choice.join && many.inputs.size() > 1, "--plan, --shards and --shard take one input.");
     refuse(!choice.join && output.force,
            "--force goes with --join only: a plan or a part that is there is kept.");
     refuse(choice.shards != 0 && !output.path.empty(),
@@ -78,8 +77,7 @@ void add_shard_options(CLI::App& command, ShardChoice& choice) {
         ->check(CLI::Range(1, 1 << 20));
     command
         .add_option_function<std::string>(
-            "--shard",
-            [&choice](const std::string& text) { (void)parse_shard(text, choice); },
+            "--shard", [&choice](const std::string& text) { (void)parse_shard(text, choice); },
             "seal shard I of N of the input to a part, by default named PLAN.I")
         ->type_name("I/N")
         ->check([](const std::string& text) {

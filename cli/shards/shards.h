@@ -10,10 +10,10 @@
 namespace warpseal::cli {
 
 struct ShardChoice {
-    std::string plan;         // --plan
-    uint32_t shards = 0;      // --shards: makes the plan
+    std::string plan;            // --plan
+    uint32_t shards = 0;         // --shards: makes the plan
     uint32_t shard = 0, of = 0;  // --shard: seals this shard, counted from 1
-    bool join = false;        // --join
+    bool join = false;           // --join
     bool is_used() const { return !plan.empty() || shards != 0 || of != 0 || join; }
 };
 void add_shard_options(CLI::App& command, ShardChoice& choice);

@@ -127,8 +127,9 @@ warpseal_status warpseal_internal_plan_seal(const warpseal_internal_plan* plan, 
 }
 
 warpseal_status warpseal_internal_pin_file(int fd, void* pin, warpseal_file_result* result) {
-    const char* const wrong = fd < 0 ? "fd is no descriptor" : pin == nullptr ? "the pin is null"
-                                                                              : "";
+    const char* const wrong = fd < 0           ? "fd is no descriptor"
+                              : pin == nullptr ? "the pin is null"
+                                               : "";
     return c_api::with_fault(result, wrong, [&](container::Fault& fault) {
         container::pin_of_file(fd, static_cast<uint8_t*>(pin), fault);
     });

@@ -182,8 +182,8 @@ warpseal_status Pipeline::read(Segment& segment, Fault& fault) {
         job_.source.read(offset, buffers.first, buffers.count, segment.bytes_in, fault);
     if (status != WARPSEAL_OK) return status;
     read_bytes_ += segment.bytes_in;
-    segment.last = positional ? ends() && segment.number + 1 == segment_count_
-                              : segment.bytes_in < whole;
+    segment.last =
+        positional ? ends() && segment.number + 1 == segment_count_ : segment.bytes_in < whole;
     if (!positional) return WARPSEAL_OK;
 
     if (segment.bytes_in < expected) {

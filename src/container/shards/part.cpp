@@ -44,17 +44,15 @@ warpseal_status seal_part_call(FileCall& call, const Plan& plan, uint32_t index,
     if (call.sink.write(0, head, sizeof head, fault) != WARPSEAL_OK) return fault.status;
     const Shard shard = plan.shard(index);
     call.progress.expect(shard.text_bytes);
-    const ChunkRange range = {shard.first_chunk, shard.text_bytes,
-                              index + 1 == plan.shard_count()};
-    const PipelineJob job = {
-        {call.engine, plan.payload(), Direction::encrypt, shard.text_offset},
-        plan.suite(),
-        call.source,
-        call.sink,
-        call.head_bytes,
-        call.progress,
-        nullptr,
-        &range};
+    const ChunkRange range = {shard.first_chunk, shard.text_bytes, index + 1 == plan.shard_count()};
+    const PipelineJob job = {{call.engine, plan.payload(), Direction::encrypt, shard.text_offset},
+                             plan.suite(),
+                             call.source,
+                             call.sink,
+                             call.head_bytes,
+                             call.progress,
+                             nullptr,
+                             &range};
     if (run_pipeline(job, call.done, fault) != WARPSEAL_OK) return fault.status;
     if (check_pin(plan, in_fd, "while it was read", fault) != WARPSEAL_OK) return fault.status;
     return call.sink.finish(call.head_bytes + call.done.written_bytes, fault);

@@ -37,8 +37,7 @@ warpseal_status check_start(const uint8_t* data, size_t have, const uint8_t magi
     if (have == 0) return fault.say(WARPSEAL_TRUNCATED, "the %s is empty", what);
     if (memcmp(data, magic, std::min<size_t>(have, 8)) != 0)
         return fault.say(WARPSEAL_UNSUPPORTED, "not a %s of shards", what);
-    if (have < 12)
-        return fault.say(WARPSEAL_TRUNCATED, "the %s ends after %zu bytes", what, have);
+    if (have < 12) return fault.say(WARPSEAL_TRUNCATED, "the %s ends after %zu bytes", what, have);
     if (get16(data + 8) != shards_version)
         return fault.say(WARPSEAL_UNSUPPORTED,
                          "a %s of version %u, and this program reads version %u", what,
