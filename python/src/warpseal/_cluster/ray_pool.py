@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayTaskError
+from ray.exceptions import RayError, RayTaskError
 
 from warpseal._cluster.errors import WorkerLostError
 from warpseal._cluster.pool import Answer
@@ -16,7 +16,8 @@ __all__ = ["RayPool"]
 
 # Without any worker for so long, a run ends.
 PATIENCE_SECONDS = 120.0
-MOST_FAILED_STARTS = 20
+# Starts that may fail while other workers are at work, and while there is none.
+MOST_FAILED_STARTS, MOST_FAILED_FIRST_STARTS = 20, 3
 
 
 class RayPool:
@@ -82,10 +83,11 @@ class RayPool:
         number, actor = self._starting.pop(reference)
         try:
             ray.get(reference)
-        except RayActorError as error:
+        except RayError as error:
             # Its constructor failed, or its node ended.
             self._failed_starts += 1
-            if self._failed_starts >= MOST_FAILED_STARTS or not self._actors:
+            most = MOST_FAILED_STARTS if self._actors else MOST_FAILED_FIRST_STARTS
+            if self._failed_starts >= most:
                 raise RuntimeError(f"a worker could not be started: {error}") from None
             self._start_actor()
             return
@@ -96,13 +98,13 @@ class RayPool:
         answer = Answer(call, worker)
         try:
             answer.value = ray.get(reference)
-        except RayActorError as error:
-            self._actors.pop(worker, None)
-            self._start_actor()
-            answer.error = WorkerLostError(str(error))
         except RayTaskError as error:
             cause = error.cause
             answer.error = cause if isinstance(cause, Exception) else error
+        except RayError as error:  # the worker or its node ended, or cannot be reached
+            ray.kill(self._actors.pop(worker))
+            self._start_actor()
+            answer.error = WorkerLostError(str(error))
         return answer
 
     def _check_patience(self) -> None:

@@ -12,10 +12,12 @@ from warpseal._cluster.stores import Identity
 
 __all__ = ["S3Store"]
 
-# Some stores send the checksum of a whole object with a range of it.
-CHECKSUMS = {
+CONFIG = {
+    # Some stores send the checksum of a whole object with a range of it.
     "request_checksum_calculation": "when_required",
     "response_checksum_validation": "when_required",
+    # Workers repeat requests themselves.
+    "retries": {"max_attempts": 0},
 }
 
 
@@ -40,7 +42,7 @@ class S3Store:
             import s3fs
         except ImportError as missing:
             raise ImportError("s3:// needs s3fs: pip install 'warpseal[ray]'") from missing
-        config = {**CHECKSUMS, **options.get("config_kwargs", {})}
+        config = {**CONFIG, **options.get("config_kwargs", {})}
         self._fs = s3fs.S3FileSystem(
             **{**options, "config_kwargs": config, "skip_instance_cache": True}
         )
