@@ -130,10 +130,9 @@ def damaged_plans(p):
             result = p.run(*arguments)
             check_equal(result.code, code, f"byte {at}: {result.err}")
             check("'plan'" in result.err, result.err)
-    for size, code in [(0, 14), (5, 14), (100, 14), (len(whole) - 1, 13), (FRONT, 14)]:
+    for size in [0, 5, 100, FRONT, len(whole) - 1]:
         p.write("plan", whole[:size])
-        result = p.run(*shard(1, 2, "-o", "new", "text"))
-        check(result.code in (code, 13), f"{size} bytes: {result.code} {result.err}")
+        p.fails(14, "'plan'", *shard(1, 2, "-o", "new", "text"))
     p.write("plan", whole + b"x")
     check_equal(p.run(*shard(1, 2, "-o", "new", "text")).code, 13, "a longer plan")
     check(not os.path.exists(p.file("new")), "a part of a damaged plan")
