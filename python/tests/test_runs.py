@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import pathlib
 import random
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -19,7 +22,7 @@ from warpseal._cluster.local_store import LocalStore
 from warpseal._cluster.manifest import Manifest
 from warpseal._cluster.pool import ThreadPool
 from warpseal._cluster.run import Run, RunProgress, RunResult, run_all
-from warpseal._cluster.stores import Identity
+from warpseal._cluster.stores import Identity, store_for
 from warpseal._cluster.worker import Job, Worker, WorkerSetup
 
 KEY = bytes(range(32))
@@ -390,3 +393,24 @@ def test_arguments(tmp_path: pathlib.Path) -> None:
         setup_for(None, tmp_path / "absent", None, None, "cpu", 1, 5)
     assert "<secret>" in repr(setup_for(KEY, None, None, {"s3": {"secret": "word"}}, "cpu", 1, 5))
     assert "word" not in repr(setup_for(KEY, None, None, {"s3": {"secret": "word"}}, "cpu", 1, 5))
+
+
+@pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
+def test_packages_that_are_absent() -> None:
+    with pytest.raises(ImportError, match=r"pip install 'warpseal\[ray\]'"):
+        importlib.import_module("warpseal.ray")
+    with pytest.raises(ImportError, match=r"s3fs: pip install 'warpseal\[ray\]'"):
+        store_for("s3", {})
+
+
+def test_the_package_imports_nothing_of_runs() -> None:
+    """Nor what takes long, wherever it is installed."""
+    program = "import sys, warpseal; print([m for m in sys.modules if m.split('.')[0] in {}])"
+    names = ["ray", "fsspec", "s3fs", "aiobotocore", "numpy"]
+    done = subprocess.run(
+        [sys.executable, "-c", program.replace("{}", repr(names)) + "; print('warpseal._cluster' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split("\n")[:2] == ["[]", "False"]
