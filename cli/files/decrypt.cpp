@@ -6,6 +6,7 @@
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/range.h"
+#include "cli/files/resume.h"
 #include "cli/foreign/foreign.h"
 #include "cli/many/names.h"
 #include "cli/many/run.h"
@@ -28,6 +29,7 @@ struct OpenChoice {
 ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file, int input,
                  const OutputChoice* output, Session& session) {
     if (is_age(file, choice.age, input)) {
+        if (output != nullptr && output->resume) refuse_resuming("an age file");
         // An age file reads its identities itself, so that it can unlock them.
         FileChoice age = file;
         age.secrets.identities = nullptr;
@@ -95,6 +97,8 @@ ExitCode run(FileTask task, OpenChoice& choice, Session& session) {
     choice.file.input = many ? choice.many.names_file : choice.many.single_input();
     if (!choice.file.age) add_identities(choice.age, choice.file.secrets, !many);
     check_file_choice(choice.file);
+    refuse_resuming_with(choice.output, choice.many.tar, "--tar");
+    refuse_resuming_with(choice.output, choice.range.has_value(), "--range");
     if (choice.many.tar) return run_tar(choice, session);
     if (many) return run_all(task, choice, session);
     const Descriptor input = open_input(choice.file.input);
@@ -117,6 +121,7 @@ void add_decrypt(CLI::App& program, Session& session) {
     add_age_decrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
     add_preserve_option(*command, choice->output);
+    add_resume_option(*command, choice->output);
     add_many_options(*command, choice->many);
     add_many_output_options(*command, choice->many);
     add_tar_option(*command, choice->many,

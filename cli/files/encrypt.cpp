@@ -7,6 +7,7 @@
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
+#include "cli/files/resume.h"
 #include "cli/many/names.h"
 #include "cli/many/run.h"
 #include "cli/shards/shards.h"
@@ -60,6 +61,7 @@ void check(const EncryptChoice& choice) {
 
 ExitCode run_one(const EncryptChoice& choice, const FileChoice& file, int input,
                  const OutputChoice& output, Session& session) {
+    if (choice.is_age() && output.resume) refuse_resuming("an age file");
     if (choice.is_age()) return run_age_encrypt(file, choice.age, input, output, session);
     return run_file_task(FileTask::encrypt, file, input, choice.seal, &output, session);
 }
@@ -96,6 +98,8 @@ ExitCode run(EncryptChoice& choice, Session& session) {
                         : choice.shards.join ? choice.shards.plan
                                              : choice.many.single_input();
     check(choice);
+    refuse_resuming_with(choice.output, choice.shards.is_used(), "--plan");
+    refuse_resuming_with(choice.output, choice.many.tar, "--tar");
     if (choice.shards.is_used()) {
         if (!choice.is_age()) add_recipients(choice.age, choice.file.secrets, session);
         choice.file.age = choice.is_age();
@@ -129,6 +133,7 @@ void add_encrypt(CLI::App& program, Session& session) {
     add_age_encrypt_options(*command, choice->age);
     add_output_options(*command, choice->output);
     add_preserve_option(*command, choice->output);
+    add_resume_option(*command, choice->output);
     add_many_options(*command, choice->many);
     add_many_output_options(*command, choice->many);
     add_tar_option(*command, choice->many,
@@ -161,6 +166,7 @@ void add_encrypt(CLI::App& program, Session& session) {
         "  warpseal encrypt -r age1… -r age1… disk.img -o disk.img.ws\n"
         "  warpseal encrypt --format age -r age1… notes.txt -o notes.txt.age\n"
         "  warpseal encrypt -p --recursive photos --output-dir sealed\n"
+        "  warpseal encrypt -k my.key --resume disk.img -o disk.img.ws\n"
         "  warpseal encrypt -p --tar photos -o photos.tar.ws\n"
         "One big file on several machines, in shards (docs/shards.md):\n"
         "  warpseal encrypt -k my.key --plan big.plan --shards 8 big\n"

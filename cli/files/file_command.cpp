@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "c_api/internal_slot_keys.h"
+#include "cli/files/resume.h"
 #include "cli/foreign/foreign.h"
 #include "cli/support/run/file_run.h"
 #include "cli/support/words/suggest.h"
@@ -140,6 +141,9 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
         text += next_step(task, status, choice, result.message);
     }
     if (!output) return text;
+    if (const std::string kept = output->unfinished(); !kept.empty())
+        return fmt::format("{} What was done is kept as '{}': the same command continues it.", text,
+                           kept);
     if (!output->keeps_failed() || result.output_bytes == 0)
         return text + " Nothing was written to " + output->shown() + ".";
     const char* const what = task == FileTask::encrypt        ? "useless"
@@ -302,8 +306,11 @@ void check_file_choice(const FileChoice& choice) {
 ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const SealChoice& seal,
                        const OutputChoice* output_choice, Session& session) {
     std::optional<Output> output;
+    bool resumable = false;
     if (output_choice) {
-        output.emplace(*output_choice, task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
+        OutputChoice chosen = *output_choice;
+        chosen.resume = resumable = is_resumable(task, choice, input, chosen);
+        output.emplace(chosen, task == FileTask::decrypt ? mode_decrypted : mode_encrypted);
         refuse_inputs(*output, input, choice.secrets);
         if (output_choice->preserve) output->preserve(input);
     }
@@ -342,7 +349,10 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
         session.file != nullptr ? session.file->run.slot_keys() : nullptr;
     const auto call =
         task == FileTask::encrypt ? warpseal_internal_file_seal : warpseal_internal_file_open;
-    const warpseal_status status = call(engine.get(), input, out, &options, keys, &result);
+    const warpseal_status status =
+        resumable ? run_resumable({task, engine.get(), input, *output, options, keys}, session,
+                                  result)
+                  : call(engine.get(), input, out, &options, keys, &result);
     if (status != WARPSEAL_OK || interrupted_by() != 0)
         throw_failure(task, choice, status, result, output ? &*output : nullptr);
     if (output) output->commit();

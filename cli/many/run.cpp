@@ -23,6 +23,7 @@
 #include "cli/many/done.h"
 #include "cli/many/names.h"
 #include "cli/many/report.h"
+#include "cli/support/unfinished/unfinished.h"
 
 namespace warpseal::cli {
 namespace {
@@ -47,6 +48,11 @@ std::shared_ptr<warpseal_internal_slot_keys> new_slot_keys() {
     warpseal_internal_slot_keys* const made = warpseal_internal_slot_keys_create();
     if (made == nullptr) throw std::bad_alloc();
     return {made, warpseal_internal_slot_keys_destroy};
+}
+
+bool ends_in(const std::string& name, const std::string& ending) {
+    return name.size() > ending.size() &&
+           name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
 class Run {
@@ -120,10 +126,9 @@ std::vector<ManyInput> Run::find() const {
     return find_inputs(
         task_.many,
         [&](const std::string& name) {
-            const std::string& added = suffixes_.of_new_files();
             if (!sealing) return suffixes_.length_in(name) == 0;
-            return name.size() > added.size() &&
-                   name.compare(name.size() - added.size(), added.size(), added) == 0;
+            const std::string& added = suffixes_.of_new_files();
+            return ends_in(name, added) || ends_in(name, added + unfinished_ending);
         },
         session_);
 }
@@ -272,7 +277,10 @@ bool Run::handle_one(const ManyInput& input, const std::string& output, RunFile&
     const bool may_replace = writes() && claim(output) && task_.output.force;
     if (many.skip_done && is_done(task_, file, opened.get(), output, session)) return false;
     if (!many.output_directory.empty()) make_directories(many.output_directory, output, task_.task);
-    task_.one(file, opened.get(), {output, may_replace, task_.output.preserve}, session);
+    OutputChoice its_output = task_.output;
+    its_output.path = output;
+    its_output.force = may_replace;
+    task_.one(file, opened.get(), its_output, session);
     if (writes()) remember_made(output);
     if (many.remove) remove(input, about);
     return true;

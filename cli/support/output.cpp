@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "cli/support/run/file_run.h"
+#include "cli/support/unfinished/unfinished.h"
 
 namespace warpseal::cli {
 namespace {
@@ -60,7 +61,8 @@ Output::Output(const std::string& path, mode_t mode)
     : Output(path, false, mode, "name another one, or remove it") {}
 
 Output::Output(const OutputChoice& choice, mode_t mode)
-    : Output(choice.pipe < 0 ? choice.path : "-", choice.force, mode) {
+    : Output(choice.pipe < 0 ? choice.path : "-", choice.force, mode,
+             "name another one, or replace it with --force", choice.resume) {
     if (choice.pipe < 0) return;
     shown_ = "'" + choice.path + "'";
     file_ = Descriptor(fcntl(choice.pipe, F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
@@ -68,8 +70,10 @@ Output::Output(const OutputChoice& choice, mode_t mode)
     dropped_ = true;
 }
 
-Output::Output(const std::string& path, bool force, mode_t mode, const char* exists_hint)
+Output::Output(const std::string& path, bool force, mode_t mode, const char* exists_hint,
+               bool resume)
     : shown_(path.empty() || path == "-" ? "standard output" : "'" + path + "'"),
+      resume_(resume),
       mode_(mode),
       force_(force),
       exists_hint_(exists_hint) {
@@ -83,7 +87,7 @@ Output::Output(const std::string& path, bool force, mode_t mode, const char* exi
     struct stat seen;
     stream_ = is_stream_path(path, seen);
     if (!stream_)
-        open_unnamed(end.path);
+        open_file(end.path);
     else if (end.through_procfs)
         open_descriptor(path);
     else
@@ -91,7 +95,19 @@ Output::Output(const std::string& path, bool force, mode_t mode, const char* exi
 }
 
 Output::~Output() {
-    if (!temporary_.empty()) unlinkat(directory_descriptor_.get(), temporary_.c_str(), 0);
+    if (!temporary_.empty() && unfinished().empty())
+        unlinkat(directory_descriptor_.get(), temporary_.c_str(), 0);
+}
+
+std::string Output::unfinished() const {
+    struct stat about;
+    const bool kept = resume_ && !temporary_.empty() && fstat(file_.get(), &about) == 0 &&
+                      about.st_size != 0;
+    return kept ? path_of(temporary_) : "";
+}
+
+std::string Output::path_of(const std::string& name) const {
+    return directory_ == "." ? name : directory_ + name;
 }
 
 void Output::open_standard_output(bool refuse_terminal) {
@@ -125,7 +141,7 @@ bool Output::is_stream_path(const std::string& path, struct stat& about) const {
     return false;
 }
 
-void Output::open_unnamed(const std::string& path) {
+void Output::open_file(const std::string& path) {
     const size_t slash = path.rfind('/');
     directory_ = slash == std::string::npos ? "." : path.substr(0, slash + 1);
     name_ = path.substr(slash == std::string::npos ? 0 : slash + 1);
@@ -135,7 +151,17 @@ void Output::open_unnamed(const std::string& path) {
     directory_descriptor_ =
         Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory_descriptor_) fail("cannot open the directory of", errno);
+    if (!resume_) return open_unnamed();
+    if (is_unfinished_name(name_))
+        throw Failure(ExitCode::usage, fmt::format("cannot write to {} with --resume: names like "
+                                                   "that are of unfinished outputs.",
+                                                   shown_));
+    const std::string name = name_ + unfinished_ending;
+    file_ = open_unfinished(directory_descriptor_.get(), name, mode_, "'" + path_of(name) + "'");
+    temporary_ = name;
+}
 
+void Output::open_unnamed() {
     file_ =
         Descriptor(openat(directory_descriptor_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode_));
     if (file_ && access(process_path(file_.get()).c_str(), F_OK) == 0)
@@ -184,12 +210,14 @@ void Output::refuse_same_file(const std::string& input) {
 
 void Output::refuse_same_file(const struct stat& input) {
     read_.push_back({input.st_dev, input.st_ino});
-    struct stat output;  // The stream, or the old file that would be replaced.
-    const int found =
-        stream_ ? fstat(file_.get(), &output)
-                : fstatat(directory_descriptor_.get(), name_.c_str(), &output, AT_SYMLINK_NOFOLLOW);
-    if (found != 0 || !S_ISREG(input.st_mode)) return;
-    if (input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+    if (!S_ISREG(input.st_mode)) return;
+    struct stat output;  // The file that is open, or the old one that would be replaced.
+    const auto is_input = [&](bool found) {
+        return found && input.st_dev == output.st_dev && input.st_ino == output.st_ino;
+    };
+    if (is_input(fstat(file_.get(), &output) == 0) ||
+        (!stream_ && is_input(fstatat(directory_descriptor_.get(), name_.c_str(), &output,
+                                      AT_SYMLINK_NOFOLLOW) == 0)))
         throw Failure(
             ExitCode::usage,
             fmt::format(
@@ -214,7 +242,20 @@ void Output::commit() {
     finish();
 }
 
+// Until all is on the disk, what lies behind the length lets a later command continue.
+void Output::cut() {
+    if (fsync(file_.get()) != 0) fail("cannot sync", errno);
+    if (const int signal_number = interrupted_by())
+        throw Failure(ExitCode(128 + signal_number),
+                      fmt::format("interrupted: {} is not finished. The same command finishes it.",
+                                  shown_));
+    if (ftruncate(file_.get(), static_cast<off_t>(length_)) != 0)
+        fail("cannot give its length to", errno);
+    resume_ = false;
+}
+
 void Output::sync() {
+    if (resume_ && !stream_) cut();
     if (preserved_) apply_preserved();
     keep_old_permissions();
     // A regular file on standard output is synced like a file of -o; pipes and devices have nothing

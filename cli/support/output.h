@@ -31,6 +31,7 @@ struct OutputChoice {
     // The end of a pipe to another part of this program, which drops what it read if the command
     // fails. `path` is then its name for messages.
     int pipe = -1;
+    bool resume = false;  // --resume
 };
 
 class Output {
@@ -42,7 +43,8 @@ public:
     // any case. Devices and named pipes are written directly. Any other path must not exist unless
     // `force` is set. `mode` holds the permissions of a new file before the umask. Throws Failure.
     Output(const std::string& path, bool force, mode_t mode);
-    // Takes the path, or the pipe, from a command's options.
+    // Takes the path, or the pipe, from a command's options. With `resume` the file has a name of
+    // its own until commit, and stays there after a failure.
     Output(const OutputChoice& choice, mode_t mode);
     // For commands without --force.
     Output(const std::string& path, mode_t mode);
@@ -57,6 +59,10 @@ public:
     // Returns true if what was written stays where it is after a failure.
     bool keeps_failed() const { return stream_ && !dropped_; }
     const std::string& shown() const { return shown_; }
+    // An unfinished file is now whole. Commit cuts it to that length.
+    void set_length(uint64_t bytes) { length_ = bytes; }
+    // Path of what a later command can continue; empty for nothing.
+    std::string unfinished() const;
 
     // Throws if the output would change or replace a file that the command reads.
     void refuse_same_file(int input);
@@ -86,20 +92,25 @@ public:
     void settle();
 
 private:
-    Output(const std::string& path, bool force, mode_t mode, const char* exists_hint);
+    Output(const std::string& path, bool force, mode_t mode, const char* exists_hint,
+           bool resume = false);
     void refuse_same_file(const struct stat& input);
     void open_standard_output(bool refuse_terminal);
     bool is_stream_path(const std::string& path, struct stat& about) const;
     void open_descriptor(const std::string& path);
-    void open_unnamed(const std::string& path);
+    void open_file(const std::string& path);
+    void open_unnamed();
     void open_temporary();
     void name_unnamed();
     void replace_by_unnamed();
     void rename_temporary();
     void replace_by_temporary();
+    void cut();
     void keep_old_permissions();
     void apply_preserved();
     void sync_directory();
+    // Path of another file in the directory.
+    std::string path_of(const std::string& name) const;
     std::string in_place() const;
     [[noreturn]] void fail(const char* what, int error, const std::string& now = {}) const;
     [[noreturn]] void fail_exists() const;
@@ -107,8 +118,11 @@ private:
     std::string shown_;      // path for messages
     std::string directory_;  // directory of the file
     std::string name_;       // name within the directory
-    // Name of the fallback's temporary file; empty: the file has no name yet.
+    // Name of the fallback's temporary file, or of the unfinished one; empty: the file has no name
+    // yet.
     std::string temporary_;
+    bool resume_;          // true: `temporary_` is an unfinished file, for later commands
+    uint64_t length_ = 0;  // of the unfinished file when it is whole
     std::string replaced_;  // temporary name of the old file, if it is kept
     mode_t mode_;
     bool force_;

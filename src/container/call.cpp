@@ -1,8 +1,17 @@
 #include "container/call.h"
 
-#include "container/opening.h"
+#include "container/front.h"
 
 namespace warpseal::container {
+warpseal_status make_head(FileCall& call, const Suite& suite, NewHead& out) {
+    if (is_bare(call.options)) {
+        return add_payload_head(call.engine, suite, secret_bytes(call.options, 0),
+                                context_of(call.options), out, call.fault);
+    }
+    Secret<data_key_bytes> data_key;
+    return new_front(call.engine, suite, call.options, out, data_key, call.fault, call.keys);
+}
+
 warpseal_status check_sealing(const warpseal_file_options& options, const Suite*& suite,
                               Fault& fault) {
     suite = options.suite == nullptr ? &default_suite : suite_by_name(options.suite);

@@ -1,11 +1,16 @@
-// A call that seals, opens or rescues a file: its state, and what sealing checks.
+// A call that seals, opens or rescues a file: its state, what sealing checks, and new heads.
 #pragma once
 
+#include <vector>
+
 #include "container/derive.h"
+#include "container/front.h"
 #include "container/pipeline/pipeline.h"
 #include "container/slot_keys.h"
 
 namespace warpseal::container {
+
+struct Resumption;  // container/resume/resume.h
 
 // State of one call: input, output, options, progress and result.
 struct FileCall {
@@ -18,6 +23,7 @@ struct FileCall {
     uint64_t head_bytes = 0;  // offset of the first chunk
     bool header_copies_differ = false;
     warpseal_rescue* rescue = nullptr;  // set for a rescue
+    Resumption* resumption = nullptr;   // set if the output of an earlier run is continued
     SlotKeys* keys = nullptr;           // of a run over many files
     Fault fault;
 
@@ -48,5 +54,8 @@ warpseal_status check_cost(Argon2Cost cost, uint64_t all_work, Fault& fault);
 // fault names the option.
 warpseal_status check_sealing(const warpseal_file_options& options, const Suite*& suite,
                               Fault& fault);
+
+// Draws the keys of a new file.
+warpseal_status make_head(FileCall& call, const Suite& suite, NewHead& out);
 
 }  // namespace warpseal::container

@@ -6,36 +6,12 @@
 #include <new>
 
 #include "container/call.h"
-#include "container/front.h"
 #include "container/opening.h"
 #include "container/rescue.h"
+#include "container/resume/resume.h"
 
 namespace warpseal::container {
 namespace {
-
-using ull = unsigned long long;
-
-// Writes everything before the chunks, and derives the key of the chunks.
-warpseal_status write_head(FileCall& call, const Suite& suite, PayloadKey& payload) {
-    uint8_t head[payload_head_bytes];
-    if (is_bare(call.options)) {
-        const Bytes context = context_of(call.options);
-        if (new_payload(call.engine, suite, secret_bytes(call.options, 0), {&context, 1}, head,
-                        payload, call.fault) != WARPSEAL_OK) {
-            return call.fault.status;
-        }
-        call.head_bytes = sizeof head;
-        return call.sink.write(0, head, sizeof head, call.fault);
-    }
-    std::vector<uint8_t> front;
-    Secret<data_key_bytes> data_key;
-    if (new_front(call.engine, suite, call.options, front, data_key, payload, call.fault,
-                  call.keys) != WARPSEAL_OK) {
-        return call.fault.status;
-    }
-    call.head_bytes = front.size();
-    return call.sink.write(0, front.data(), front.size(), call.fault);
-}
 
 ReadAt reading(Source& source) {
     return [&source](uint64_t offset, void* out, size_t bytes, size_t& got, Fault& fault) {
@@ -53,16 +29,19 @@ warpseal_status read_head(FileCall& call, Opened& opened) {
 
 warpseal_status seal_call(FileCall& call) {
     const Suite* suite = nullptr;
-    PayloadKey payload;
+    NewHead head;
     if (check_options(call.options, SecretUse::seal, call.fault) != WARPSEAL_OK ||
         check_sealing(call.options, suite, call.fault) != WARPSEAL_OK)
         return call.fault.status;
     if (call.sink.discards())
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "sealing needs an output");
     call.progress.expect(call.source.bytes());
-    if (write_head(call, *suite, payload) != WARPSEAL_OK) return call.fault.status;
+    if (make_head(call, *suite, head) != WARPSEAL_OK) return call.fault.status;
+    call.head_bytes = head.bytes.size();
+    if (call.sink.write(0, head.bytes.data(), head.bytes.size(), call.fault) != WARPSEAL_OK)
+        return call.fault.status;
     call.secrets_used();
-    const PipelineJob job = {{call.engine, payload, Direction::encrypt, 0},
+    const PipelineJob job = {{call.engine, head.payload, Direction::encrypt, 0},
                              *suite,
                              call.source,
                              call.sink,
@@ -138,9 +117,11 @@ warpseal_status report(const Fault& fault, warpseal_file_result& result) {
 
 warpseal_status run(warpseal_status (*work)(FileCall&), Engine& engine, int in_fd, int out_fd,
                     const warpseal_file_options& options, warpseal_file_result& result,
-                    bool sealing, SlotKeys* keys, warpseal_rescue* rescue = nullptr) {
+                    bool sealing, SlotKeys* keys, warpseal_rescue* rescue = nullptr,
+                    Resumption* resumption = nullptr) {
     FileCall call(engine, in_fd, out_fd, options);
     call.rescue = rescue;
+    call.resumption = resumption;
     call.keys = keys;
     try {
         if (call.source.is_same_file(out_fd)) {
@@ -180,6 +161,13 @@ warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_
 warpseal_status rescue(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                        warpseal_rescue& report, warpseal_file_result& result) {
     return run(rescue_call, engine, in_fd, out_fd, options, result, false, nullptr, &report);
+}
+
+warpseal_status resume(Engine& engine, Direction direction, const warpseal_file_options& options,
+                       Resumption& resumption, warpseal_file_result& result, SlotKeys* keys) {
+    const bool sealing = direction == Direction::encrypt;
+    return run(sealing ? seal_resumable : open_resumable, engine, resumption.in_fd,
+               resumption.out_fd, options, result, sealing, keys, nullptr, &resumption);
 }
 
 warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& result) {

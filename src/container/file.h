@@ -7,6 +7,7 @@
 namespace warpseal::container {
 
 class SlotKeys;
+struct Resumption;
 
 // Implement warpseal_file_seal, warpseal_file_open, warpseal_file_rescue and
 // warpseal_file_info_read, which check struct sizes and null pointers first.
@@ -20,6 +21,10 @@ warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_
 // The caller zeroes the fields of `report` that the call sets.
 warpseal_status rescue(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                        warpseal_rescue& report, warpseal_file_result& result);
+// Seals or opens into an output that an earlier call may have left unfinished
+// (container/resume/resume.h).
+warpseal_status resume(Engine& engine, Direction direction, const warpseal_file_options& options,
+                       Resumption& resumption, warpseal_file_result& result, SlotKeys* keys);
 warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& result);
 
 }  // namespace warpseal::container

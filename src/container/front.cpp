@@ -4,23 +4,29 @@
 
 namespace warpseal::container {
 
-warpseal_status new_front(Engine& engine, const Suite& suite, const warpseal_file_options& options,
-                          std::vector<uint8_t>& front, Secret<data_key_bytes>& data_key,
-                          PayloadKey& payload, Fault& fault, SlotKeys* keys) {
+warpseal_status add_payload_head(Engine& engine, const Suite& suite, Bytes input_key, Bytes context,
+                                 NewHead& out, Fault& fault) {
     uint8_t head[payload_head_bytes];
+    if (new_payload(engine, suite, input_key, {&context, 1}, head, out.payload, fault) !=
+        WARPSEAL_OK)
+        return fault.status;
+    derive_journal_key(input_key, head, out.journal_key);
+    out.bytes.insert(out.bytes.end(), head, head + sizeof head);
+    return WARPSEAL_OK;
+}
+
+warpseal_status new_front(Engine& engine, const Suite& suite, const warpseal_file_options& options,
+                          NewHead& out, Secret<data_key_bytes>& data_key, Fault& fault,
+                          SlotKeys* keys) {
     Header header;
     if (new_header(engine, suite, options.secrets, options.secret_count, argon2_cost(options),
                    header, data_key, fault, keys) != WARPSEAL_OK)
         return fault.status;
     Secret<32> input_key;
     payload_input_key(suite, data_key, input_key);
-    const Bytes context = {header.fixed.bytes, fixed_part_bytes};
-    if (new_payload(engine, suite, {input_key.data(), suite.key_bytes}, {&context, 1}, head,
-                    payload, fault) != WARPSEAL_OK)
-        return fault.status;
-    header.bytes.insert(header.bytes.end(), head, head + sizeof head);
-    front = std::move(header.bytes);
-    return WARPSEAL_OK;
+    out.bytes = std::move(header.bytes);
+    return add_payload_head(engine, suite, {input_key.data(), suite.key_bytes},
+                            {header.fixed.bytes, fixed_part_bytes}, out, fault);
 }
 
 warpseal_status open_front(Engine& engine, const warpseal_file_options& options, const ReadAt& read,
@@ -40,10 +46,11 @@ warpseal_status open_front(Engine& engine, const warpseal_file_options& options,
     Secret<32> input_key;
     payload_input_key(*out.suite, data_key, input_key);
     if (read_payload_head(read, out, head, fault) != WARPSEAL_OK) return fault.status;
+    const Bytes key = {input_key.data(), out.suite->key_bytes};
     const Bytes context = {header.fixed.bytes, fixed_part_bytes};
+    derive_journal_key(key, head, out.journal_key);
     const warpseal_status status =
-        open_payload(engine, *out.suite, {input_key.data(), out.suite->key_bytes}, {&context, 1},
-                     head, out.payload, fault);
+        open_payload(engine, *out.suite, key, {&context, 1}, head, out.payload, fault);
     // The header verified, so the key is right and the payload head was changed.
     if (status == WARPSEAL_WRONG_KEY)
         return fault.say(WARPSEAL_NOT_AUTHENTIC,

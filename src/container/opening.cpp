@@ -44,6 +44,7 @@ warpseal_status open_bare(Engine& engine, const warpseal_file_options& options, 
     out.suite = suite_by_key_bytes(options.secrets[0].byte_count);
     const Bytes context = context_of(options);
     if (read_payload_head(read, out, head, fault) != WARPSEAL_OK) return fault.status;
+    derive_journal_key(secret_bytes(options, 0), head, out.journal_key);
     return open_payload(engine, *out.suite, secret_bytes(options, 0), {&context, 1}, head,
                         out.payload, fault);
 }

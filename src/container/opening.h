@@ -36,6 +36,7 @@ warpseal_status read_header(const ReadAt& read, Header& header, Fault& fault);
 struct Opened {
     const Suite* suite = nullptr;
     PayloadKey payload;
+    Secret<hmac_bytes> journal_key;
     uint64_t head_bytes = 0;  // offset of the first chunk; after a failure, the bytes read
     bool header_copies_differ = false;
 };

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "container/bytes.h"
 #include "container/random.h"
 #include "core/word.h"
 
@@ -10,6 +11,7 @@ namespace warpseal::container {
 namespace {
 
 constexpr char protocol[] = "c2sp.org/chunked-encryption@v1+";
+constexpr char journal_label[] = "warpseal/resume/v1";
 
 // key || base nonce || commitment = HKDF-Expand(input key, protocol || AEAD name || 0x00 || salt ||
 // context)
@@ -81,6 +83,12 @@ warpseal_status open_payload(Engine& engine, const Suite& suite, Bytes input_key
                          payload_head_bytes);
     }
     return WARPSEAL_OK;
+}
+
+void derive_journal_key(Bytes input_key, const uint8_t head[payload_head_bytes],
+                        Secret<hmac_bytes>& out) {
+    const Bytes info[] = {text_bytes(journal_label), {head, payload_head_bytes}};
+    expand(input_key, {info, 2}, out.data(), out.size());
 }
 
 void chunk_nonce(const PayloadKey& payload, uint64_t number, uint8_t nonce[nonce_bytes]) {

@@ -55,6 +55,11 @@ warpseal_status new_payload(Engine& engine, const Suite& suite, Bytes input_key,
 warpseal_status open_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context,
                              const uint8_t head[payload_head_bytes], PayloadKey& out, Fault& fault);
 
+// Derives the key of the journal at the end of an unfinished output (container/resume). Each payload
+// has its own, because the salt in its head does.
+void derive_journal_key(Bytes input_key, const uint8_t head[payload_head_bytes],
+                        Secret<hmac_bytes>& out);
+
 // Computes the nonce of a chunk: the base nonce XOR the chunk's number, big-endian.
 void chunk_nonce(const PayloadKey& payload, uint64_t number, uint8_t nonce[nonce_bytes]);
 

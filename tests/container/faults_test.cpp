@@ -53,6 +53,10 @@ int fsync(int fd) {
     if (syncing.fails()) return -1;
     return static_cast<int>(syscall(SYS_fsync, fd));
 }
+int fdatasync(int fd) {
+    if (syncing.fails()) return -1;
+    return static_cast<int>(syscall(SYS_fdatasync, fd));
+}
 ssize_t getrandom(void* out, size_t bytes, unsigned flags) {
     if (drawing.fails()) return -1;
     return syscall(SYS_getrandom, out, std::min(bytes, drawing.at_most.load()), flags);

@@ -102,6 +102,11 @@ struct Segment {
         return status_ == WARPSEAL_OK ||
                (status_ == WARPSEAL_NOT_AUTHENTIC && statuses_[i] == WARPSEAL_OK);
     }
+    // After transform(): the tag of chunk i.
+    const uint8_t* tag(Direction direction, size_t i) {
+        const bool moved = direction == Direction::encrypt && last && i + 1 == chunks;
+        return chunk(i) + (moved ? last_text : chunk_text_bytes);
+    }
     size_t text_of(size_t i) const {
         return last && i + 1 == chunks ? last_text : chunk_text_bytes;
     }
