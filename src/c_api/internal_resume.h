@@ -18,7 +18,7 @@ typedef struct warpseal_internal_resumption {
     int32_t other_file;
     /* Bytes of plaintext that were there already. They were verified. */
     uint64_t kept_bytes;
-    /* After success: length of the output. The caller cuts off what lies behind it, after a sync. */
+    /* After success: length of the output. The caller syncs, and cuts off what lies behind it. */
     uint64_t output_bytes;
     /* Why it was not continued and is begun anew; empty if it was continued, or was empty. */
     char not_continued[240];

@@ -55,8 +55,8 @@ warpseal_status new_payload(Engine& engine, const Suite& suite, Bytes input_key,
 warpseal_status open_payload(Engine& engine, const Suite& suite, Bytes input_key, Parts context,
                              const uint8_t head[payload_head_bytes], PayloadKey& out, Fault& fault);
 
-// Derives the key of the journal at the end of an unfinished output (container/resume). Each payload
-// has its own, because the salt in its head does.
+// Derives the key of the journal at the end of an unfinished output (container/resume). Each
+// payload has its own, because each has another salt.
 void derive_journal_key(Bytes input_key, const uint8_t head[payload_head_bytes],
                         Secret<hmac_bytes>& out);
 

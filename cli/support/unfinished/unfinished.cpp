@@ -42,7 +42,8 @@ void lock(const Descriptor& file, const std::string& shown) {
 
 bool is_unfinished_name(const std::string& name) {
     constexpr size_t length = sizeof unfinished_ending - 1;
-    return name.size() > length && name.compare(name.size() - length, length, unfinished_ending) == 0;
+    return name.size() > length &&
+           name.compare(name.size() - length, length, unfinished_ending) == 0;
 }
 
 Descriptor open_unfinished(int directory, const std::string& name, mode_t mode,

@@ -196,8 +196,8 @@ warpseal_status SealRun::discard(const char* reason) {
     if (ftruncate(resumption_.out_fd, 0) != 0)
         return fault().say_system(errno, "%s, and the unfinished output could not be emptied",
                                   reason);
-    return fault().say(WARPSEAL_IO, "%s: the unfinished output was discarded. Run the command again",
-                       reason);
+    return fault().say(WARPSEAL_IO,
+                       "%s: the unfinished output was discarded. Run the command again", reason);
 }
 
 warpseal_status SealRun::write_new(Windows& windows, Journal& journal, uint64_t window,
@@ -269,7 +269,7 @@ warpseal_status SealRun::run() {
     struct stat about;
     bool usable = false;
     if (check_options(call_.options, SecretUse::seal, fault()) != WARPSEAL_OK ||
-        check_sealing(call_, suite_) != WARPSEAL_OK)
+        check_sealing(call_.options, suite_, fault()) != WARPSEAL_OK)
         return fault().status;
     opening_ = opening_secrets(call_.options);
     if (opening_.empty())

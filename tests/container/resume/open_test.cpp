@@ -124,7 +124,8 @@ TEST_F(ResumedOpen, CutInputs) {
     for (const size_t bytes : {size_t{0}, size_t{100}, chunks_at, chunks_at + 15,
                                chunks_at + 3 * sealed_chunk + 7}) {
         SCOPED_TRACE(bytes);
-        const MemoryFile cut(Data(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(bytes)));
+        const auto end = whole.begin() + static_cast<std::ptrdiff_t>(bytes);
+        const MemoryFile cut(Data(whole.begin(), end));
         const Resumed refused = open(cut, out, options);
         EXPECT_EQ(refused.status, bytes == 0 ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_TRUNCATED)
             << refused.result.message;
