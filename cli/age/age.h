@@ -10,16 +10,20 @@
 namespace warpseal::cli {
 
 struct Range;  // cli/files/range.h
-namespace age::plugin {
+namespace age {
+struct UnlockedKeys;
+namespace plugin {
 class Run;
 }
+}  // namespace age
 
 struct AgeChoice {
     std::vector<std::string> recipients, recipient_files;  // encrypt
     std::vector<std::string> identities;                   // decrypt and verify
     std::vector<std::string> plugins;                      // names, for all three
     bool armor = false;
-    std::shared_ptr<age::plugin::Run> run{};  // of a run over several files
+    std::shared_ptr<age::plugin::Run> run{};        // of a run over several files
+    std::shared_ptr<age::UnlockedKeys> unlocked{};  // of such a run
     bool has_recipients() const {
         return !recipients.empty() || !recipient_files.empty() || !plugins.empty();
     }

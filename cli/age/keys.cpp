@@ -190,13 +190,15 @@ void read_identity_file(const std::string& path, std::vector<Identity>& to,
     const Descriptor file = standard ? open_input(path) : open_private(path, shown);
     Secret content = read_lines(file.get(), shown);
     const std::string_view text(reinterpret_cast<const char*>(content.data()), content.size());
-    if (!begins_with(text, "age-encryption") && !begins_with(text, "-----BEGIN AGE"))
+    const bool is_pem = is_private_key(text) && is_locked_pem(text);
+    if (!is_pem && !begins_with(text, "age-encryption") && !begins_with(text, "-----BEGIN AGE"))
         return parse_identities(content, shown, to);
+    if (!locked && is_pem) return parse_identities(content, shown, to);  // which refuses it
     if (!locked)
         throw Failure(
             ExitCode::unsupported,
             fmt::format("{} is itself encrypted: decrypt it to a private file first.", shown));
-    locked->push_back({shown, std::move(content)});
+    locked->push_back({shown, std::move(content), is_pem});
 }
 
 void parse_identities(const Secret& content, const std::string& shown, std::vector<Identity>& to) {

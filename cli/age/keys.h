@@ -27,7 +27,7 @@ struct Recipient {
     std::string shown;  // for messages
 };
 struct Identity {
-    // True for an SSH key under a passphrase, of which only the public part was read.
+    // True for an SSH key under a passphrase, of which only the public part is known.
     bool is_locked() const { return key.empty() && !rsa; }
     KeyType type;
     Secret key;  // of ssh-ed25519, the scalar; empty for ssh-rsa
@@ -35,6 +35,7 @@ struct Identity {
     Octets wire = {};
     PrivateKey rsa = {};
     std::string shown = {};
+    Secret locked = {};  // a locked key as its file has it, without base64
 };
 
 // `shown` says where the text is from. Throws Failure (usage or unsupported), whose text never has
@@ -43,10 +44,11 @@ Recipient parse_recipient(std::string_view text, const std::string& shown);
 // Appends the recipients of a file, one a line. Skips SSH keys of other types with a remark.
 void read_recipient_file(const std::string& path, std::vector<Recipient>& to,
                          const Session& session);
-// An identity file that is itself an age file.
+// An identity file that is itself an age file, or an SSH key in PEM under a passphrase.
 struct LockedFile {
     std::string shown;  // for messages
     Secret content;
+    bool is_pem = false;
 };
 // Appends the identities of a private file or of standard input ("-"), one a line. A locked one is
 // appended to `locked`, or refused if that is null.

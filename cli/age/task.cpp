@@ -10,6 +10,7 @@
 #include <new>
 #include <thread>
 
+#include "cli/age/file_key.h"
 #include "cli/age/plugin/run.h"
 
 namespace warpseal::cli::age {
@@ -163,6 +164,7 @@ namespace warpseal::cli {
 
 void begin_age_run(AgeChoice& choice, std::vector<std::string> paths) {
     choice.run = std::make_shared<age::plugin::Run>(std::move(paths));
+    choice.unlocked = std::make_shared<age::UnlockedKeys>();
 }
 
 }  // namespace warpseal::cli

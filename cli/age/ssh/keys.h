@@ -1,6 +1,7 @@
 // SSH keys as recipients and identities: lines of .pub files, OpenSSH's private keys and PEM.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,14 +22,21 @@ std::optional<Recipient> parse_ssh_recipient(std::string_view line, const std::s
 // The type of an SSH public key, for messages.
 std::string ssh_type_of(std::string_view text);
 
-// A whole private key file. A locked one has no secret part. Throws Failure (usage, unsupported or
-// weak_key), whose text never has any of the content.
+// True for a whole private key file in PEM that is under a passphrase.
+bool is_locked_pem(std::string_view content);
+// A whole private key file. One of OpenSSH's format may be locked. Throws Failure (usage,
+// unsupported or weak_key), whose text never has any of the content.
 Identity parse_ssh_identity(std::string_view content, const std::string& shown);
+// A locked file in PEM. Empty for a wrong passphrase. Throws Failure as above.
+std::optional<Identity> unlock_pem(std::string_view content, const std::string& shown,
+                                   View passphrase);
+// Unlocks a key of OpenSSH's format. Empty for a wrong passphrase. `between` is called every few
+// milliseconds, and may throw. Throws Failure: usage for a damaged key, unsupported for its cipher
+// or key derivation, limit_exceeded for its cost.
+std::optional<Identity> unlock_ssh_identity(const Identity& locked, View passphrase,
+                                            const std::function<void()>& between);
 // Without a comment. `wire` is the key's wire form.
 std::string ssh_recipient_text(View wire);
-
-// The refusal of a key under a passphrase (unsupported).
-[[noreturn]] void throw_locked(const std::string& shown);
 
 // Parts of the above. The type of a wire form is empty for any other key and for malformed ones.
 // Throw Failure, also for RSA keys that are too small or too large.
@@ -37,8 +45,15 @@ std::optional<RsaPublic> rsa_of_wire(View wire);
 void require_rsa_size(const RsaPublic& key, const std::string& shown);
 Identity ed25519_identity(View seed, const std::string& shown);
 Identity rsa_identity(PrivateKey key, const std::string& shown);
-Identity locked_identity(View wire, const std::string& shown);
 // OpenSSH's format after base64 (PROTOCOL.key of OpenSSH).
 Identity parse_openssh_key(View bytes, const std::string& shown);
+// The encrypted part of such a key. The tag is that of an authenticating cipher, or empty.
+struct LockedPart {
+    View cipher, kdf, kdf_options, secret, tag;
+};
+// Empty if its tag shows a wrong passphrase. Throws Failure as unlock_ssh_identity does.
+std::optional<Secret> decrypt_secret_part(const LockedPart& part, View passphrase,
+                                          const std::function<void()>& between,
+                                          const std::string& shown);
 
 }  // namespace warpseal::cli::age

@@ -14,7 +14,8 @@ constexpr size_t max_key_file_bytes = 16 << 10;
 constexpr std::string_view openssh_begin = "-----BEGIN OPENSSH PRIVATE KEY-----";
 constexpr std::string_view openssh_end = "-----END OPENSSH PRIVATE KEY-----";
 constexpr std::string_view magic("openssh-key-v1\0", 15);
-constexpr size_t plain_block_bytes = 8;  // of a secret part that is not encrypted
+constexpr size_t plain_block_bytes = 8;    // of a secret part that is not encrypted
+constexpr size_t cipher_block_bytes = 16;  // of others, and a limit of both
 
 bool has(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
@@ -57,7 +58,7 @@ Secret decode_lines(std::string_view text, const std::string& shown) {
 // The secret part ends in a comment and the bytes 1, 2, 3 and so on, up to a whole block.
 bool ends_well(WireReader reader) {
     View comment;
-    if (!reader.string(comment) || reader.rest().size() >= plain_block_bytes) return false;
+    if (!reader.string(comment) || reader.rest().size() >= cipher_block_bytes) return false;
     uint8_t wanted = 0;
     for (const uint8_t byte : reader.rest())
         if (byte != ++wanted) return false;
@@ -87,16 +88,51 @@ Identity read_rsa(WireReader reader, const std::string& shown) {
     return rsa_identity(std::move(made), shown);
 }
 
-Identity read_secret_part(View secret, const std::string& shown) {
+// Two equal numbers begin the secret part, so that a wrong passphrase shows.
+bool begins_well(WireReader& reader) {
     uint32_t check = 0, again = 0;
+    return reader.number(check) && reader.number(again) && check == again;
+}
+
+Identity read_secret_part(View secret, const std::string& shown) {
     View type;
     WireReader reader(secret);
-    require_whole(secret.size() % plain_block_bytes == 0 && reader.number(check) &&
-                      reader.number(again) && check == again && reader.string(type),
-                  shown);
+    require_whole(
+        secret.size() % plain_block_bytes == 0 && begins_well(reader) && reader.string(type),
+        shown);
     if (is_text(type, ssh_ed25519_name)) return read_ed25519(reader, shown);
     if (is_text(type, ssh_rsa_name)) return read_rsa(reader, shown);
     throw_other_type(shown);
+}
+
+// Of a key whose public part was read before.
+Identity read_matching(View secret, View wire, const std::string& shown) {
+    Identity identity = read_secret_part(secret, shown);
+    require_whole(equal(identity.wire, wire), shown);
+    return identity;
+}
+
+Identity identity_of_pem(const PrivateKey& key, const std::string& shown) {
+    if (const std::optional<Secret> seed = ed25519_seed_of(key.get()))
+        return ed25519_identity(*seed, shown);
+    return rsa_identity(key, shown);
+}
+
+struct Frame {
+    View cipher, kdf, kdf_options, wire, secret, tag;
+};
+
+Frame read_frame(View bytes, const std::string& shown) {
+    require_whole(bytes.size() >= magic.size() && is_text(bytes.first(magic.size()), magic), shown);
+    WireReader reader(bytes.subspan(magic.size()));
+    Frame frame;
+    uint32_t keys = 0;
+    require_whole(reader.string(frame.cipher) && reader.string(frame.kdf) &&
+                      reader.string(frame.kdf_options) && reader.number(keys) && keys == 1 &&
+                      reader.string(frame.wire) && reader.string(frame.secret),
+                  shown);
+    frame.tag = reader.rest();
+    return frame;
 }
 
 }  // namespace
@@ -122,32 +158,41 @@ Identity rsa_identity(PrivateKey key, const std::string& shown) {
             shown};
 }
 
-Identity locked_identity(View wire, const std::string& shown) {
-    const std::optional<KeyType> type = type_of_wire(wire, shown);
+Identity parse_openssh_key(View bytes, const std::string& shown) {
+    const Frame frame = read_frame(bytes, shown);
+    if (is_text(frame.cipher, "none")) {
+        require_whole(is_text(frame.kdf, "none") && frame.kdf_options.empty() && frame.tag.empty(),
+                      shown);
+        return read_matching(frame.secret, frame.wire, shown);
+    }
+    const std::optional<KeyType> type = type_of_wire(frame.wire, shown);
     if (!type) throw_other_type(shown);
-    return {*type, {}, Octets(wire.begin(), wire.end()), {}, shown};
+    Identity locked{*type, {}, Octets(frame.wire.begin(), frame.wire.end()), {}, shown};
+    locked.locked.assign(bytes.begin(), bytes.end());
+    return locked;
 }
 
-Identity parse_openssh_key(View bytes, const std::string& shown) {
-    require_whole(bytes.size() >= magic.size() && is_text(bytes.first(magic.size()), magic), shown);
-    WireReader reader(bytes.subspan(magic.size()));
-    View cipher, kdf, kdf_options, wire, secret;
-    uint32_t keys = 0;
-    require_whole(reader.string(cipher) && reader.string(kdf) && reader.string(kdf_options) &&
-                      reader.number(keys) && keys == 1 && reader.string(wire) &&
-                      reader.string(secret),
-                  shown);
-    // An authenticating cipher puts its tag after the secret part.
-    if (!is_text(cipher, "none")) return locked_identity(wire, shown);
-    require_whole(is_text(kdf, "none") && kdf_options.empty() && reader.rest().empty(), shown);
-    Identity identity = read_secret_part(secret, shown);
-    require_whole(equal(identity.wire, wire), shown);
-    return identity;
+std::optional<Identity> unlock_ssh_identity(const Identity& locked, View passphrase,
+                                            const std::function<void()>& between) {
+    const std::string& shown = locked.shown;
+    const Frame frame = read_frame(locked.locked, shown);
+    require_whole(frame.secret.size() % cipher_block_bytes == 0, shown);
+    const std::optional<Secret> secret = decrypt_secret_part(
+        {frame.cipher, frame.kdf, frame.kdf_options, frame.secret, frame.tag}, passphrase, between,
+        shown);
+    if (!secret) return std::nullopt;
+    WireReader reader(*secret);
+    if (!begins_well(reader)) return std::nullopt;
+    return read_matching(*secret, frame.wire, shown);
 }
 
 bool is_private_key(std::string_view text) {
     const std::string_view line = text.substr(0, text.find('\n'));
     return line.substr(0, 11) == "-----BEGIN " && has(line, "PRIVATE KEY-----");
+}
+
+bool is_locked_pem(std::string_view content) {
+    return has(content, "BEGIN ENCRYPTED PRIVATE KEY") || has(content, "Proc-Type: 4,ENCRYPTED");
 }
 
 Identity parse_ssh_identity(std::string_view content, const std::string& shown) {
@@ -161,21 +206,21 @@ Identity parse_ssh_identity(std::string_view content, const std::string& shown) 
                       fmt::format("{} has more than {}.", shown, human_bytes(max_key_file_bytes)));
     if (content.substr(0, openssh_begin.size()) == openssh_begin)
         return parse_openssh_key(decode_lines(content, shown), shown);
-    if (has(content, "BEGIN ENCRYPTED PRIVATE KEY") || has(content, "Proc-Type: 4,ENCRYPTED"))
-        throw_locked(shown);
-    const PrivateKey key = pem_private_key(view(content));
+    if (is_locked_pem(content))
+        throw Failure(ExitCode::unsupported,
+                      fmt::format("{} is an SSH key in PEM under a passphrase, which hides its "
+                                  "public key too: ssh-keygen -y prints that.",
+                                  shown));
+    const PrivateKey key = pem_private_key(view(content), {});
     require_whole(key != nullptr, shown);
-    if (const std::optional<Secret> seed = ed25519_seed_of(key.get()))
-        return ed25519_identity(*seed, shown);
-    return rsa_identity(key, shown);
+    return identity_of_pem(key, shown);
 }
 
-void throw_locked(const std::string& shown) {
-    throw Failure(ExitCode::unsupported,
-                  fmt::format("{} is an SSH key under a passphrase, which is not supported: copy "
-                              "it to a private file, run `ssh-keygen -p -N '' -f COPY`, and give "
-                              "the copy.",
-                              shown));
+std::optional<Identity> unlock_pem(std::string_view content, const std::string& shown,
+                                   View passphrase) {
+    const PrivateKey key = pem_private_key(view(content), passphrase);
+    if (key == nullptr) return std::nullopt;
+    return identity_of_pem(key, shown);
 }
 
 }  // namespace warpseal::cli::age

@@ -83,6 +83,14 @@ Octets integer_of(EVP_PKEY* key, const char* name) {
     return bytes;
 }
 
+// Callback for libcrypto; `passphrase` is a View. Returns -1 if there is none.
+int give_passphrase(char* to, int most, int, void* passphrase) {
+    const View& its = *static_cast<const View*>(passphrase);
+    if (its.empty() || its.size() > static_cast<size_t>(most)) return -1;
+    std::copy(its.begin(), its.end(), to);
+    return static_cast<int>(its.size());
+}
+
 }  // namespace
 
 size_t bits_of(View integer) {
@@ -99,13 +107,12 @@ PrivateKey rsa_private_key(const RsaPublic& key, View private_exponent) {
     return make_key(key, private_exponent);
 }
 
-PrivateKey pem_private_key(View text) {
+PrivateKey pem_private_key(View text, View passphrase) {
     const std::unique_ptr<BIO, Delete> input(
         BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
     require_libcrypto(input != nullptr, "PEM");
-    const auto no_passphrase = [](char*, int, int, void*) { return -1; };
-    EVP_PKEY* const key = PEM_read_bio_PrivateKey_ex(input.get(), nullptr, no_passphrase, nullptr,
-                                                     libcrypto_context(), nullptr);
+    EVP_PKEY* const key = PEM_read_bio_PrivateKey_ex(input.get(), nullptr, give_passphrase,
+                                                     &passphrase, libcrypto_context(), nullptr);
     if (key == nullptr) take_errors();
     ERR_clear_error();
     return {key, EVP_PKEY_free};

@@ -28,8 +28,8 @@ bool is_plausible_rsa(View modulus, View exponent);
 // Big-endian integers. Throws Failure (error) if libcrypto fails, and returns null for integers
 // that it refuses.
 PrivateKey rsa_private_key(const RsaPublic& key, View private_exponent);
-// Null for text that is no PEM private key. Never asks for a passphrase.
-PrivateKey pem_private_key(View text);
+// Null for text that is no PEM private key, and for a wrong passphrase. Never asks for one.
+PrivateKey pem_private_key(View text, View passphrase);
 // Empty unless the key is an RSA key.
 std::optional<RsaPublic> rsa_public_of(EVP_PKEY* key);
 // The seed, or empty unless the key is an Ed25519 key.

@@ -113,13 +113,16 @@ void check_ssh_stanza(const Stanza& stanza) {
     if (!is_rsa) (void)argument(stanza, 2, key_bytes);
 }
 
-std::optional<Secret> unwrap_ssh(const Identity& identity, const Stanza& stanza) {
+bool is_for_ssh(const Identity& identity, const Stanza& stanza) {
     const bool is_rsa = identity.type == KeyType::ssh_rsa;
-    if (stanza.type() != (is_rsa ? ssh_rsa_name : ssh_ed25519_name) ||
-        stanza.arguments[1] != key_tag(identity.wire))
-        return std::nullopt;
-    if (identity.is_locked()) throw_locked(identity.shown);
-    return is_rsa ? unwrap_rsa(identity, stanza) : unwrap_ed25519(identity, stanza);
+    return stanza.type() == (is_rsa ? ssh_rsa_name : ssh_ed25519_name) &&
+           stanza.arguments[1] == key_tag(identity.wire);
+}
+
+std::optional<Secret> unwrap_ssh(const Identity& identity, const Stanza& stanza) {
+    if (identity.is_locked() || !is_for_ssh(identity, stanza)) return std::nullopt;
+    return identity.type == KeyType::ssh_rsa ? unwrap_rsa(identity, stanza)
+                                             : unwrap_ed25519(identity, stanza);
 }
 
 }  // namespace warpseal::cli::age

@@ -12,8 +12,10 @@ namespace warpseal::cli::age {
 Stanza wrap_ssh(const Recipient& recipient, View file_key);
 // Checks the form of a stanza if its type is one of these. Throws Failure.
 void check_ssh_stanza(const Stanza& stanza);
-// Empty if the stanza is for another key or does not verify. Throws Failure for a locked key that
-// the stanza is for, a share of low order and a body of another size than the key's.
+// True if the stanza names the SSH key, which may be locked. Two keys may have one name.
+bool is_for_ssh(const Identity& identity, const Stanza& stanza);
+// Empty if the stanza is for another key or does not verify, and for a locked key. Throws Failure
+// for a share of low order and a body of another size than the key's.
 std::optional<Secret> unwrap_ssh(const Identity& identity, const Stanza& stanza);
 
 }  // namespace warpseal::cli::age

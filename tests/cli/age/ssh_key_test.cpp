@@ -6,6 +6,7 @@
 #include <functional>
 #include <iterator>
 
+#include "cli/age/ssh/bcrypt.h"
 #include "cli/age/ssh/keys.h"
 #include "cli/age/ssh/stanzas.h"
 #include "cli/age/ssh/wire.h"
@@ -183,6 +184,61 @@ TEST(SshKey, FieldsThatDisagreeAreRefused) {
     std::copy_n("ssh-unknown", 11, other.begin() + static_cast<ptrdiff_t>(type));
     EXPECT_EQ(code_of(other), ExitCode::unsupported) << "another type";
     EXPECT_EQ(code_of(with_number(with_number(bytes, secret, 7), secret + 4, 7)), ExitCode::ok);
+}
+
+Octets bytes_of(std::string_view hexadecimal) {
+    Octets bytes(hexadecimal.size() / 2);
+    EXPECT_EQ(sodium_hex2bin(bytes.data(), bytes.size(), hexadecimal.data(), hexadecimal.size(),
+                             nullptr, nullptr, nullptr),
+              0);
+    return bytes;
+}
+
+// Vectors of OpenBSD's regress/lib/libutil/bcrypt_pbkdf.
+TEST(SshKey, Bcrypt) {
+    const std::string zero(1, '\0');
+    const struct {
+        uint32_t rounds;
+        std::string passphrase, salt;
+        const char* key;
+    } rows[] = {
+        {4, "password", "salt", "5bbf0cc293587f1c3635555c27796598d47e579071bf427e9d8fbe842aba34d9"},
+        {4, "password", zero, "c12b566235eee04c212598970a579a67"},
+        {4, zero, "salt", "6051be18c2f4f82cbf0efee5471b4bb9"},
+        {8, "password", "salt",
+         "e1367ec5151a33faac4cc1c144cd23fa15d5548493ecc99b9b5d9c0d3b27bec7"
+         "6227ea66088b849b20ab7aa478010246e74bba51723fefa9f9474d6508845e8d"},
+        {42, "password", "salt", "833cf0dcf56db65608e8f0dc0ce882bd"},
+    };
+    for (const auto& row : rows) {
+        const Octets wanted = bytes_of(row.key);
+        uint32_t calls = 0;
+        const Secret key = bcrypt_pbkdf(view(row.passphrase), view(row.salt), row.rounds,
+                                        wanted.size(), [&] { ++calls; });
+        EXPECT_EQ(Octets(key.begin(), key.end()), wanted) << row.rounds;
+        EXPECT_EQ(calls, row.rounds * ((wanted.size() + 31) / 32));
+    }
+}
+
+TEST(SshKey, LockedKeysOpenWithTheirPassphraseAlone) {
+    const Identity locked = parse_ssh_identity(stored("locked"), "a test");
+    const auto nothing = [] {};
+    const std::optional<Identity> open = unlock_ssh_identity(locked, view("correct horse"), nothing);
+    ASSERT_TRUE(open);
+    EXPECT_FALSE(open->is_locked());
+    EXPECT_EQ(open->wire, locked.wire);
+    EXPECT_FALSE(unlock_ssh_identity(locked, view("correct horsf"), nothing));
+    // No change of the key is used.
+    for (size_t at = 0; at < locked.locked.size(); at += 7) {
+        Identity changed = locked;
+        changed.locked[at] ^= 1;
+        std::optional<Identity> found;
+        const ExitCode code =
+            code_of([&] { found = unlock_ssh_identity(changed, view("correct horse"), nothing); });
+        if (code == ExitCode::ok && found) {
+            EXPECT_EQ(found->wire, locked.wire) << at;
+        }
+    }
 }
 
 TEST(SshKey, IntegersHaveOneEncoding) {

@@ -6,8 +6,12 @@ import re
 import shutil
 import struct
 import subprocess
+import sys
 
 import kit
+
+sys.path.insert(0, os.path.join(os.path.dirname(kit.HERE), "support"))
+from terminal import Terminal
 from program import NotRun, case, check, check_equal, main, some_bytes
 
 KEYS = os.path.join(kit.VECTORS, "ssh")
@@ -82,8 +86,12 @@ def locked_keys(p):
     key(p, "ed25519")
     key(p, "locked.pub")
     sealed = key(p, "locked.age")
-    p.fails(15, ["identity file 'locked'", "under a passphrase", "ssh-keygen -p -N '' -f COPY"], "decrypt", "-i", "locked", input=sealed)
-    # It is an error only for a file that it opens, if nothing else does.
+    p.write("word", b"correct horse\n", 0o600)
+    p.write("wrong", b"battery staple\n", 0o600)
+    p.fails(2, ["identity file 'locked' is under a passphrase", "--passphrase-file"], "decrypt", "-i", "locked", input=sealed)
+    p.fails(12, "the passphrase does not open identity file 'locked'", "decrypt", "-i", "locked", "--passphrase-file", "wrong", input=sealed)
+    check_equal(p.ok("decrypt", "-i", "locked", "--passphrase-file", "word", input=sealed).out, TEXT, "the unlocked key")
+    # Its passphrase is needed only for a file that names it, if nothing else opens that.
     both = p.ok("encrypt", "--format", "age", "-R", "locked.pub", "-r", key(p, "ed25519.pub").decode(), input=TEXT).out
     for first, second in (("locked", "ed25519"), ("ed25519", "locked")):
         check_equal(p.ok("decrypt", "-i", first, "-i", second, input=both).out, TEXT, f"{first} before {second}")
@@ -94,10 +102,73 @@ def locked_keys(p):
         made = subprocess.run(["openssl", "pkey", "-in", os.path.join(KEYS, "rsa-pkcs1"), "-aes256", "-passout", "pass:correct horse", *options],
                               capture_output=True, check=True, stdin=subprocess.DEVNULL)
         p.write(name, made.stdout, 0o600)
-        p.fails(15, [f"identity file '{name}'", "under a passphrase", "ssh-keygen -p"], "decrypt", "-i", name, input=sealed)
-    if shutil.which("ssh-keygen"):  # The next step that the message names.
-        subprocess.run(["ssh-keygen", "-q", "-p", "-P", "correct horse", "-N", "", "-f", p.file("locked")], check=True, stdout=subprocess.DEVNULL)
-        check_equal(p.ok("decrypt", "-i", "locked", input=sealed).out, TEXT, "an unlocked copy")
+        opened = ["decrypt", "-i", name, "--passphrase-file"]
+        check_equal(p.ok(*opened, "word", input=key(p, "rsa-pkcs1.age")).out, TEXT, f"{name} under a passphrase")
+        p.fails(12, f"the passphrase does not open identity file '{name}'", *opened, "wrong", input=key(p, "rsa-pkcs1.age"))
+        p.fails(2, [f"identity file '{name}' is under a passphrase"], "decrypt", "-i", name, input=key(p, "rsa-pkcs1.age"))
+        p.fails(15, [f"identity file '{name}'", "ssh-keygen -y"], "keygen", "-y", name)
+
+
+@case
+def new_locked_keys_of_ssh_keygen(p):
+    """All ciphers and some rounds, each with the same text for both key types."""
+    if not shutil.which("ssh-keygen"):
+        raise NotRun("no ssh-keygen (scripts/bootstrap)")
+    p.write("wrong", b"battery staple\n", 0o600)
+    number = 0
+    for kind in (["-t", "ed25519"], ["-t", "rsa", "-b", "2048"]):
+        for cipher, rounds in (("aes256-ctr", 1), ("aes256-ctr", 16), ("aes192-ctr", 2), ("aes128-ctr", 3), ("aes256-cbc", 5), ("aes192-cbc", 1), ("aes128-cbc", 1),
+                               ("aes256-gcm@openssh.com", 1), ("aes128-gcm@openssh.com", 2), ("chacha20-poly1305@openssh.com", 1), ("3des-cbc", 1)):
+            number += 1
+            name, word = f"key{number}", "é" * number
+            p.write("word", word.encode() + b"\n", 0o600)
+            subprocess.run(["ssh-keygen", "-q", "-N", word, "-C", "x" * number, "-Z", cipher, "-a", str(rounds), "-f", p.file(name), *kind], check=True, stdin=subprocess.DEVNULL)
+            sealed = p.ok("encrypt", "--format", "age", "-R", f"{name}.pub", input=TEXT).out
+            opened = ["decrypt", "-i", name, "--passphrase-file"]
+            if cipher in ("chacha20-poly1305@openssh.com", "3des-cbc"):
+                p.fails(15, [f"'{name}'", "ssh-keygen -p -Z"], *opened, "word", input=sealed)
+                continue
+            check_equal(p.ok(*opened, "word", input=sealed).out, TEXT, f"{kind} {cipher} {rounds}")
+            p.fails(12, f"does not open identity file '{name}'", *opened, "wrong", input=sealed)
+
+
+@case
+def a_locked_key_asks_and_serves_many_files(p):
+    key(p, "locked")
+    key(p, "locked.pub")
+    p.write("word", b"correct horse\n", 0o600)
+    for number in range(20):
+        p.write(f"text{number}", str(number).encode())
+    p.ok("encrypt", "--format", "age", "-R", "locked.pub", *[f"text{number}" for number in range(20)], "--output-dir", "sealed")
+    p.ok("decrypt", "-i", "locked", "--passphrase-file", "word", "--recursive", "sealed", "--output-dir", "out")
+    for number in range(20):
+        check_equal(p.read(f"out/sealed/text{number}"), str(number).encode(), "a file of a run")
+    terminal = Terminal(p, "decrypt", "-i", "locked", "sealed/text7.age")
+    terminal.wait_for("Passphrase: ")
+    terminal.type("correct horse\n")
+    code, out, err = terminal.end()
+    check_equal((code, out), (0, b"7"), err)
+
+
+@case
+def locked_keys_that_are_damaged_or_costly(p):
+    content, sealed = key(p, "locked").decode(), key(p, "locked.age")
+    p.write("word", b"correct horse\n", 0o600)
+    binary = bytearray(base64.b64decode("".join(content.splitlines()[1:-1])))
+    rounds = binary.index(b"bcrypt") + 6 + 4 + 4 + 16
+
+    def changed(at, new):
+        other = bytearray(binary)
+        other[at:at + len(new)] = new
+        p.write("other", b"-----BEGIN OPENSSH PRIVATE KEY-----\n" + base64.encodebytes(other) + b"-----END OPENSSH PRIVATE KEY-----\n", 0o600)
+        return ["decrypt", "-i", "other", "--passphrase-file", "word"]
+
+    check_equal(p.ok(*changed(0, b""), input=sealed).out, TEXT, "the key put together again")
+    p.fails(17, ["65537 rounds", "ssh-keygen -p -a 65536"], *changed(rounds, struct.pack(">I", 65537)), input=sealed)
+    p.fails(2, "cut or damaged", *changed(rounds, struct.pack(">I", 0)), input=sealed)
+    p.fails(15, "other than bcrypt", *changed(binary.index(b"bcrypt"), b"scrypt"), input=sealed)
+    p.fails(12, "does not open", *changed(rounds - 1, b"?"), input=sealed)  # the salt
+    p.fails(2, "cut or damaged", *changed(len(binary) - 1, bytes([binary[-1] ^ 1])), input=sealed)  # the padding
 
 
 @case

@@ -19,6 +19,7 @@ void use(const age::Identity& identity) {
     const auto recipient = age::parse_ssh_recipient(age::ssh_recipient_text(identity.wire), "it");
     claim(recipient && recipient->key == identity.wire && recipient->type == identity.type,
           "the recipient of a key is read back");
+    claim(identity.is_locked() == !identity.locked.empty(), "a locked key is kept as it is");
     if (identity.is_locked() || identity.type != age::KeyType::ssh_ed25519) return;
     const age::Octets file_key(16, 7);
     const auto opened = age::unwrap_ssh(identity, age::wrap_ssh(*recipient, file_key));
