@@ -54,6 +54,11 @@ ExitCode print_age_info(int input, const std::string& shown, bool json);
 
 ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int input,
                          const OutputChoice& output, Session& session);
+// Writes what verifies of a damaged file, and fills the report. Returns the status of the file:
+// report.finished tells if there is an output. Throws Failure.
+warpseal_status rescue_age(const FileChoice& file, const AgeChoice& choice, int input,
+                           Output& output, warpseal_rescue& report, warpseal_file_result& result,
+                           Session& session);
 // `output` is null for verify, and `range` for the whole plaintext.
 ExitCode run_age_decrypt(FileTask task, const FileChoice& file, const AgeChoice& choice, int input,
                          const OutputChoice* output, const Range* range, Session& session);

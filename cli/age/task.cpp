@@ -19,7 +19,13 @@ namespace {
 constexpr uint64_t bytes_for_a_thread = 1 << 20;
 
 const char* verb(FileTask task) {
-    return task == FileTask::encrypt ? "encrypt" : task == FileTask::decrypt ? "decrypt" : "verify";
+    switch (task) {
+        case FileTask::encrypt: return "encrypt";
+        case FileTask::decrypt: return "decrypt";
+        case FileTask::verify: return "verify";
+        case FileTask::rescue: break;
+    }
+    return "rescue";
 }
 
 const char* next_step(FileTask task, ExitCode code) {

@@ -1,10 +1,14 @@
 // `warpseal rescue`: writes what verifies of a damaged file, with a list of its holes.
 #include <fmt/core.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
+#include <cstring>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "cli/age/age.h"
@@ -17,7 +21,7 @@ namespace warpseal::cli {
 namespace {
 
 constexpr char rescued_ending[] = ".rescued";
-constexpr char sealed_ending[] = ".ws";
+constexpr const char* sealed_endings[] = {".ws", ".age", ".floe"};
 
 struct RescueChoice {
     FileChoice file;
@@ -113,9 +117,11 @@ void refuse_names(const RescueChoice& choice) {
                                                    "--holes another name.",
                                                    choice.output));
     const std::string& input = choice.file.input;
-    if (!ends_in(input, sealed_ending)) return;
+    const auto ending = std::find_if(std::begin(sealed_endings), std::end(sealed_endings),
+                                     [&](const char* one) { return ends_in(input, one); });
+    if (ending == std::end(sealed_endings)) return;
     const std::filesystem::path original =
-        whole_path(input.substr(0, input.size() - (sizeof sealed_ending - 1)));
+        whole_path(input.substr(0, input.size() - strlen(*ending)));
     for (const std::filesystem::path& path : {output, holes})
         if (path == original)
             throw Failure(ExitCode::usage,
@@ -174,52 +180,99 @@ void say_what_else(const RescueChoice& choice, const warpseal_rescue& rescue,
                         shown(choice.file)));
 }
 
+// One file that is rescued.
+struct RescueCall {
+    FileChoice file;
+    const AgeChoice& age;
+    int input;
+    Output& output;
+    Progress& progress;
+    Session& session;
+    warpseal_rescue report{};
+    warpseal_file_result result{};
+};
+
+warpseal_status rescue_own(RescueCall& call) {
+    refuse_foreign_options(call.file);
+    Secrets secrets = read_secrets(call.input, FileTask::rescue, call.file);
+    const EngineHandle engine = create_engine(call.file.engine, call.session);
+    const std::vector<uint8_t> context = from_hexadecimal(call.file.context, "--context");
+    const warpseal_file_options options =
+        file_options(call.file, {}, secrets, context, call.progress);
+    return warpseal_file_rescue(engine.get(), call.input, call.output.descriptor(), &options,
+                                &call.report, &call.result);
+}
+
+warpseal_status rescue_any(RescueCall& call) {
+    if (is_age(call.file, call.age, call.input)) {
+        // An age file reads its identities itself, so that it can unlock them.
+        call.file.secrets.identities = nullptr;
+        return rescue_age(call.file, call.age, call.input, call.output, call.report, call.result,
+                          call.session);
+    }
+    call.file.foreign.format = foreign_format(FileTask::rescue, call.file, call.input);
+    if (call.file.foreign.format == ForeignFormat::none) return rescue_own(call);
+    if (call.file.secrets.public_keys())
+        throw Failure(ExitCode::usage,
+                      fmt::format("-i goes with Warpseal and age files only, and {} is another: "
+                                  "leave it out.",
+                                  shown(call.file)));
+    return rescue_foreign(call.file, call.output, call.input, call.session, call.report,
+                          call.result);
+}
+
+// A list that cannot be written ends the rescue, and is the failure to report.
+warpseal_status rescue_with(RescueCall& call, HoleList& holes) {
+    try {
+        const warpseal_status status = rescue_any(call);
+        holes.throw_failure();
+        return status;
+    } catch (const Failure&) {
+        holes.throw_failure();
+        throw;
+    }
+}
+
+void refuse_needed_files(Output& output, int input, const RescueChoice& choice) {
+    refuse_stream(output);
+    refuse_inputs(output, input, choice.file.secrets);
+    for (const std::string& path : choice.age.identities)
+        path == "-" ? output.refuse_same_file(STDIN_FILENO) : output.refuse_same_file(path);
+}
+
 ExitCode run(RescueChoice& choice, Session& session) {
-    add_identities(choice.age, choice.file.secrets);
+    if (!choice.file.age) add_identities(choice.age, choice.file.secrets);
     check_file_choice(choice.file);
-    if (choice.file.age)
-        throw Failure(ExitCode::unsupported,
-                      "rescue reads Warpseal files and cobblestone messages.");
-    refuse_foreign_format(choice.file, "rescue");
     if (choice.age.any() && choice.file.format == WARPSEAL_FORMAT_COBBLESTONE)
         throw Failure(ExitCode::usage,
-                      "-i goes with Warpseal files only: leave it or --format out.");
+                      "-i goes with Warpseal and age files only: leave it or --format out.");
     refuse_names(choice);
     const Descriptor input = open_input(choice.file.input);
     refuse_shared_identities(choice.age, input.get());
     require_file(input, choice.file);
     Output output(choice.output, mode_decrypted);
     Output list(choice.holes_path(), mode_decrypted);
-    for (Output* one : {&output, &list}) {
-        refuse_stream(*one);
-        refuse_inputs(*one, input.get(), choice.file.secrets);
-    }
-    Secrets secrets = read_secrets(input.get(), FileTask::rescue, choice.file);
+    for (Output* one : {&output, &list}) refuse_needed_files(*one, input.get(), choice);
     for (const Output* one : {&output, &list}) one->remove_abandoned(session);
-    const EngineHandle engine = create_engine(choice.file.engine, session);
 
-    const std::vector<uint8_t> context = from_hexadecimal(choice.file.context, "--context");
     Progress progress(choice.file.progress, session);
-    const warpseal_file_options options = file_options(choice.file, {}, secrets, context, progress);
     HoleList holes(list);
-    warpseal_rescue rescue{};
-    rescue.struct_bytes = sizeof rescue;
-    rescue.hole = HoleList::callback;
-    rescue.hole_user = &holes;
-    warpseal_file_result result{};
-    result.struct_bytes = sizeof result;
-    const warpseal_status status = warpseal_file_rescue(
-        engine.get(), input.get(), output.descriptor(), &options, &rescue, &result);
-    holes.throw_failure();
-    if (rescue.finished == 0 || interrupted_by() != 0)
-        throw_failure(FileTask::rescue, choice.file, status, result, &output);
-    holes.finish(rescue, result);
+    RescueCall call{choice.file, choice.age, input.get(), output, progress, session};
+    call.report.struct_bytes = sizeof call.report;
+    call.report.hole = HoleList::callback;
+    call.report.hole_user = &holes;
+    call.result.struct_bytes = sizeof call.result;
+    const warpseal_status status = rescue_with(call, holes);
+    if (call.report.finished == 0 || interrupted_by() != 0)
+        throw_failure(FileTask::rescue, choice.file, status, call.result, &output);
+    holes.finish(call.report, call.result);
     commit(list, output);
-    say_what_else(choice, rescue, result);
-    if (status != WARPSEAL_OK) throw Failure(ExitCode::rescued_in_part, summary(choice, result));
+    say_what_else(choice, call.report, call.result);
+    if (status != WARPSEAL_OK)
+        throw Failure(ExitCode::rescued_in_part, summary(choice, call.result));
     const double seconds = progress.seconds();
-    progress.done(result);
-    if (!progress.is_json()) say_done(FileTask::rescue, choice.file, result, seconds, session);
+    progress.done(call.result);
+    if (!progress.is_json()) say_done(FileTask::rescue, choice.file, call.result, seconds, session);
     return ExitCode::ok;
 }
 
@@ -231,6 +284,7 @@ void add_rescue(CLI::App& program, Session& session) {
         "rescue", "Write what is authentic of a damaged file, with zeros in the holes");
     add_file_options(*command, choice->file, session);
     add_age_decrypt_options(*command, choice->age);
+    add_floe_options(*command, choice->file.foreign);
     command
         ->add_option("-o,--output", choice->output,
                      "file to write, appears when finished; its name ends in .rescued")
@@ -246,6 +300,7 @@ void add_rescue(CLI::App& program, Session& session) {
     command->footer(
         "Each chunk of 16 KiB that verifies is written at its offset. No other byte of the file "
         "is.\n"
+        "Files of age and FLOE are rescued too, by chunks of 64 KiB and by segments.\n"
         "Exit code 0 means that the whole text was rescued, 27 that it has holes or that its end "
         "is missing.\n"
         "Other codes mean that nothing was written, as when both copies of the header are "

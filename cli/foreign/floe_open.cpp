@@ -178,39 +178,11 @@ private:
     uint64_t skipped_ = 0, left_ = UINT64_MAX;  // bytes before the range, and of it
 };
 
-FloeHeader read_header(ForeignJob& job) {
-    FloeHeader header;
-    size_t held = 0;
-    while (held < sizeof header.bytes) {
-        const size_t got = job.read(header.bytes + held, sizeof header.bytes - held);
-        if (got == 0) break;
-        held += got;
-    }
-    const std::string refused =
-        held < FloeHeader::parameter_bytes ? "" : header.refused_parameters();
-    if (!refused.empty())
-        job.fail(WARPSEAL_UNSUPPORTED, "not a FLOE file that can be read: " + refused);
-    if (held < sizeof header.bytes)
-        job.fail(WARPSEAL_TRUNCATED, fmt::format("it has {} bytes, and the header of FLOE has {}",
-                                                 held, sizeof header.bytes));
-    return header;
-}
-
 }  // namespace
 
 void open_floe(ForeignJob& job, Secrets& secrets, const Range* range) {
-    const std::vector<uint8_t> aad = read_aad(job);
-    const FloeHeader header = read_header(job);
-    std::optional<FloeKeys> keys;
-    for (const warpseal_secret& secret : secrets.list()) {
-        keys.emplace(static_cast<const uint8_t*>(secret.bytes), header, aad);
-        if (keys->opens_header()) break;
-        keys.reset();
-    }
-    if (!keys)
-        job.fail(WARPSEAL_WRONG_KEY, "wrong key file or wrong AAD, or the header was changed");
-    secrets.wipe();
-    FloeOpening opening(job, *keys, header.segment_bytes());
+    const FloeStart start(job, secrets);
+    FloeOpening opening(job, start.keys(), start.header.segment_bytes());
     range ? opening.run(*range) : opening.run();
     job.done(warpseal_engine_pick(job.engine(), "aes-256", WARPSEAL_GCM, opening.text_bytes()),
              opening.text_bytes());

@@ -1,7 +1,42 @@
 // Batches of FLOE segments: one message of AES-256-GCM for each segment.
 #include "cli/foreign/floe_segments.h"
 
+#include <fmt/core.h>
+
 namespace warpseal::cli {
+namespace {
+
+FloeHeader read_header(ForeignJob& job) {
+    FloeHeader header;
+    size_t held = 0;
+    while (held < sizeof header.bytes) {
+        const size_t got = job.read(header.bytes + held, sizeof header.bytes - held);
+        if (got == 0) break;
+        held += got;
+    }
+    const std::string refused =
+        held < FloeHeader::parameter_bytes ? "" : header.refused_parameters();
+    if (!refused.empty())
+        job.fail(WARPSEAL_UNSUPPORTED, "not a FLOE file that can be read: " + refused);
+    if (held < sizeof header.bytes)
+        job.fail(WARPSEAL_TRUNCATED, fmt::format("it has {} bytes, and the header of FLOE has {}",
+                                                 held, sizeof header.bytes));
+    return header;
+}
+
+}  // namespace
+
+FloeStart::FloeStart(ForeignJob& job, Secrets& secrets)
+    : aad_(read_aad(job)), header(read_header(job)) {
+    for (const warpseal_secret& secret : secrets.list()) {
+        keys_.emplace(static_cast<const uint8_t*>(secret.bytes), header, aad_);
+        if (keys_->opens_header()) break;
+        keys_.reset();
+    }
+    if (!keys_)
+        job.fail(WARPSEAL_WRONG_KEY, "wrong key file or wrong AAD, or the header was changed");
+    secrets.wipe();
+}
 
 void FloeSegments::require_within_limit(ForeignJob& job, uint64_t position, uint64_t count) {
     if (position + count > FloeHeader::most_segments)

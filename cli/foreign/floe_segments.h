@@ -5,6 +5,8 @@
 #include <bit>
 #include <cstdint>
 #include <new>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "cli/foreign/floe.h"
@@ -22,6 +24,10 @@ public:
     FloeBuffer(const FloeBuffer&) = delete;
     FloeBuffer& operator=(const FloeBuffer&) = delete;
     uint8_t* data() const { return static_cast<uint8_t*>(memory_); }
+    void swap(FloeBuffer& other) {
+        std::swap(memory_, other.memory_);
+        std::swap(size, other.size);
+    }
     size_t size = 0;
 
     // Reads until `most` bytes are held or the input ends.
@@ -36,6 +42,22 @@ public:
 private:
     warpseal_engine* engine_;
     void* memory_ = nullptr;
+};
+
+// AAD, header and keys of a file that is opened.
+class FloeStart {
+    const std::vector<uint8_t> aad_;
+
+public:
+    // Zeroizes the secrets. Throws Failure.
+    FloeStart(ForeignJob& job, Secrets& secrets);
+    FloeStart(const FloeStart&) = delete;
+    FloeStart& operator=(const FloeStart&) = delete;
+    const FloeKeys& keys() const { return *keys_; }
+    const FloeHeader header;
+
+private:
+    std::optional<FloeKeys> keys_;
 };
 
 // Segments that one batch takes: a power of two, so that a batch never needs two keys.

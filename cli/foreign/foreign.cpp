@@ -163,6 +163,35 @@ std::vector<uint8_t> read_aad(const ForeignJob& job) {
     return aad;
 }
 
+namespace {
+
+// Checks what concerns the input and the output together, before secrets are read.
+void prepare(const FileChoice& choice, Output* output) {
+    const std::string& aad_file = choice.foreign.aad_file;
+    if (output && !aad_file.empty() && aad_file != "-") output->refuse_same_file(aad_file);
+    // Without the system's configuration, which could load providers.
+    if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) != 1)
+        throw Failure(ExitCode::error, "libcrypto cannot start.");
+}
+
+}  // namespace
+
+warpseal_status rescue_foreign(const FileChoice& choice, Output& output, int input,
+                               Session& session, warpseal_rescue& report,
+                               warpseal_file_result& result) {
+    if (choice.foreign.format == ForeignFormat::openssl)
+        throw Failure(ExitCode::unsupported,
+                      fmt::format("cannot rescue {}: it is a file of openssl enc, in which nothing "
+                                  "is authenticated.",
+                                  shown(choice)));
+    check_floe_choice(FileTask::rescue, choice, {});
+    prepare(choice, &output);
+    Secrets secrets = read_secrets(input, FileTask::rescue, choice);
+    const EngineHandle engine = create_engine(choice.engine, session);
+    ForeignJob job(FileTask::rescue, choice, input, &output, engine.get(), session);
+    return rescue_floe(job, secrets, output, report, result);
+}
+
 ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& seal,
                      Output* output, std::optional<Secrets> named, int input, Session& session,
                      const Range* range) {
@@ -171,11 +200,7 @@ ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& 
         check_floe_choice(task, choice, seal);
     else
         check_openssl_task(task, choice);
-    const std::string& aad_file = choice.foreign.aad_file;
-    if (output && !aad_file.empty() && aad_file != "-") output->refuse_same_file(aad_file);
-    // Without the system's configuration, which could load providers.
-    if (OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, nullptr) != 1)
-        throw Failure(ExitCode::error, "libcrypto cannot start.");
+    prepare(choice, output);
     Secrets secrets = named ? *std::move(named) : read_secrets(input, task, choice);
     if (output) output->remove_abandoned(session);
     const EngineHandle engine = create_engine(choice.engine, session);

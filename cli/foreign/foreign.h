@@ -31,6 +31,12 @@ ExitCode run_foreign(FileTask task, const FileChoice& choice, const SealChoice& 
                      Output* output, std::optional<Secrets> named, int input, Session& session,
                      const Range* range = nullptr);
 
+// Writes what verifies of a damaged file of FLOE, and fills the report. Returns the status of the
+// file: report.finished tells if there is an output. Throws Failure.
+warpseal_status rescue_foreign(const FileChoice& choice, Output& output, int input,
+                               Session& session, warpseal_rescue& report,
+                               warpseal_file_result& result);
+
 // State of one call.
 class ForeignJob {
 public:
@@ -77,6 +83,8 @@ std::vector<uint8_t> read_aad(const ForeignJob& job);
 void seal_floe(ForeignJob& job, Secrets& secrets);
 // `range` is null for the whole plaintext.
 void open_floe(ForeignJob& job, Secrets& secrets, const Range* range);
+warpseal_status rescue_floe(ForeignJob& job, Secrets& secrets, Output& output,
+                            warpseal_rescue& report, warpseal_file_result& result);
 void open_openssl(ForeignJob& job, Secrets& secrets);
 
 // Checks names of --cipher and --digest before any work. Throws Failure.

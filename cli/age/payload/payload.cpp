@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <thread>
@@ -16,14 +15,6 @@ namespace warpseal::cli::age {
 namespace {
 
 constexpr uint64_t batch_chunks = 16;
-
-// 11 bytes of the chunk's number, then 1 for the last chunk.
-std::array<uint8_t, aead_nonce_bytes> chunk_nonce(uint64_t number, bool last) {
-    std::array<uint8_t, aead_nonce_bytes> nonce{};
-    for (size_t i = 0; i < 8; ++i) nonce[10 - i] = static_cast<uint8_t>(number >> 8 * i);
-    nonce[11] = last ? 1 : 0;
-    return nonce;
-}
 
 // Reads `bytes` bytes, fewer only at the end of the file.
 size_t read_all_at(int input, uint8_t* to, size_t bytes, uint64_t position) {
@@ -43,6 +34,13 @@ size_t read_all_at(int input, uint8_t* to, size_t bytes, uint64_t position) {
 }
 
 }  // namespace
+
+std::array<uint8_t, aead_nonce_bytes> chunk_nonce(uint64_t number, bool last) {
+    std::array<uint8_t, aead_nonce_bytes> nonce{};
+    for (size_t i = 0; i < 8; ++i) nonce[10 - i] = static_cast<uint8_t>(number >> 8 * i);
+    nonce[11] = last ? 1 : 0;
+    return nonce;
+}
 
 void Payload::throw_fault(Fault fault) {
     if (fault == Fault::truncated)

@@ -1,6 +1,7 @@
 // Payload of an age file: chunks of 64 KiB, sealed or opened by several threads.
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -17,6 +18,9 @@ constexpr size_t sealed_chunk_bytes = chunk_bytes + tag_bytes;
 constexpr size_t payload_nonce_bytes = 16;
 
 enum class Direction { seal, open };
+
+// 11 bytes of the chunk's number, then 1 for the last chunk.
+std::array<uint8_t, aead_nonce_bytes> chunk_nonce(uint64_t number, bool last);
 
 // Each thread reads a batch of chunks, transforms it and writes it. Memory is one batch for each
 // thread. Streams are read and written in turn, so that what was written is always a prefix. Only

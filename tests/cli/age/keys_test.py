@@ -108,7 +108,6 @@ def options_that_do_not_go_together(p):
         p.fails(2, words, *options, input=b"")
     p.fails(20, "--device auto or cpu", "encrypt", "--format", "age", "-r", PUBLIC, "--device", "cuda", input=b"")
     p.write("sealed", p.ok("encrypt", "--format", "age", "-r", PUBLIC, input=b"text").out)
-    p.fails(15, "rescue", "rescue", "--format", "age", "sealed", "-o", "x.rescued")
     p.fails(2, "same file", "decrypt", "-f", "-i", "identity", "sealed", "-o", "identity")
 
 

@@ -223,7 +223,7 @@ TEST(SshKey, Bcrypt) {
 TEST(SshKey, LockedKeysOpenWithTheirPassphraseAlone) {
     const Identity locked = parse_ssh_identity(stored("locked"), "a test");
     const auto nothing = [] {};
-    const std::optional<Identity> open = unlock_ssh_identity(locked, view("correct horse"), nothing);
+    const auto open = unlock_ssh_identity(locked, view("correct horse"), nothing);
     ASSERT_TRUE(open);
     EXPECT_FALSE(open->is_locked());
     EXPECT_EQ(open->wire, locked.wire);

@@ -255,7 +255,6 @@ def options(p):
     p.fails(2, "--segment-bytes", "encrypt", "-k", "key", "--segment-bytes", 64, "plain", "-o", "out")
     p.ok("encrypt", "-k", "key", *floe)
     p.fails(11, "--force", "encrypt", "-k", "key", *floe)
-    p.fails(15, "rescue", "rescue", "-k", "key", "--format", "floe", "out", "-o", "opened.rescued")
     p.fails(2, "openssl", "decrypt", "-k", "key", "--pbkdf2", "out", "-o", "opened")
     p.fails(15, "cannot decrypt", "decrypt", "-k", "key", "--format", "warpseal", "out", "-o", "opened")
     for segment, where in [(32, 15), ((16 << 20) + 1, 15)]:
