@@ -3,18 +3,17 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
-#include <map>
+#include <memory>
+#include <new>
 #include <optional>
-#include <utility>
 
+#include "c_api/internal_slot_keys.h"
+#include "cli/key/files.h"
 #include "cli/support/interrupt.h"
-#include "cli/support/output_directory.h"
 #include "warpseal/slots.h"
 
 namespace warpseal::cli {
@@ -63,51 +62,6 @@ void check_choice(KeyTask task, const KeyChoice& choice) {
         fcntl(fresh.passphrase_descriptor, F_SETFD, FD_CLOEXEC);
 }
 
-// Opens a file for changes in place. Links are followed as for outputs.
-Descriptor open_in_place(const std::string& path) {
-    const std::string shown = in_quotes(path);
-    struct stat about;
-    if (stat(path.c_str(), &about) != 0) {
-        if (errno == ENOENT || errno == ENOTDIR)
-            throw Failure(ExitCode::input_missing,
-                          fmt::format("there is no input {}: check the path.", shown));
-        throw Failure(ExitCode::input_output,
-                      fmt::format("cannot open {}: {}.", shown, strerror(errno)));
-    }
-    if (S_ISDIR(about.st_mode))
-        throw Failure(ExitCode::input_output,
-                      fmt::format("cannot change the keys of {}: it is a directory.", shown));
-    if (!S_ISREG(about.st_mode))
-        throw Failure(ExitCode::usage,
-                      fmt::format("cannot change the keys of {}: it is not a regular file. Name "
-                                  "the sealed file.",
-                                  shown));
-    const LinksEnd end = resolve_links(path, shown);
-    Descriptor file(end.through_procfs
-                        ? open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY)
-                        : open(end.path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW));
-    if (!file)
-        throw Failure(
-            ExitCode::input_output,
-            fmt::format("cannot open {} for reading and writing: {}.", shown, strerror(errno)));
-    return file;
-}
-
-// Checks all files before the first is changed. One with two names would be changed twice.
-void check_files(const std::vector<std::string>& paths) {
-    std::map<std::pair<dev_t, ino_t>, std::string> names;
-    for (const std::string& path : paths) {
-        struct stat about;
-        if (fstat(open_in_place(path).get(), &about) != 0)
-            throw Failure(ExitCode::input_output,
-                          fmt::format("cannot open {}: {}.", in_quotes(path), strerror(errno)));
-        const auto [first, is_new] = names.emplace(std::pair{about.st_dev, about.st_ino}, path);
-        if (!is_new)
-            throw Failure(ExitCode::usage, fmt::format("{} and {} are the same file: name it once.",
-                                                       in_quotes(first->second), in_quotes(path)));
-    }
-}
-
 const char* next_step_of(const warpseal_file_result& result, const warpseal_slots_change& change,
                          warpseal_status status) {
     switch (status) {
@@ -148,6 +102,12 @@ std::string done_text(KeyTask task, const KeyChoice& choice, const std::string& 
     return fmt::format("{}: key replaced, {}.", in_quotes(path), count);
 }
 
+struct SlotKeysDelete {
+    void operator()(warpseal_internal_slot_keys* keys) const {
+        warpseal_internal_slot_keys_destroy(keys);
+    }
+};
+
 class KeyChange {
 public:
     KeyChange(KeyTask task, const KeyChoice& choice, Session& session)
@@ -156,15 +116,17 @@ public:
           session_(session),
           old_(choice.old, WARPSEAL_FORMAT_WARPSEAL, false),
           fresh_(choice.fresh, WARPSEAL_FORMAT_WARPSEAL, true),
-          engine_(create_engine({"cpu", 1}, session)) {
+          engine_(create_engine({"cpu", 1}, session)),
+          slot_keys_(warpseal_internal_slot_keys_create()) {
+        if (!slot_keys_) throw std::bad_alloc();
         if (fresh_.has_short_passphrase())
             remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed "
                                         "by who has the file: take a longer one.",
                                         Secrets::short_characters));
     }
 
-    // Throws Failure.
-    void change(const std::string& path) {
+    // Returns the number of slots. Throws Failure.
+    uint32_t change(const std::string& path) {
         const Descriptor file = open_in_place(path);
         const uint32_t number = choice_.slot - 1;
         warpseal_file_options options{};
@@ -190,8 +152,8 @@ public:
         change.remove_opened = task_ == KeyTask::passwd || task_ == KeyTask::rotate ? 1 : 0;
         warpseal_file_result result{};
         result.struct_bytes = sizeof result;
-        const warpseal_status status =
-            warpseal_file_slots_change(engine_.get(), file.get(), &options, &change, &result);
+        const warpseal_status status = warpseal_internal_file_slots_change(
+            engine_.get(), file.get(), &options, slot_keys_.get(), &change, &result);
         if (change.in_force != 0) warn_once();
         if (status != WARPSEAL_OK)
             throw Failure(exit_code_of(status), failure_of(path, status, result, change));
@@ -200,6 +162,7 @@ public:
             remark(session_, in_quotes(path) +
                                  ": one of the two copies of its header was damaged or "
                                  "outdated. Both are whole now.");
+        return change.slot_count;
     }
 
 private:
@@ -216,6 +179,8 @@ private:
     const Session& session_;
     const Secrets old_, fresh_;
     const EngineHandle engine_;
+    // Files of one run have one salt, so that Argon2id runs once for all.
+    const std::unique_ptr<warpseal_internal_slot_keys, SlotKeysDelete> slot_keys_;
     bool warned_ = false;
 };
 
@@ -249,24 +214,13 @@ ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     choice.fresh.prompt = "New passphrase";
     if (task == KeyTask::passwd) choice.old.prompt = "Old passphrase";
     check_choice(task, choice);
-    check_files(choice.files);
+    std::vector<KeyFile> files = find_key_files(choice.many, session);
+    check_key_files(files, choice.many);
     KeyChange change(task, choice, session);
-    for (size_t i = 0; i < choice.files.size(); ++i) {
-        try {
-            if (const int signal_number = interrupted_by())
-                throw Failure(ExitCode(128 + signal_number), "interrupted.");
-            change.change(choice.files[i]);
-        } catch (const Failure& failure) {
-            // An interrupted run ends before its next file.
-            const bool before = failure.code >= ExitCode(128);
-            std::string rest;
-            for (size_t k = before ? i : i + 1; k < choice.files.size(); ++k)
-                rest += (rest.empty() ? " Not changed: " : ", ") + in_quotes(choice.files[k]);
-            if (rest.empty()) throw;
-            throw Failure(failure.code, failure.what() + rest + ".");
-        }
-    }
-    return ExitCode::ok;
+    return for_each_key_file(files, choice.many, true,
+                             [&](const std::string& path, nlohmann::ordered_json& line) {
+                                 line["slots"] = change.change(path);
+                             });
 }
 
 }  // namespace warpseal::cli

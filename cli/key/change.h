@@ -2,10 +2,8 @@
 // place.
 #pragma once
 
-#include <string>
-#include <vector>
-
 #include "cli/age/age.h"
+#include "cli/many/choice.h"
 #include "cli/support/command.h"
 #include "cli/support/secrets.h"
 
@@ -14,7 +12,7 @@ namespace warpseal::cli {
 enum class KeyTask { add, remove, passwd, rotate };
 
 struct KeyChoice {
-    std::vector<std::string> files;
+    ManyChoice many;
     SecretChoice old;    // opens the files
     SecretChoice fresh;  // --new-…, --to
     AgeChoice age;       // -i opens the files; -r and -R are new
@@ -24,7 +22,7 @@ struct KeyChoice {
 };
 
 // Changes one file after the other and stops at the first failure, which names the files that were
-// not changed. Throws Failure.
+// not changed; with --keep-going it stops at none. Throws Failure.
 ExitCode change_keys(KeyTask task, const KeyChoice& choice, Session& session);
 
 }  // namespace warpseal::cli

@@ -4,35 +4,25 @@
 
 #include "cli/commands.h"
 #include "cli/key/change.h"
+#include "cli/key/files.h"
 #include "cli/key/slot_text.h"
 #include "cli/support/output.h"
 
 namespace warpseal::cli {
 namespace {
 
-struct ListChoice {
-    std::vector<std::string> files;
-    bool json = false;
-};
-
-void list_file(const std::string& path, bool json, const Session& session) {
+void list_file(const std::string& path, const ManyChoice& choice, const Session& session,
+               nlohmann::ordered_json& line) {
     warpseal_file_result result{};
     const std::string shown = path == "-" ? "standard input" : "'" + path + "'";
     const warpseal_file_info info =
         read_file_info(open_input(path).get(), "cannot list the keys of " + shown, result);
-    if (json) {
-        nlohmann::ordered_json slots = slots_json(info);
-        for (size_t i = 0; i < slots.size(); ++i) slots[i]["slot"] = i + 1;
-        // Names may hold any byte.
-        const nlohmann::ordered_json line{{"file", path},
-                                          {"generation", info.generation},
-                                          {"slots", slots},
-                                          {"authenticated", false}};
-        print_output(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-                     "\n");
-    } else {
-        print_output(printable(path) + ":\n" + slot_lines(info, "  {:>2}  {}\n"));
-    }
+    nlohmann::ordered_json slots = slots_json(info);
+    for (size_t i = 0; i < slots.size(); ++i) slots[i]["slot"] = i + 1;
+    line["generation"] = info.generation;
+    line["slots"] = slots;
+    line["authenticated"] = false;
+    if (!choice.json) print_output(printable(path) + ":\n" + slot_lines(info, "  {:>2}  {}\n"));
     if (result.header_copies_differ != 0)
         remark(session, fmt::format("'{}': one of the two copies of its header is damaged or "
                                     "outdated. `key add`, `remove`, `passwd` and `rotate` write "
@@ -40,15 +30,22 @@ void list_file(const std::string& path, bool json, const Session& session) {
                                     path));
 }
 
+void add_files(CLI::App& command, ManyChoice& choice, const char* text) {
+    command.add_option("file", choice.inputs, text)->type_name("FILE...");
+    add_many_options(command, choice);
+}
+
 void add_list_command(CLI::App& key, Session& session) {
-    auto choice = std::make_shared<ListChoice>();
+    auto choice = std::make_shared<ManyChoice>();
     CLI::App* command = key.add_subcommand("list", "Show the key slots of files, without a key");
-    command->add_option("file", choice->files, "sealed files")->type_name("FILE...")->required();
-    command->add_flag("--json", choice->json, "one JSON object a line for each file");
+    add_files(*command, *choice, "sealed files");
     command->callback([choice, &session] {
         session.command = [choice, &session] {
-            for (const std::string& path : choice->files) list_file(path, choice->json, session);
-            return ExitCode::ok;
+            return for_each_key_file(
+                find_key_files(*choice, session), *choice, false,
+                [&](const std::string& path, nlohmann::ordered_json& line) {
+                    list_file(path, *choice, session, line);
+                });
         };
     });
 }
@@ -87,9 +84,7 @@ void add_change_command(CLI::App& key, KeyTask task, const char* name, const cha
             ->type_name("SLOT")
             ->required()
             ->check(CLI::Range(1, WARPSEAL_MAX_SLOTS));
-    command->add_option("file", choice->files, "sealed files, changed in place, one after another")
-        ->type_name("FILE...")
-        ->required();
+    add_files(*command, choice->many, "sealed files, changed in place, one after another");
     if (task != KeyTask::passwd) add_key_options(*command, choice->old);
     if (task != KeyTask::rotate) add_passphrase_options(*command, choice->old);
     if (task == KeyTask::add || task == KeyTask::remove) add_identity_option(*command, choice->age);

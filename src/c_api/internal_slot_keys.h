@@ -4,6 +4,7 @@
 #define WARPSEAL_INTERNAL_SLOT_KEYS_H
 
 #include "warpseal/reader.h"
+#include "warpseal/slots.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -17,7 +18,8 @@ warpseal_internal_slot_keys* warpseal_internal_slot_keys_create(void);
 /* Null is allowed. Not while calls with them are in progress. */
 void warpseal_internal_slot_keys_destroy(warpseal_internal_slot_keys* keys);
 
-/* Like warpseal_file_seal, warpseal_file_open and warpseal_reader_open. `keys` may be null. */
+/* Like warpseal_file_seal, warpseal_file_open, warpseal_reader_open and warpseal_file_slots_change.
+ * `keys` may be null. */
 warpseal_status warpseal_internal_file_seal(warpseal_engine* engine, int in_fd, int out_fd,
                                             const warpseal_file_options* options,
                                             warpseal_internal_slot_keys* keys,
@@ -30,6 +32,11 @@ warpseal_status warpseal_internal_reader_open(warpseal_engine* engine, int in_fd
                                               const warpseal_file_options* options,
                                               warpseal_internal_slot_keys* keys,
                                               warpseal_reader** out, warpseal_file_result* result);
+warpseal_status warpseal_internal_file_slots_change(warpseal_engine* engine, int fd,
+                                                    const warpseal_file_options* options,
+                                                    warpseal_internal_slot_keys* keys,
+                                                    warpseal_slots_change* change,
+                                                    warpseal_file_result* result);
 
 #ifdef __cplusplus
 }

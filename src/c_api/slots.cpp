@@ -2,6 +2,7 @@
 #include "container/slots.h"
 
 #include "c_api/file_call.h"
+#include "c_api/slot_keys.h"
 
 namespace warpseal::c_api {
 namespace {
@@ -22,10 +23,20 @@ const char* wrong_in(const warpseal_engine* engine, int fd, const warpseal_file_
 
 using namespace warpseal;
 
-extern "C" warpseal_status warpseal_file_slots_change(warpseal_engine* engine, int fd,
-                                                      const warpseal_file_options* options,
-                                                      warpseal_slots_change* change,
-                                                      warpseal_file_result* result) {
+extern "C" {
+
+warpseal_status warpseal_file_slots_change(warpseal_engine* engine, int fd,
+                                           const warpseal_file_options* options,
+                                           warpseal_slots_change* change,
+                                           warpseal_file_result* result) {
+    return warpseal_internal_file_slots_change(engine, fd, options, nullptr, change, result);
+}
+
+warpseal_status warpseal_internal_file_slots_change(warpseal_engine* engine, int fd,
+                                                    const warpseal_file_options* options,
+                                                    warpseal_internal_slot_keys* keys,
+                                                    warpseal_slots_change* change,
+                                                    warpseal_file_result* result) {
     if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
     const char* const wrong = c_api::wrong_in(engine, fd, options, change);
     if (*wrong == 0) {
@@ -33,6 +44,9 @@ extern "C" warpseal_status warpseal_file_slots_change(warpseal_engine* engine, i
         change->in_force = 0;
     }
     return c_api::reported(*result, wrong, [&] {
-        return container::change_slots(*engine->engine, fd, *options, *change, *result);
+        return container::change_slots(*engine->engine, fd, *options, *change, *result,
+                                       c_api::keys_of(keys));
     });
 }
+
+}  // extern "C"

@@ -63,11 +63,12 @@ warpseal_status check_descriptor(int fd, Fault& fault) {
 class SlotsChange {
 public:
     SlotsChange(Engine& engine, int fd, const warpseal_file_options& options,
-                warpseal_slots_change& change)
+                warpseal_slots_change& change, SlotKeys* keys)
         : engine_(engine),
           fd_(fd),
           options_(options),
           change_(change),
+          keys_(keys),
           silent_(nullptr, nullptr),
           source_(fd, silent_, Access::random),
           sink_(fd, Order::any, silent_) {}
@@ -104,6 +105,7 @@ private:
     const int fd_;
     const warpseal_file_options& options_;
     warpseal_slots_change& change_;
+    SlotKeys* const keys_;
     Progress silent_;
     Source source_;
     Sink sink_;
@@ -124,7 +126,7 @@ warpseal_status SlotsChange::open_header() {
     };
     if (read_header(read, header_, fault) != WARPSEAL_OK ||
         unlock(engine_, header_, options_.secrets, options_.secret_count, data_key_, in_force_,
-               fault, argon2_budget, nullptr, &opened_by_) != WARPSEAL_OK)
+               fault, argon2_budget, keys_, &opened_by_) != WARPSEAL_OK)
         return fault.status;
     header_copies_differ_ = !header_.copies_equal();
     if (in_force().generation == UINT64_MAX)
@@ -164,7 +166,7 @@ bool SlotsChange::visit_opened(const Try& next, Fault& error) {
     if (!known) {
         Secret<data_key_bytes> other;
         Fault here;
-        open_slot(engine_, header_.fixed.bytes, *next.slot, *next.secret, other, here);
+        open_slot(engine_, header_.fixed.bytes, *next.slot, *next.secret, other, here, keys_);
         if (here.status == WARPSEAL_WRONG_KEY || here.status == WARPSEAL_NOT_AUTHENTIC)
             return false;
         error = here;
@@ -260,7 +262,7 @@ warpseal_status SlotsChange::add_slots(std::vector<uint8_t>& slots) {
         size_t bytes = 0;
         slots.resize(at + slot_bytes_of(change_.add[i]));
         if (seal_slot(engine_, header_.fixed.bytes, change_.add[i], argon2_cost(options_),
-                      data_key_, slots.data() + at, bytes, fault) != WARPSEAL_OK)
+                      data_key_, slots.data() + at, bytes, fault, keys_) != WARPSEAL_OK)
             return fault.status;
     }
     return WARPSEAL_OK;
@@ -367,8 +369,9 @@ warpseal_status SlotsChange::run() {
 }  // namespace
 
 warpseal_status change_slots(Engine& engine, int fd, const warpseal_file_options& options,
-                             warpseal_slots_change& change, warpseal_file_result& result) {
-    SlotsChange call(engine, fd, options, change);
+                             warpseal_slots_change& change, warpseal_file_result& result,
+                             SlotKeys* keys) {
+    SlotsChange call(engine, fd, options, change, keys);
     try {
         (void)call.run();
     } catch (const std::bad_alloc&) {
