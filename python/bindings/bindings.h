@@ -12,5 +12,6 @@ void bind_hazmat(nanobind::module_& module);
 void bind_kem(nanobind::module_& module);
 void bind_plan(nanobind::module_& module);
 void bind_reader(nanobind::module_& module);
+void bind_slots(nanobind::module_& module);
 
 }  // namespace warpseal::python

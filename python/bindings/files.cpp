@@ -13,6 +13,7 @@
 #include "bindings/calls.h"
 #include "bindings/engine.h"
 #include "bindings/file_options.h"
+#include "bindings/slot_keys.h"
 
 namespace nb = nanobind;
 
@@ -45,7 +46,7 @@ private:
 // callback meanwhile, as only it may: the library reports from any thread.
 class FileCall {
 public:
-    using Call = decltype(&warpseal_file_seal);
+    using Call = decltype(&warpseal_internal_file_seal);
 
     FileCall(warpseal_file_options& options, Cancellation& cancellation)
         : options_(options), cancellation_(cancellation) {
@@ -59,13 +60,14 @@ public:
         options_.progress_user = this;
     }
 
+    // keys: of a run over many files, or null.
     warpseal_file_result run(Call call, warpseal_engine* engine, int in, int out,
-                             nb::handle progress) {
+                             warpseal_internal_slot_keys* keys, nb::handle progress) {
         calls_in_flight.fetch_add(1);
         std::thread worker;
         try {
-            worker = std::thread([this, call, engine, in, out] {
-                const warpseal_status status = call(engine, in, out, &options_, &result_);
+            worker = std::thread([this, call, engine, in, out, keys] {
+                const warpseal_status status = call(engine, in, out, &options_, keys, &result_);
                 const std::lock_guard<std::mutex> lock(mutex_);
                 status_ = status;
                 finished_.notify_one();
@@ -125,16 +127,17 @@ private:
     std::optional<warpseal_status> status_;
 };
 
-nb::tuple run(FileCall::Call call, int in, int out, nb::handle key, nb::handle passphrase,
+nb::tuple run(FileCall::Call call, int in, int out, nb::handle secrets,
               std::optional<const char*> suite, nb::handle context, bool cobblestone,
               bool any_order, nb::handle progress, Cancellation& cancellation,
-              nb::handle engine_argument) {
-    FileOptions options(key, passphrase, context, cobblestone);
+              const SlotKeys* keys, nb::handle engine_argument) {
+    FileOptions options(secrets, context, cobblestone);
     const EngineHandle engine = engine_of(engine_argument);
     (*options).suite = suite.value_or(nullptr);
     (*options).any_order = any_order ? 1 : 0;
     FileCall file_call(*options, cancellation);
-    const warpseal_file_result result = file_call.run(call, engine.get(), in, out, progress);
+    const warpseal_file_result result = file_call.run(
+        call, engine.get(), in, out, keys == nullptr ? nullptr : keys->get(), progress);
     return nb::make_tuple(result.plaintext_bytes, result.file_bytes, result.target,
                           result.header_copies_differ != 0);
 }
@@ -171,19 +174,22 @@ nb::dict file_info(int in) {
 void bind_files(nb::module_& module) {
     nb::class_<Cancellation>(module, "Cancellation")
         .def(nb::init<>())
-        .def("cancel", &Cancellation::cancel);
+        .def("cancel", &Cancellation::cancel)
+        .def("requested", &Cancellation::requested);
+    nb::class_<SlotKeys>(module, "SlotKeys").def(nb::init<>());
     module.def(
         "run_file_call",
-        [](bool sealing, int in, int out, nb::handle key, nb::handle passphrase,
-           std::optional<const char*> suite, nb::handle context, bool cobblestone, bool any_order,
-           nb::handle progress, Cancellation& cancellation, nb::handle engine) {
-            return run(sealing ? warpseal_file_seal : warpseal_file_open, in, out, key, passphrase,
-                       suite, context, cobblestone, any_order, progress, cancellation, engine);
+        [](bool sealing, int in, int out, nb::handle secrets, std::optional<const char*> suite,
+           nb::handle context, bool cobblestone, bool any_order, nb::handle progress,
+           Cancellation& cancellation, const SlotKeys* keys, nb::handle engine) {
+            return run(sealing ? warpseal_internal_file_seal : warpseal_internal_file_open, in, out,
+                       secrets, suite, context, cobblestone, any_order, progress, cancellation,
+                       keys, engine);
         },
-        nb::arg("sealing"), nb::arg("in_fd"), nb::arg("out_fd"), nb::arg("key").none(),
-        nb::arg("passphrase").none(), nb::arg("suite").none(), nb::arg("context").none(),
-        nb::arg("cobblestone"), nb::arg("any_order"), nb::arg("progress").none(),
-        nb::arg("cancellation"), nb::arg("engine").none());
+        nb::arg("sealing"), nb::arg("in_fd"), nb::arg("out_fd"), nb::arg("secrets"),
+        nb::arg("suite").none(), nb::arg("context").none(), nb::arg("cobblestone"),
+        nb::arg("any_order"), nb::arg("progress").none(), nb::arg("cancellation"),
+        nb::arg("keys").none(), nb::arg("engine").none());
     module.def("file_info", file_info, nb::arg("in_fd"));
 }
 

@@ -19,6 +19,7 @@ NB_MODULE(_core, module) {
     bind_kem(module);
     bind_plan(module);
     bind_reader(module);
+    bind_slots(module);
     module.def("drain_calls", drain_calls);
     module.def("after_fork_in_child", [] {
         forget_calls();

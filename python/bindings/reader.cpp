@@ -62,10 +62,10 @@ private:
 
 class Reader {
 public:
-    Reader(nb::handle source, uint64_t file_bytes, nb::handle key, nb::handle passphrase,
-           nb::handle context, bool cobblestone, nb::handle engine)
+    Reader(nb::handle source, uint64_t file_bytes, nb::handle secrets, nb::handle context,
+           bool cobblestone, nb::handle engine)
         : engine_(engine_of(engine)) {
-        FileOptions options(key, passphrase, context, cobblestone);
+        FileOptions options(secrets, context, cobblestone);
         warpseal_file_result result = {};
         result.struct_bytes = sizeof result;
         warpseal_status status;
@@ -132,10 +132,9 @@ private:
 
 void bind_reader(nb::module_& module) {
     nb::class_<Reader>(module, "Reader")
-        .def(nb::init<nb::handle, uint64_t, nb::handle, nb::handle, nb::handle, bool, nb::handle>(),
-             nb::arg("source"), nb::arg("file_bytes"), nb::arg("key").none(),
-             nb::arg("passphrase").none(), nb::arg("context").none(), nb::arg("cobblestone"),
-             nb::arg("engine").none())
+        .def(nb::init<nb::handle, uint64_t, nb::handle, nb::handle, bool, nb::handle>(),
+             nb::arg("source"), nb::arg("file_bytes"), nb::arg("secrets"),
+             nb::arg("context").none(), nb::arg("cobblestone"), nb::arg("engine").none())
         .def("size", &Reader::size)
         .def("read", &Reader::read, nb::arg("offset"), nb::arg("count"))
         .def("read_into", &Reader::read_into, nb::arg("offset"), nb::arg("buffer"));

@@ -102,6 +102,19 @@ warpseal_status warpseal_internal_hybrid_unwrap(warpseal_engine* engine, const v
                                                 const void* share, const void* wrapped,
                                                 void* file_key);
 
+/* ChaCha20-Poly1305 (RFC 8439) without associated data. The tag of 16 bytes follows the text.
+ * Opening: WARPSEAL_NOT_AUTHENTIC, with zeros in `out`. */
+warpseal_status warpseal_internal_chacha20_poly1305(int32_t opening, const void* key,
+                                                    const void* nonce, const void* in, size_t bytes,
+                                                    void* out);
+/* Seals or opens the chunks of an age file from number `first` on, which lie side by side, on all
+ * threads of the engine. `in` has whole chunks, and may have a shorter one after them. ends: the
+ * last of them is the last of the file. WARPSEAL_TRUNCATED: it has no whole tag.
+ * WARPSEAL_NOT_AUTHENTIC: a chunk does not verify, and `out` is zeroized. */
+warpseal_status warpseal_internal_age_chunks(warpseal_engine* engine, int32_t opening,
+                                             const void* key, uint64_t first, int32_t ends,
+                                             const void* in, size_t bytes, void* out);
+
 #ifdef __cplusplus
 }
 #endif

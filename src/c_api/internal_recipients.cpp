@@ -1,9 +1,12 @@
 // Text and wrapped file keys of recipients, for files of age.
 #include "c_api/internal.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include "c_api/handles.h"
+#include "container/derive.h"
 #include "container/recipients/bech32.h"
 #include "container/recipients/stanza.h"
 
@@ -15,6 +18,38 @@ constexpr auto hybrid = container::RecipientType::mlkem768_x25519;
 
 const uint8_t* in(const void* bytes) { return static_cast<const uint8_t*>(bytes); }
 uint8_t* out(void* bytes) { return static_cast<uint8_t*>(bytes); }
+
+constexpr size_t age_chunk_bytes = 65536;
+
+// Fails only when opening.
+bool age_chunk(bool opening, const uint8_t* key, uint64_t number, bool last, const uint8_t* from,
+               size_t bytes, uint8_t* to) {
+    uint8_t nonce[container::chacha_nonce_bytes] = {};
+    for (size_t i = 0; i < 8; ++i) nonce[10 - i] = static_cast<uint8_t>(number >> 8 * i);
+    nonce[11] = last ? 1 : 0;
+    if (opening) return container::chacha_open(key, nonce, from, bytes, to);
+    container::chacha_seal(key, nonce, from, bytes, to);
+    return true;
+}
+
+warpseal_status age_chunks(Engine& engine, bool opening, const uint8_t* key, uint64_t first,
+                           bool ends, const uint8_t* from, size_t bytes, uint8_t* to) {
+    const size_t sealed = age_chunk_bytes + container::chacha_tag_bytes;
+    const size_t step = opening ? sealed : age_chunk_bytes;
+    const size_t out_step = opening ? age_chunk_bytes : sealed;
+    const size_t chunks = bytes / step + (bytes % step != 0 || bytes == 0 ? 1 : 0);
+    if (opening && bytes - (chunks - 1) * step < container::chacha_tag_bytes)
+        return WARPSEAL_TRUNCATED;
+    std::atomic<bool> verified{true};
+    engine.parallel(chunks, [&](size_t i) {
+        if (!age_chunk(opening, key, first + i, ends && i + 1 == chunks, from + i * step,
+                       std::min(step, bytes - i * step), to + i * out_step))
+            verified = false;
+    });
+    if (verified) return WARPSEAL_OK;
+    wipe(to, bytes - chunks * container::chacha_tag_bytes);
+    return WARPSEAL_NOT_AUTHENTIC;
+}
 
 }  // namespace
 
@@ -64,6 +99,31 @@ warpseal_status warpseal_internal_hybrid_unwrap(warpseal_engine* engine, const v
             *engine->engine, hybrid, in(secret_key), in(share), in(wrapped), key);
         if (status == WARPSEAL_OK) memcpy(file_key, key.data(), key.size());
         return status;
+    });
+}
+
+warpseal_status warpseal_internal_chacha20_poly1305(int32_t opening, const void* key,
+                                                    const void* nonce, const void* from,
+                                                    size_t bytes, void* to) {
+    return c_api::guarded([&] {
+        if (!container::start_sodium()) return WARPSEAL_NO_RANDOM;
+        if (opening == 0) {
+            container::chacha_seal(in(key), in(nonce), in(from), bytes, out(to));
+            return WARPSEAL_OK;
+        }
+        const bool opened = bytes >= container::chacha_tag_bytes &&
+                            container::chacha_open(in(key), in(nonce), in(from), bytes, out(to));
+        return opened ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+    });
+}
+
+warpseal_status warpseal_internal_age_chunks(warpseal_engine* engine, int32_t opening,
+                                             const void* key, uint64_t first, int32_t ends,
+                                             const void* from, size_t bytes, void* to) {
+    return c_api::guarded_waiting([&] {
+        if (!container::start_sodium()) return WARPSEAL_NO_RANDOM;
+        return age_chunks(*engine->engine, opening != 0, in(key), first, ends != 0, in(from), bytes,
+                          out(to));
     });
 }
 

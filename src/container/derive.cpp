@@ -72,6 +72,23 @@ void expand256(Bytes key, Parts info, uint8_t* out, size_t out_bytes) {
     memcpy(out, block.data(), out_bytes);
 }
 
+void chacha_seal(const uint8_t key[32], const uint8_t nonce[chacha_nonce_bytes],
+                 const uint8_t* text, size_t bytes, uint8_t* out) {
+    crypto_aead_chacha20poly1305_ietf_encrypt(out, nullptr, text, bytes, nullptr, 0, nullptr, nonce,
+                                              key);
+}
+
+bool chacha_open(const uint8_t key[32], const uint8_t nonce[chacha_nonce_bytes],
+                 const uint8_t* sealed, size_t bytes, uint8_t* out) {
+    static_assert(chacha_nonce_bytes == crypto_aead_chacha20poly1305_ietf_NPUBBYTES);
+    static_assert(chacha_tag_bytes == crypto_aead_chacha20poly1305_ietf_ABYTES);
+    if (crypto_aead_chacha20poly1305_ietf_decrypt(out, nullptr, nullptr, sealed, bytes, nullptr, 0,
+                                                  nonce, key) == 0)
+        return true;
+    wipe(out, bytes - chacha_tag_bytes);
+    return false;
+}
+
 warpseal_status argon2id(Bytes passphrase, const uint8_t salt[argon2_salt_bytes], Argon2Cost cost,
                          Secret<32>& out) {
     static_assert(argon2_salt_bytes == crypto_pwhash_argon2id_SALTBYTES);

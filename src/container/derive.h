@@ -26,6 +26,14 @@ inline constexpr size_t hmac256_bytes = 32;  // SHA-256
 void hmac256(Bytes key, Parts message, uint8_t mac[hmac256_bytes]);
 void expand256(Bytes key, Parts info, uint8_t* out, size_t out_bytes);
 
+// ChaCha20-Poly1305 (RFC 8439) without associated data; the tag follows the text. libsodium must
+// have started. chacha_open returns false if the tag does not verify, and zeroizes the text.
+inline constexpr size_t chacha_nonce_bytes = 12, chacha_tag_bytes = 16;
+void chacha_seal(const uint8_t key[32], const uint8_t nonce[chacha_nonce_bytes],
+                 const uint8_t* text, size_t bytes, uint8_t* out);
+bool chacha_open(const uint8_t key[32], const uint8_t nonce[chacha_nonce_bytes],
+                 const uint8_t* sealed, size_t bytes, uint8_t* out);
+
 // Starts libsodium, on the first call. Returns false without random bytes.
 bool start_sodium();
 

@@ -4,7 +4,10 @@ import atexit
 import os
 
 from warpseal import _core
-from warpseal._core import Engine, __version__
+from warpseal._age_keys import generate_identity
+from warpseal._core import Engine, SlotKeys, __version__
+from warpseal._many import change_slots_of, open_files, seal_files
+from warpseal._slots import SlotChange, change_slots, slots
 from warpseal._streams import abort_open_files
 from warpseal.exceptions import (
     AlreadyFinalized,
@@ -49,16 +52,24 @@ __all__ = [
     "SealedReader",
     "SealedWriter",
     "SelfTestError",
+    "SlotChange",
     "SlotInfo",
+    "SlotKeys",
     "TruncatedError",
     "UnsupportedError",
     "WeakKeyError",
     "WrongKeyError",
     "__version__",
+    "change_slots",
+    "change_slots_of",
+    "generate_identity",
     "info",
     "open",
     "open_file",
+    "open_files",
     "seal_file",
+    "seal_files",
+    "slots",
     "verify",
 ]
 

@@ -267,19 +267,24 @@ def ciphers() -> list[tuple[str, int, int, tuple[str, ...], bool]]: ...
 class Cancellation:
     def __init__(self) -> None: ...
     def cancel(self) -> None: ...
+    def requested(self) -> bool: ...
+
+@final
+class SlotKeys:
+    def __init__(self) -> None: ...
 
 def run_file_call(
     sealing: bool,
     in_fd: int,
     out_fd: int,
-    key: Data | None,
-    passphrase: Data | None,
+    secrets: Sequence[tuple[str, Data]],
     suite: str | None,
     context: Data | None,
     cobblestone: bool,
     any_order: bool,
     progress: Progress | None,
     cancellation: Cancellation,
+    keys: SlotKeys | None,
     engine: Engine | None,
 ) -> tuple[int, int, str, bool]: ...
 def file_info(in_fd: int) -> dict[str, Any]: ...
@@ -317,8 +322,7 @@ class Reader:
         self,
         source: int | Callable[[int, memoryview], int],
         file_bytes: int,
-        key: Data | None,
-        passphrase: Data | None,
+        secrets: Sequence[tuple[str, Data]],
         context: Data | None,
         cobblestone: bool,
         engine: Engine | None,
@@ -343,5 +347,18 @@ class Kem:
     def decapsulate(self, secret_keys: Data, ciphertexts: Data) -> bytearray: ...
 
 def kem_parameter_sets() -> list[str]: ...
+def change_slots(
+    fd: int,
+    secrets: Sequence[tuple[str, Data]],
+    added: Sequence[tuple[str, Data]],
+    removed: Sequence[int],
+    replace: bool,
+    keys: SlotKeys,
+    engine: Engine | None,
+) -> tuple[int, int]: ...
+def age_chunks(
+    opening: bool, key: Data, first: int, ends: bool, data: Data, engine: Engine | None
+) -> bytes: ...
+def chacha20_poly1305(opening: bool, key: Data, nonce: Data, data: Data) -> bytes | None: ...
 def drain_calls() -> None: ...
 def after_fork_in_child() -> None: ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
@@ -32,8 +32,12 @@ Path: TypeAlias = str | os.PathLike[str]
 Source: TypeAlias = Path | ReadableFile
 Progress: TypeAlias = Callable[[int, int | None], object]
 ReadAt: TypeAlias = Callable[[int, memoryview], int]
-Format: TypeAlias = Literal["warpseal", "cobblestone"]
+Format: TypeAlias = Literal["warpseal", "cobblestone", "age", "floe"]
+# An identity of age: AGE-SECRET-KEY-1… or AGE-SECRET-KEY-PQ-1…
+IdentityText: TypeAlias = str | bytes
+SecretPairs: TypeAlias = "list[tuple[str, Buffer]]"
 
+FORMATS = ("warpseal", "cobblestone", "age", "floe")
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,30 @@ class FileInfo:
     slots: tuple[SlotInfo, ...]
 
 
+def encoded(text: str | bytes) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
+def secret_pairs(
+    key: Buffer | None,
+    passphrase: str | bytes | None,
+    recipients: Sequence[str] = (),
+    identities: Sequence[IdentityText] = (),
+) -> SecretPairs:
+    """Returns the secrets of a call as the extension takes them."""
+    for name, texts in (("recipients", recipients), ("identities", identities)):
+        if isinstance(texts, (str, bytes)):
+            raise TypeError(f"{name}: a sequence is needed, such as [{name[:-1]}]")
+    pairs: SecretPairs = []
+    if key is not None:
+        pairs.append(("key", key))
+    pairs += [("recipient", encoded(text.strip())) for text in recipients]
+    pairs += [("identity", encoded(text).strip()) for text in identities]
+    if passphrase is not None:
+        pairs.append(("passphrase", encoded(passphrase)))
+    return pairs
+
+
 @dataclass(frozen=True)
 class FileCall:
     """The arguments that all file calls share."""
@@ -81,12 +109,26 @@ class FileCall:
     format: Format
     context: Buffer | None
     engine: _core.Engine | None
+    recipients: Sequence[str] = ()
+    identities: Sequence[IdentityText] = field(default=(), repr=False)
+    keys: _core.SlotKeys | None = None  # of a run over many files
 
     def __post_init__(self) -> None:
-        if self.format not in ("warpseal", "cobblestone"):
-            raise ValueError(f"format: {self.format!r} is not 'warpseal' or 'cobblestone'")
-        if self.key is None and self.passphrase is None:
-            raise ValueError("give key=, the 32 bytes of a key file, or passphrase=")
+        if self.format not in FORMATS:
+            raise ValueError(f"format: {self.format!r} is not one of {', '.join(FORMATS)}")
+        if not self._secrets():
+            other = "recipients=" if self.sealing else "identities="
+            raise ValueError(f"give key=, the 32 bytes of a key file, passphrase= or {other}")
+        if self.format in ("age", "floe") and self.suite is not None:
+            raise ValueError(f"suite: format {self.format!r} has one cipher")
+
+    def _secrets(self) -> SecretPairs:
+        return secret_pairs(self.key, self.passphrase, self.recipients, self.identities)
+
+    @property
+    def has_reader(self) -> bool:
+        """True if the file can be read at any offset."""
+        return self.format in ("warpseal", "cobblestone")
 
     def run(
         self,
@@ -97,34 +139,37 @@ class FileCall:
         progress: Progress | None = None,
         cancellation: _core.Cancellation | None = None,
     ) -> FileResult:
+        """target: -1 discards the text."""
+        cancellation = cancellation or _core.Cancellation()
+        if not self.has_reader:
+            from warpseal import _age, _floe
+
+            other = _age.run if self.format == "age" else _floe.run
+            return other(self, source, target, progress, cancellation)
         result = _core.run_file_call(
             self.sealing,
             source,
             target,
-            self.key,
-            self._passphrase_bytes(),
+            self._secrets(),
             self.suite,
             self.context,
             self.format == "cobblestone",
             any_order,
             progress,
-            cancellation or _core.Cancellation(),
+            cancellation,
+            self.keys,
             self.engine,
         )
         return FileResult(*result)
 
-    def reader(
-        self, source: int | ReadAt, file_bytes: int
-    ) -> _core.Reader:
+    def reader(self, source: int | ReadAt, file_bytes: int) -> _core.Reader:
+        if not self.has_reader:
+            raise ValueError(f"format: {self.format!r} is not read at any offset")
         return _core.Reader(
             source,
             file_bytes,
-            self.key,
-            self._passphrase_bytes(),
+            self._secrets(),
             self.context,
             self.format == "cobblestone",
             self.engine,
         )
-
-    def _passphrase_bytes(self) -> bytes | None:
-        return self.passphrase.encode() if isinstance(self.passphrase, str) else self.passphrase

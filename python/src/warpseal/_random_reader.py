@@ -101,12 +101,14 @@ class RawRandomReader(io.RawIOBase):
 
 def raw_reader(file: Source, call: FileCall) -> RawReader | RawRandomReader:
     if not isinstance(file, (str, os.PathLike)) and descriptor_of(file) is None:
+        if not call.has_reader:
+            raise TypeError(f"file: give a path for format {call.format!r}, or a file of the system")
         if not file.seekable():
             raise TypeError("file: give a path, a seekable file, or one of the operating system")
         return RawRandomReader(_reading(file), call)
     source = Input(file)
     try:
-        kind = RawRandomReader if source.is_regular() else RawReader
+        kind = RawRandomReader if source.is_regular() and call.has_reader else RawReader
         return kind(source, call)
     except BaseException:
         source.close()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import warnings
+from collections.abc import Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, cast, overload
 
@@ -15,6 +16,7 @@ from warpseal._file_call import (
     FileInfo,
     FileResult,
     Format,
+    IdentityText,
     Path,
     Progress,
     SlotInfo,
@@ -49,6 +51,7 @@ def seal_file(
     *,
     key: Buffer | None = None,
     passphrase: str | bytes | None = None,
+    recipients: Sequence[str] = (),
     suite: str | None = None,
     format: Format = "warpseal",
     context: Buffer | None = None,
@@ -58,11 +61,12 @@ def seal_file(
 ) -> FileResult:
     """Seals a file. `target` appears when it is complete and synced.
 
-    source: a path, or a file with a descriptor. key: 32 bytes; passphrase: one slot each.
+    source: a path, or a file with a descriptor. key: 32 bytes; passphrase; recipients: texts of
+    age, such as "age1…". Each opens the file alone.
     progress: called about every 100 ms with the bytes done and the bytes expected or None. An
     exception of it, or Ctrl-C, ends the call, and no file appears.
     """
-    call = FileCall(True, key, passphrase, suite, format, context, engine)
+    call = FileCall(True, key, passphrase, suite, format, context, engine, recipients)
     with Input(source) as read, Output(target, overwrite=overwrite, mode=SEALED_MODE) as output:
         result = call.run(read, output.descriptor, any_order=True, progress=progress)
         output.commit()
@@ -75,6 +79,7 @@ def open_file(
     *,
     key: Buffer | None = None,
     passphrase: str | bytes | None = None,
+    identities: Sequence[IdentityText] = (),
     format: Format = "warpseal",
     context: Buffer | None = None,
     overwrite: bool = False,
@@ -82,7 +87,7 @@ def open_file(
     engine: _core.Engine | None = None,
 ) -> FileResult:
     """Opens a sealed file. `target` appears when all of it is verified and synced."""
-    call = FileCall(False, key, passphrase, None, format, context, engine)
+    call = FileCall(False, key, passphrase, None, format, context, engine, (), identities)
     with Input(source) as read, Output(target, overwrite=overwrite, mode=OPENED_MODE) as output:
         result = call.run(read, output.descriptor, any_order=True, progress=progress)
         output.commit()
@@ -94,13 +99,14 @@ def verify(
     *,
     key: Buffer | None = None,
     passphrase: str | bytes | None = None,
+    identities: Sequence[IdentityText] = (),
     format: Format = "warpseal",
     context: Buffer | None = None,
     progress: Progress | None = None,
     engine: _core.Engine | None = None,
 ) -> FileResult:
     """Verifies a sealed file without writing anything. Raises what open_file does."""
-    call = FileCall(False, key, passphrase, None, format, context, engine)
+    call = FileCall(False, key, passphrase, None, format, context, engine, (), identities)
     with Input(source) as read:
         return call.run(read, -1, progress=progress)
 
@@ -183,6 +189,7 @@ def open(
     *,
     key: Buffer | None = None,
     passphrase: str | bytes | None = None,
+    identities: Sequence[IdentityText] = (),
     suite: None = None,
     format: Format = "warpseal",
     context: Buffer | None = None,
@@ -195,6 +202,7 @@ def open(
     *,
     key: Buffer | None = None,
     passphrase: str | bytes | None = None,
+    recipients: Sequence[str] = (),
     suite: str | None = None,
     format: Format = "warpseal",
     context: Buffer | None = None,
@@ -206,6 +214,8 @@ def open(
     *,
     key: Buffer | None = None,
     passphrase: str | bytes | None = None,
+    recipients: Sequence[str] = (),
+    identities: Sequence[IdentityText] = (),
     suite: str | None = None,
     format: Format = "warpseal",
     context: Buffer | None = None,
@@ -217,16 +227,21 @@ def open(
     file: a path. For reading also a pipe, an open file, or an object with read, seek and tell.
     Regular files and objects can be read at any offset. For writing also an object with write,
     which stays open.
+    recipients: of a new file, texts of age such as "age1…". identities: "AGE-SECRET-KEY-1…".
     suite: "aes-256-gcm" (default), "aes-128-gcm", "aria-256-gcm" or "camellia-256-gcm".
     """
     if mode not in ("r", "rb", "w", "wb", "x", "xb"):
         raise ValueError(f"mode: {mode!r} is not 'rb', 'wb' or 'xb'")
     if mode[0] == "r":
-        call = FileCall(False, key, passphrase, None, format, context, engine)
+        if recipients:
+            raise ValueError("recipients: they seal files, and identities open them")
+        call = FileCall(False, key, passphrase, None, format, context, engine, (), identities)
         if not isinstance(file, (str, os.PathLike)) and not hasattr(file, "read"):
             raise TypeError("file: a path or a file object is needed")
         return SealedReader(raw_reader(cast(Source, file), call), BUFFER_BYTES)
-    call = FileCall(True, key, passphrase, suite, format, context, engine)
+    if identities:
+        raise ValueError("identities: they open files, and recipients seal them")
+    call = FileCall(True, key, passphrase, suite, format, context, engine, recipients)
     output: Output | FileSink
     if isinstance(file, (str, os.PathLike)):
         output = Output(file, overwrite=mode[0] == "w", mode=SEALED_MODE)

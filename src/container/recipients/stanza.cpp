@@ -1,8 +1,6 @@
 // X25519 with HKDF as in age v1, and X-Wing with HPKE in base mode (RFC 9180).
 #include "container/recipients/stanza.h"
 
-#include <sodium.h>
-
 #include "container/bytes.h"
 #include "container/derive.h"
 #include "container/random.h"
@@ -15,13 +13,12 @@ constexpr char hybrid_info[] = "age-encryption.org/mlkem768x25519";
 constexpr char hpke_version[] = "HPKE-v1";
 // KEM 0x647a (X-Wing), HKDF-SHA256 and ChaCha20-Poly1305.
 constexpr char hpke_suite[] = "HPKE\x64\x7a\x00\x01\x00\x03";
-constexpr size_t nonce_size = crypto_aead_chacha20poly1305_ietf_NPUBBYTES;
-static_assert(file_key_bytes + crypto_aead_chacha20poly1305_ietf_ABYTES == wrapped_key_bytes);
+static_assert(file_key_bytes + chacha_tag_bytes == wrapped_key_bytes);
 
 // The key of the AEAD that wraps one file key, and its nonce.
 struct WrapKey {
     Secret<32> key;
-    Secret<nonce_size> nonce;
+    Secret<chacha_nonce_bytes> nonce;
 };
 
 warpseal_kem_batch one_item() {
@@ -110,8 +107,7 @@ warpseal_status wrap_file_key(Engine& engine, RecipientType type, const uint8_t*
     if (status != WARPSEAL_OK) return status;
     WrapKey by;
     derive(type, shared, share, public_key, by);
-    crypto_aead_chacha20poly1305_ietf_encrypt(wrapped, nullptr, file_key.data(), file_key.size(),
-                                              nullptr, 0, nullptr, by.nonce.data(), by.key.data());
+    chacha_seal(by.key.data(), by.nonce.data(), file_key.data(), file_key.size(), wrapped);
     return WARPSEAL_OK;
 }
 
@@ -134,10 +130,9 @@ warpseal_status unwrap_file_key(Engine& engine, RecipientType type, const uint8_
     }
     WrapKey by;
     derive(type, shared, share, public_key, by);
-    const int failed = crypto_aead_chacha20poly1305_ietf_decrypt(
-        file_key.data(), nullptr, nullptr, wrapped, wrapped_key_bytes, nullptr, 0, by.nonce.data(),
-        by.key.data());
-    return failed == 0 ? WARPSEAL_OK : WARPSEAL_WRONG_KEY;
+    const bool opened = chacha_open(by.key.data(), by.nonce.data(), wrapped, wrapped_key_bytes,
+                                    file_key.data());
+    return opened ? WARPSEAL_OK : WARPSEAL_WRONG_KEY;
 }
 
 }  // namespace warpseal::container
