@@ -77,6 +77,12 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
     check_choice(FileTask::encrypt, file, choice);
     refuse_shared_stream(input, choice.recipient_files, "-R");
     const std::vector<Recipient> recipients = read_recipients(choice, session);
+    for (const Recipient& recipient : recipients)
+        if (recipient.type == KeyType::ntru)
+            throw Failure(ExitCode::unsupported,
+                          fmt::format("{} is a recipient of Warpseal files only: leave --format age "
+                                      "and -a out, or give an age1 or age1pq1 recipient.",
+                                      recipient.shown));
     if (recipients.size() > max_stanzas)
         throw Failure(ExitCode::limit_exceeded,
                       fmt::format("there are {} recipients, and a file takes at most {}.",

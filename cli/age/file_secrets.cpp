@@ -12,7 +12,7 @@ namespace {
 
 using namespace age;
 
-bool has_slots(KeyType type) { return type == KeyType::x25519 || type == KeyType::hybrid; }
+bool has_slots(KeyType type) { return type == KeyType::x25519 || is_post_quantum(type); }
 
 // Each has a page of locked memory, and is tried on each slot.
 constexpr size_t max_identities = 1024;
@@ -37,7 +37,8 @@ std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths, b
     if (texts.empty() && one_file)
         throw Failure(ExitCode::unsupported,
                       fmt::format("'{}' has identities of age files only: Warpseal files take "
-                                  "AGE-SECRET-KEY-1 and AGE-SECRET-KEY-PQ-1 identities.",
+                                  "AGE-SECRET-KEY-1, AGE-SECRET-KEY-PQ-1 and "
+                                  "WARPNTRU-SECRET-KEY-1 identities.",
                                   paths.front()));
     return texts;
 }

@@ -49,6 +49,12 @@ Hybrid::Outcome Hybrid::unwrap(View seed, View ciphertext, View body, Secret& fi
     return Outcome::opened;
 }
 
+Octets Hybrid::ntru_public_key(View seed) {
+    Octets key(ntru_public_key_bytes);
+    require(warpseal_internal_ntru_public_key(engine(), seed.data(), key.data()));
+    return key;
+}
+
 Octets Hybrid::public_key(View seed) {
     Octets key(hybrid_public_key_bytes);
     require(warpseal_internal_hybrid_public_key(engine(), seed.data(), key.data()));

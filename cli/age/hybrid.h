@@ -21,6 +21,8 @@ public:
     enum class Outcome { opened, no_match, bad_ciphertext };
     Outcome unwrap(View seed, View ciphertext, View body, Secret& file_key);
     Octets public_key(View seed);
+    // Of NTRU with X25519, which our own files have.
+    Octets ntru_public_key(View seed);
 
 private:
     warpseal_engine* engine();

@@ -24,6 +24,8 @@ std::string recipient_of(const Identity& identity, Hybrid& hybrid) {
     if (is_ssh(identity.type)) return ssh_recipient_text(identity.wire);
     if (identity.type == KeyType::hybrid)
         return recipient_text(identity.type, hybrid.public_key(identity.key));
+    if (identity.type == KeyType::ntru)
+        return recipient_text(identity.type, hybrid.ntru_public_key(identity.key));
     return recipient_text(identity.type, x25519_public(identity.key));
 }
 
@@ -39,15 +41,17 @@ std::string time_now() {
 
 }  // namespace
 
-ExitCode run_age_keygen(const std::string& path, bool post_quantum, Session& session) {
+ExitCode run_age_keygen(const std::string& path, IdentityKind kind, Session& session) {
     Output output(path, 0600);
     if (output.is_stream() && isatty(output.descriptor()))
         throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
     output.remove_abandoned(session);
     const EngineChoice engine;
     Hybrid hybrid(engine, session);
-    const Identity identity{post_quantum ? KeyType::hybrid : KeyType::x25519,
-                            random_secret(key_bytes)};
+    const KeyType type = kind == IdentityKind::ntru           ? KeyType::ntru
+                         : kind == IdentityKind::post_quantum ? KeyType::hybrid
+                                                              : KeyType::x25519;
+    const Identity identity{type, random_secret(key_bytes)};
     const std::string recipient = recipient_of(identity, hybrid);
     OutputSink sink(output);
     sink.write(view(fmt::format("# created: {}\n# public key: {}\n", time_now(), recipient)));

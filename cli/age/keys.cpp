@@ -30,6 +30,7 @@ struct TextForm {
 constexpr TextForm text_forms[] = {
     {KeyType::x25519, "age", "age-secret-key-", key_bytes},
     {KeyType::hybrid, "age1pq", "age-secret-key-pq-", hybrid_public_key_bytes},
+    {KeyType::ntru, "warpntru", "warpntru-secret-key-", ntru_public_key_bytes},
 };
 
 bool begins_with(std::string_view text, std::string_view prefix) {

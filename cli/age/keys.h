@@ -11,8 +11,13 @@
 
 namespace warpseal::cli::age {
 
-// hybrid: ML-KEM-768 with X25519. plugin: the key is the text, which a plugin understands.
-enum class KeyType { x25519, hybrid, ssh_ed25519, ssh_rsa, plugin };
+// hybrid: ML-KEM-768 with X25519. ntru: NTRU with X25519, of Warpseal files alone. plugin: the key
+// is the text, which a plugin understands.
+enum class KeyType { x25519, hybrid, ntru, ssh_ed25519, ssh_rsa, plugin };
+
+inline bool is_post_quantum(KeyType type) {
+    return type == KeyType::hybrid || type == KeyType::ntru;
+}
 
 inline bool is_ssh(KeyType type) {
     return type == KeyType::ssh_ed25519 || type == KeyType::ssh_rsa;
@@ -20,6 +25,7 @@ inline bool is_ssh(KeyType type) {
 
 constexpr size_t hybrid_public_key_bytes = 1216;
 constexpr size_t hybrid_ciphertext_bytes = 1120;
+constexpr size_t ntru_public_key_bytes = 1262;
 
 struct Recipient {
     KeyType type;

@@ -15,7 +15,7 @@ void refuse_mixture(const std::vector<Recipient>& recipients) {
     const Recipient* hybrid = nullptr;
     const Recipient* classical = nullptr;
     for (const Recipient& one : recipients)
-        if (one.type != KeyType::plugin) (one.type == KeyType::hybrid ? hybrid : classical) = &one;
+        if (one.type != KeyType::plugin) (is_post_quantum(one.type) ? hybrid : classical) = &one;
     if (hybrid == nullptr || classical == nullptr) return;
     throw Failure(ExitCode::usage,
                   fmt::format("{} is not post-quantum and would weaken the others: give age1pq1 "

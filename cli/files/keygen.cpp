@@ -20,17 +20,23 @@ constexpr size_t key_bytes = 32;
 struct KeygenChoice {
     std::string path;
     bool force = false;
-    bool age = false, post_quantum = false;
+    bool age = false, post_quantum = false, ntru = false;
     std::string identities;  // -y
 };
 
 ExitCode run_age(const KeygenChoice& choice, Session& session) {
     const bool print = !choice.identities.empty();
-    if (print && (choice.age || choice.post_quantum || choice.force || !choice.path.empty()))
+    if (print && (choice.age || choice.post_quantum || choice.ntru || choice.force ||
+                  !choice.path.empty()))
         throw Failure(ExitCode::usage, "-y prints recipients and goes with no other option.");
     if (print) return print_age_recipients(choice.identities, session);
-    if (choice.force) throw Failure(ExitCode::usage, "--age never replaces a file: leave -f out.");
-    return run_age_keygen(choice.path, choice.post_quantum, session);
+    if (choice.force)
+        throw Failure(ExitCode::usage, "an identity never replaces a file: leave -f out.");
+    return run_age_keygen(choice.path,
+                          choice.ntru           ? IdentityKind::ntru
+                          : choice.post_quantum ? IdentityKind::post_quantum
+                                                : IdentityKind::x25519,
+                          session);
 }
 
 ExitCode run(const KeygenChoice& choice, Session& session) {
@@ -38,7 +44,10 @@ ExitCode run(const KeygenChoice& choice, Session& session) {
         throw Failure(ExitCode::usage, "--output is required: name the file to write.");
     if (choice.post_quantum && !choice.age)
         throw Failure(ExitCode::usage, "--post-quantum goes with --age only.");
-    if (choice.age || !choice.identities.empty()) return run_age(choice, session);
+    if (choice.ntru && choice.age)
+        throw Failure(ExitCode::usage,
+                      "--ntru makes an identity that is not of age: leave --age out.");
+    if (choice.age || choice.ntru || !choice.identities.empty()) return run_age(choice, session);
     Output output(choice.path, choice.force, 0600);
     if (output.is_stream() && isatty(output.descriptor()))
         throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
@@ -78,6 +87,8 @@ void add_keygen(CLI::App& program, Session& session) {
                       "make an identity of age; -i of decrypt and verify takes the file");
     command->add_flag("--post-quantum", choice->post_quantum,
                       "with --age: ML-KEM-768 with X25519 instead of X25519 alone");
+    command->add_flag("--ntru", choice->ntru,
+                      "make an identity of NTRU-HPS-4096-821 with X25519, for Warpseal files alone");
     command
         ->add_option("-y,--recipients-of", choice->identities,
                      "print the recipients of this file of age identities instead")

@@ -16,6 +16,7 @@ const char* slot_name(uint32_t type) {
         case WARPSEAL_SLOT_PASSPHRASE: return "passphrase";
         case WARPSEAL_SLOT_X25519: return "X25519";
         case WARPSEAL_SLOT_MLKEM768_X25519: return "mlkem768x25519";
+        case WARPSEAL_SLOT_NTRU_X25519: return "ntruhps4096821x25519";
         default: return "unknown";
     }
 }
@@ -45,6 +46,8 @@ std::string slot_text(const warpseal_slot_info& slot) {
     if (slot.type == WARPSEAL_SLOT_X25519) return "recipient X25519 (age1…)";
     if (slot.type == WARPSEAL_SLOT_MLKEM768_X25519)
         return "recipient mlkem768x25519 (age1pq1…), post-quantum";
+    if (slot.type == WARPSEAL_SLOT_NTRU_X25519)
+        return "recipient ntruhps4096821x25519 (warpntru1…), post-quantum";
     if (slot.type != WARPSEAL_SLOT_PASSPHRASE) return slot_name(slot.type);
     const uint32_t kib = slot.argon2_memory_kib;
     return fmt::format("{}, Argon2id {} {}, {} {}", slot_name(slot.type),

@@ -389,7 +389,8 @@ typedef enum warpseal_secret_type {
     WARPSEAL_SECRET_KEY = 1,        /* the 32 bytes of a key file; Cobblestone: 16 or 32 bytes */
     WARPSEAL_SECRET_PASSPHRASE = 2, /* UTF-8 as typed, without the newline; not empty */
     /* Text as age writes it, without the newline. A recipient is public and seals: "age1…" or
-     * "age1pq1…". An identity opens: "AGE-SECRET-KEY-1…" or "AGE-SECRET-KEY-PQ-1…". */
+     * "age1pq1…", or as we do: "warpntru1…". An identity opens: "AGE-SECRET-KEY-1…",
+     * "AGE-SECRET-KEY-PQ-1…" or "WARPNTRU-SECRET-KEY-1…". */
     WARPSEAL_SECRET_RECIPIENT = 101,
     WARPSEAL_SECRET_IDENTITY = 102
 } warpseal_secret_type;
@@ -502,8 +503,9 @@ WARPSEAL_API warpseal_status warpseal_file_rescue(warpseal_engine* engine, int i
 typedef enum warpseal_slot_type {
     WARPSEAL_SLOT_KEY = 1,
     WARPSEAL_SLOT_PASSPHRASE = 2,
-    WARPSEAL_SLOT_X25519 = 3,         /* an age1 recipient */
-    WARPSEAL_SLOT_MLKEM768_X25519 = 4 /* an age1pq1 recipient */
+    WARPSEAL_SLOT_X25519 = 3,          /* an age1 recipient */
+    WARPSEAL_SLOT_MLKEM768_X25519 = 4, /* an age1pq1 recipient */
+    WARPSEAL_SLOT_NTRU_X25519 = 9      /* a warpntru1 recipient: NTRU-HPS-4096-821 with X25519 */
 } warpseal_slot_type;
 
 typedef struct warpseal_slot_info {

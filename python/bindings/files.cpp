@@ -26,6 +26,7 @@ const char* slot_name(uint32_t type) {
         case WARPSEAL_SLOT_PASSPHRASE: return "passphrase";
         case WARPSEAL_SLOT_X25519: return "x25519";
         case WARPSEAL_SLOT_MLKEM768_X25519: return "mlkem768x25519";
+        case WARPSEAL_SLOT_NTRU_X25519: return "ntruhps4096821x25519";
         default: return "unknown";
     }
 }

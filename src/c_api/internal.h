@@ -96,6 +96,9 @@ warpseal_status warpseal_internal_hybrid_public_key(warpseal_engine* engine, con
                                                     void* public_key);
 warpseal_status warpseal_internal_hybrid_wrap(warpseal_engine* engine, const void* public_key,
                                               const void* file_key, void* share, void* wrapped);
+/* The public key, 1262 bytes, of a recipient of NTRU with X25519. Secret key: 32 bytes. */
+warpseal_status warpseal_internal_ntru_public_key(warpseal_engine* engine, const void* secret_key,
+                                                  void* public_key);
 /* WARPSEAL_WRONG_KEY: it is wrapped for another recipient. WARPSEAL_NOT_AUTHENTIC: the share has
  * low order. */
 warpseal_status warpseal_internal_hybrid_unwrap(warpseal_engine* engine, const void* secret_key,

@@ -80,6 +80,15 @@ warpseal_status warpseal_internal_hybrid_public_key(warpseal_engine* engine, con
     });
 }
 
+warpseal_status warpseal_internal_ntru_public_key(warpseal_engine* engine, const void* secret_key,
+                                                  void* public_key) {
+    return c_api::guarded_waiting([&] {
+        return container::recipient_public_key(*engine->engine,
+                                               container::RecipientType::ntru_x25519,
+                                               in(secret_key), out(public_key));
+    });
+}
+
 warpseal_status warpseal_internal_hybrid_wrap(warpseal_engine* engine, const void* public_key,
                                               const void* file_key, void* share, void* wrapped) {
     return c_api::guarded_waiting([&] {

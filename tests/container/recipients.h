@@ -45,5 +45,6 @@ struct Person {
 
 constexpr auto x25519 = warpseal::container::RecipientType::x25519;
 constexpr auto hybrid = warpseal::container::RecipientType::mlkem768_x25519;
+constexpr auto ntru = warpseal::container::RecipientType::ntru_x25519;
 
 }  // namespace tests

@@ -1,6 +1,10 @@
 // Files for recipients: which identity opens which slot, damage, and what is refused.
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+
 #include "recipients.h"
 
+#include "container/derive.h"
 #include "container/header/header.h"
 #include "container/slots.h"
 
@@ -11,6 +15,15 @@ namespace container = warpseal::container;
 
 constexpr size_t copy_bytes = container::copy_bytes_default;
 constexpr size_t slot_at = 4096 + 16;
+
+size_t slot_bytes(container::RecipientType type) {
+    switch (type) {
+        case x25519: return container::x25519_slot_bytes;
+        case hybrid: return container::hybrid_slot_bytes;
+        case ntru: break;
+    }
+    return container::ntru_slot_bytes;
+}
 
 class Recipients : public testing::TestWithParam<container::RecipientType> {
 protected:
@@ -59,15 +72,16 @@ TEST_P(Recipients, EachOpensWithItsIdentity) {
     ASSERT_EQ(container::info(in.get(), info, result), WARPSEAL_OK);
     EXPECT_EQ(info.slot_count, 4u);
     EXPECT_EQ(info.slots[1].type,
-              type == x25519 ? WARPSEAL_SLOT_X25519 : WARPSEAL_SLOT_MLKEM768_X25519);
+              type == x25519   ? WARPSEAL_SLOT_X25519
+              : type == hybrid ? WARPSEAL_SLOT_MLKEM768_X25519
+                               : WARPSEAL_SLOT_NTRU_X25519);
     EXPECT_EQ(info.slots[1].argon2_passes, 0u);
 }
 
 TEST_P(Recipients, TwoSlotsForOneRecipientShareNothing) {
     Options to;
     const Data file = sealed(text, one.seal(one.seal(to)));
-    const size_t bytes =
-        type == x25519 ? container::x25519_slot_bytes : container::hybrid_slot_bytes;
+    const size_t bytes = slot_bytes(type);
     for (size_t at = 4; at + 16 < bytes; at += 16) {
         const auto first = file.begin() + static_cast<std::ptrdiff_t>(slot_at + at);
         EXPECT_FALSE(std::equal(first, first + 16, first + static_cast<std::ptrdiff_t>(bytes)));
@@ -77,8 +91,7 @@ TEST_P(Recipients, TwoSlotsForOneRecipientShareNothing) {
 // The bytes of the slot and those around it. One copy is enough to open the file.
 TEST_P(Recipients, NoChangedByteOpensTheFile) {
     const Data file = sealed_for(one);
-    const size_t bytes =
-        type == x25519 ? container::x25519_slot_bytes : container::hybrid_slot_bytes;
+    const size_t bytes = slot_bytes(type);
     const size_t step = type == x25519 ? 1 : 7;
     for (size_t at = slot_at - 16; at < slot_at + bytes + 8; at += step) {
         const warpseal_status status = open(changed(file, at), one);
@@ -145,9 +158,17 @@ TEST_P(Recipients, SlotsChangeInPlace) {
     EXPECT_EQ(open(file.data(), key), WARPSEAL_OK);
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, Recipients, testing::Values(x25519, hybrid), [](const auto& info) {
-    return info.param == x25519 ? "x25519" : "mlkem768_x25519";
-});
+const char* name_of(container::RecipientType type) {
+    switch (type) {
+        case x25519: return "x25519";
+        case hybrid: return "mlkem768_x25519";
+        case ntru: break;
+    }
+    return "ntru_x25519";
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, Recipients, testing::Values(x25519, hybrid, ntru),
+                         [](const auto& info) { return name_of(info.param); });
 
 TEST(RecipientLimits, ADefaultHeaderHoldsTwentyHybridSlots) {
     const Data text(3, 7);
@@ -196,11 +217,115 @@ TEST(RecipientLimits, ClassicalAndPostQuantumDoNotMix) {
     EXPECT_EQ(container::change_slots(engine(), file.get(), strong.open(with), change, result),
               WARPSEAL_INVALID_ARGUMENT);
     EXPECT_STREQ(result.message,
-                 "an age1 recipient is not post-quantum and would weaken the age1pq1 recipients: "
-                 "take recipients of one kind");
+                 "an age1 recipient is not post-quantum and would weaken the post-quantum "
+                 "recipients: take recipients of one kind");
     EXPECT_EQ(file.data(), before);
     change.remove_opened = 1;  // The hybrid slot goes.
     EXPECT_EQ(container::change_slots(engine(), file.get(), with, change, result), WARPSEAL_OK);
+}
+
+TEST(RecipientLimits, PostQuantumKindsMix) {
+    const Person one(hybrid), two(ntru), weak(x25519);
+    Options to, all, with;
+    const Data file = sealed({1}, two.seal(one.seal(to)));
+    EXPECT_EQ(run(Operation::open, file, two.open(with)).out, Data{1});
+    EXPECT_EQ(run(Operation::seal, {1}, weak.seal(two.seal(all))).status,
+              WARPSEAL_INVALID_ARGUMENT);
+}
+
+TEST(RecipientLimits, ADefaultHeaderHoldsTwentyNtruSlots) {
+    const Person person(ntru);
+    Options to;
+    for (int i = 0; i < 20; ++i) person.seal(to);
+    const Data file = sealed({1}, to);
+    EXPECT_EQ(file.size(), chunks_at + 1 + 16);
+    Options with;
+    EXPECT_EQ(run(Operation::open, file, person.open(with)).out, Data{1});
+    EXPECT_EQ(run(Operation::seal, {1}, person.seal(to)).status, WARPSEAL_LIMIT_EXCEEDED);
+}
+
+// HMAC-SHA-512 of libcrypto.
+Data hmac512(const Data& key, const Data& message) {
+    Data mac(64);
+    unsigned bytes = 0;
+    EXPECT_NE(HMAC(EVP_sha512(), key.data(), static_cast<int>(key.size()), message.data(),
+                   message.size(), mac.data(), &bytes),
+              nullptr);
+    return mac;
+}
+
+Data text_data(std::string_view text) { return Data(text.begin(), text.end()); }
+
+Data joined(std::initializer_list<Data> parts) {
+    Data all;
+    for (const Data& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
+}
+
+// RFC 5869 2.3, written again.
+Data expanded(const Data& key, std::string_view label, size_t bytes) {
+    Data out, block;
+    for (uint8_t number = 1; out.size() < bytes; ++number) {
+        block = hmac512(key, joined({block, text_data(label), Data{number}}));
+        out.insert(out.end(), block.begin(), block.end());
+    }
+    out.resize(bytes);
+    return out;
+}
+
+// docs/file-format.md, step by step.
+TEST(RecipientLimits, NtruSlotsAreAsDocumented) {
+    const auto batch = [](warpseal_kem_batch with) {
+        with.struct_bytes = sizeof with;
+        with.count = 1;
+        return with;
+    };
+    const auto kem = [](warpseal::KemOperation operation, const char* set,
+                        const warpseal_kem_batch& one) {
+        EXPECT_EQ(engine().kem(operation, set, one, nullptr, warpseal::KemSide::cores),
+                  WARPSEAL_OK);
+    };
+    const Data seed(32, 5), file_key(16, 9);
+    Data coins = expanded(seed, "warpseal/ntru-x25519/seed/ntru/v1", 3927);
+    Data scalar_coins = expanded(seed, "warpseal/ntru-x25519/seed/x25519/v1", 32);
+    Data public_key(1262), ntru_secret(1590), scalar(32);
+    warpseal_kem_batch pair{};
+    pair.coins = coins.data();
+    pair.public_keys = public_key.data();
+    pair.secret_keys = ntru_secret.data();
+    kem(warpseal::KemOperation::keypair, "ntruhps4096821", batch(pair));
+    pair.coins = scalar_coins.data();
+    pair.public_keys = public_key.data() + 1230;
+    pair.secret_keys = scalar.data();
+    kem(warpseal::KemOperation::keypair, "x25519", batch(pair));
+    Data same(1262);
+    ASSERT_EQ(container::recipient_public_key(engine(), ntru, seed.data(), same.data()),
+              WARPSEAL_OK);
+    EXPECT_EQ(same, public_key);
+
+    warpseal::Secret<16> wanted;
+    std::copy(file_key.begin(), file_key.end(), wanted.data());
+    Data share(1262), wrapped(32), shared(32), scalar_shared(32);
+    ASSERT_EQ(container::wrap_file_key(engine(), ntru, public_key.data(), wanted, share.data(),
+                                       wrapped.data()),
+              WARPSEAL_OK);
+    warpseal_kem_batch opened{};
+    opened.ciphertexts = share.data();
+    opened.secret_keys = ntru_secret.data();
+    opened.shared_secrets = shared.data();
+    kem(warpseal::KemOperation::decapsulate, "ntruhps4096821", batch(opened));
+    opened.ciphertexts = share.data() + 1230;
+    opened.secret_keys = scalar.data();
+    opened.shared_secrets = scalar_shared.data();
+    kem(warpseal::KemOperation::decapsulate, "x25519", batch(opened));
+    const Data combined = hmac512(text_data("warpseal/ntru-x25519/combiner/v1"),
+                                  joined({shared, scalar_shared, share, public_key}));
+    const Data key = expanded(combined, "warpseal/ntru-x25519/wrap/v1", 32);
+    Data text(16);
+    ASSERT_TRUE(container::start_sodium());
+    ASSERT_TRUE(container::chacha_open(key.data(), Data(12).data(), wrapped.data(), wrapped.size(),
+                                       text.data()));
+    EXPECT_EQ(text, file_key);
 }
 
 // Another writer's mixture keeps its slots, and takes keys, but no recipients.
@@ -231,7 +356,7 @@ TEST(RecipientLimits, AMixedFileTakesKeysAlone) {
 
 // A recipient never opens, and an identity never seals. The message does not have the text.
 TEST(RecipientLimits, TheWrongHalfIsRefused) {
-    for (const auto type : {x25519, hybrid}) {
+    for (const auto type : {x25519, hybrid, ntru}) {
         const Person person(type);
         Options right;
         const Data file = sealed({1}, person.seal(right));
@@ -266,7 +391,7 @@ TEST(RecipientLimits, TheOtherCaseIsRefused) {
 }
 
 TEST(RecipientLimits, DamagedTextsAreRefused) {
-    for (const auto type : {x25519, hybrid}) {
+    for (const auto type : {x25519, hybrid, ntru}) {
         const Person person(type);
         std::vector<std::string> bad = {person.recipient + "q",
                                         person.recipient + "\n",

@@ -294,7 +294,7 @@ TEST(ContainerResidue, ThePlantedSecretIsFound) {
 // A file for a recipient: its key is searched for raw, and as the middle of its text.
 TEST(ContainerResidue, NoIdentityRemains) {
     if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
-    for (const auto type : {x25519, hybrid}) {
+    for (const auto type : {x25519, hybrid, ntru}) {
         SecretSearch search;
         Options to;
         Data hidden;  // the text, masked

@@ -26,6 +26,7 @@ constexpr size_t slot_room(uint32_t copy_bytes) {
 }
 static_assert(WARPSEAL_MAX_SLOTS * passphrase_slot_bytes <= slot_room(copy_bytes_default));
 static_assert(slot_room(copy_bytes_default) / hybrid_slot_bytes == 22);
+static_assert(slot_room(copy_bytes_default) / ntru_slot_bytes == 20);
 
 struct FixedPart {
     uint8_t bytes[fixed_part_bytes] = {};

@@ -107,6 +107,8 @@ size_t parameter_bytes_of(uint16_t slot_type) {
         case WARPSEAL_SLOT_X25519: return recipient_parameter_bytes(RecipientType::x25519);
         case WARPSEAL_SLOT_MLKEM768_X25519:
             return recipient_parameter_bytes(RecipientType::mlkem768_x25519);
+        case WARPSEAL_SLOT_NTRU_X25519:
+            return recipient_parameter_bytes(RecipientType::ntru_x25519);
         default: return SIZE_MAX;
     }
 }
@@ -147,8 +149,12 @@ bool parse_slot(Bytes& rest, Slot& slot) {
 
 uint16_t slot_type_of(const warpseal_secret& secret) {
     if (!is_public_key_secret(secret)) return static_cast<uint16_t>(secret.type);
-    return recipient_type(secret) == RecipientType::x25519 ? WARPSEAL_SLOT_X25519
-                                                           : WARPSEAL_SLOT_MLKEM768_X25519;
+    switch (recipient_type(secret)) {
+        case RecipientType::x25519: return WARPSEAL_SLOT_X25519;
+        case RecipientType::mlkem768_x25519: return WARPSEAL_SLOT_MLKEM768_X25519;
+        case RecipientType::ntru_x25519: break;
+    }
+    return WARPSEAL_SLOT_NTRU_X25519;
 }
 
 size_t slot_bytes_of(const warpseal_secret& secret) {
@@ -158,7 +164,7 @@ size_t slot_bytes_of(const warpseal_secret& secret) {
 warpseal_status RecipientKinds::check(Fault& fault) const {
     if (!classical_ || !post_quantum_) return WARPSEAL_OK;
     return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                     "an age1 recipient is not post-quantum and would weaken the age1pq1 "
+                     "an age1 recipient is not post-quantum and would weaken the post-quantum "
                      "recipients: take recipients of one kind");
 }
 

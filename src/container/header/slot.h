@@ -42,13 +42,17 @@ inline constexpr size_t hybrid_slot_bytes =
 uint16_t slot_type_of(const warpseal_secret& secret);
 size_t slot_bytes_of(const warpseal_secret& secret);
 
+inline constexpr size_t ntru_slot_bytes =
+    slot_bytes_with(recipient_parameter_bytes(RecipientType::ntru_x25519));
+
 // The strength of the recipients of a header against a quantum computer. Key files and passphrases
 // have it, and slots of unknown types do not count.
 class RecipientKinds {
 public:
     void add(uint16_t slot_type) {
         classical_ |= slot_type == WARPSEAL_SLOT_X25519;
-        post_quantum_ |= slot_type == WARPSEAL_SLOT_MLKEM768_X25519;
+        post_quantum_ |= slot_type == WARPSEAL_SLOT_MLKEM768_X25519 ||
+                         slot_type == WARPSEAL_SLOT_NTRU_X25519;
     }
     // Returns WARPSEAL_INVALID_ARGUMENT for a mixture, whose weaker recipients would make the
     // others' protection void.

@@ -89,8 +89,9 @@ private:
 bool visit_tries(const Header& header, const warpseal_secret* secrets, size_t secret_count,
                  uint64_t budget, const std::function<bool(const Try&)>& visit) {
     Tries tries(header, secrets, secret_count, budget, visit);
-    for (const uint32_t type : {WARPSEAL_SLOT_KEY, WARPSEAL_SLOT_X25519,
-                                WARPSEAL_SLOT_MLKEM768_X25519, WARPSEAL_SLOT_PASSPHRASE})
+    for (const uint32_t type :
+         {WARPSEAL_SLOT_KEY, WARPSEAL_SLOT_X25519, WARPSEAL_SLOT_MLKEM768_X25519,
+          WARPSEAL_SLOT_NTRU_X25519, WARPSEAL_SLOT_PASSPHRASE})
         if (tries.of_type(type)) return true;
     return false;
 }

@@ -25,7 +25,7 @@ struct Try {
 };
 
 // Calls `visit` for each try until it returns true. Returns true if a call did.
-// Order: keys, X25519 identities, hybrid identities, passphrases; then the copy with the higher
+// Order: keys, identities (X25519, ML-KEM, NTRU), passphrases; then the copy with the higher
 // generation (copy 0 if equal), then the copy's slots, each with all secrets in order. Only the
 // first of equal slots is tried. Passphrase tries that are not refused cost at most `budget`
 // together, in passes times KiB.

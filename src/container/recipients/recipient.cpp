@@ -40,6 +40,7 @@ bool decode(std::string_view text, std::string_view prefix, bool upper_case, uin
 
 RecipientType recipient_type(const warpseal_secret& secret) {
     const std::string_view text = text_of(secret);
+    if (begins_with(text, "warpntru")) return RecipientType::ntru_x25519;
     const bool hybrid = begins_with(text, "age1pq1") || begins_with(text, "age-secret-key-pq-1");
     return hybrid ? RecipientType::mlkem768_x25519 : RecipientType::x25519;
 }
@@ -50,11 +51,11 @@ warpseal_status decode_recipient(const warpseal_secret& secret,
     const RecipientForm& form = form_of(recipient_type(secret));
     if (decode(text, form.recipient_prefix, false, public_key, form.public_bytes))
         return WARPSEAL_OK;
-    if (begins_with(text, "age-secret-key-"))
+    if (begins_with(text, "age-secret-key-") || begins_with(text, "warpntru-secret-key-"))
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "a recipient is an identity, which is secret: give the public half");
     return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                     "a recipient is neither age1… nor age1pq1…, copied whole");
+                     "a recipient is neither age1…, age1pq1… nor warpntru1…, copied whole");
 }
 
 warpseal_status decode_identity(const warpseal_secret& secret, Secret<recipient_secret_bytes>& key,
@@ -62,12 +63,12 @@ warpseal_status decode_identity(const warpseal_secret& secret, Secret<recipient_
     const std::string_view text = text_of(secret);
     if (decode(text, form_of(recipient_type(secret)).identity_prefix, true, key.data(), key.size()))
         return WARPSEAL_OK;
-    if (begins_with(text, "age1"))
+    if (begins_with(text, "age1") || begins_with(text, "warpntru1"))
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "an identity is a recipient: give the secret half, AGE-SECRET-KEY-…");
     return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                     "an identity is not AGE-SECRET-KEY-1… or AGE-SECRET-KEY-PQ-1…, "
-                     "copied whole");
+                     "an identity is not AGE-SECRET-KEY-1…, AGE-SECRET-KEY-PQ-1… or "
+                     "WARPNTRU-SECRET-KEY-1…, copied whole");
 }
 
 }  // namespace warpseal::container

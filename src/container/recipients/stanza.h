@@ -1,4 +1,4 @@
-// The public-key step of age v1: a file key of 16 bytes, wrapped for one recipient.
+// The public-key step of age v1, and one of ours: a file key of 16 bytes, wrapped for a recipient.
 #pragma once
 
 #include "core/secret.h"
@@ -6,26 +6,28 @@
 
 namespace warpseal::container {
 
-enum class RecipientType : uint8_t { x25519, mlkem768_x25519 };
+// ntru_x25519 is ours, the others are age's.
+enum class RecipientType : uint8_t { x25519, mlkem768_x25519, ntru_x25519 };
 
-inline constexpr size_t recipient_secret_bytes = 32;  // a scalar, or the seed of X-Wing
-inline constexpr size_t recipient_public_bytes_max = 1216;
-inline constexpr size_t recipient_share_bytes_max = 1120;
+inline constexpr size_t recipient_secret_bytes = 32;  // a scalar, or the seed of a hybrid
+inline constexpr size_t recipient_public_bytes_max = 1262;
+inline constexpr size_t recipient_share_bytes_max = 1262;
 inline constexpr size_t file_key_bytes = 16;
 inline constexpr size_t wrapped_key_bytes = file_key_bytes + 16;
 
 // Lengths and texts of a type. Prefixes are in lower case.
 struct RecipientForm {
     RecipientType type;
-    const char* kem_set;
+    const char* kem_set;  // of a hybrid of ours, that besides X25519
     const char* recipient_prefix;
     const char* identity_prefix;
     size_t public_bytes;
-    size_t share_bytes;  // X25519's share, or the ciphertext of X-Wing
+    size_t share_bytes;  // X25519's share, after the ciphertext of a hybrid
 };
 inline constexpr RecipientForm recipient_forms[] = {
     {RecipientType::x25519, "x25519", "age", "age-secret-key-", 32, 32},
     {RecipientType::mlkem768_x25519, "x-wing", "age1pq", "age-secret-key-pq-", 1216, 1120},
+    {RecipientType::ntru_x25519, "ntruhps4096821", "warpntru", "warpntru-secret-key-", 1262, 1262},
 };
 constexpr const RecipientForm& form_of(RecipientType type) {
     return recipient_forms[static_cast<int>(type)];

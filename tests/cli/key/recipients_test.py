@@ -10,12 +10,13 @@ sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]), str(pathlib.Pa
 from program import NotRun, case, check, check_equal, main, some_bytes
 
 CONTENT = some_bytes(40_000)
-KINDS = {"x25519": [], "hybrid": ["--post-quantum"]}
+KINDS = {"x25519": [], "hybrid": ["--post-quantum"], "ntru": ["--ntru"]}
 
 
 def person(p, name, *options):
     """Makes an identity file and returns its recipient."""
-    p.ok("-q", "keygen", "--age", *options, "-o", name)
+    age = [] if "--ntru" in options else ["--age"]
+    p.ok("-q", "keygen", *age, *options, "-o", name)
     return p.ok("keygen", "-y", name).out.decode().strip()
 
 
@@ -62,6 +63,8 @@ def the_second_reader_opens_them(p):
     except ImportError as missing:
         raise NotRun(str(missing))
     for kind, options in KINDS.items():
+        if kind == "ntru":  # which the second reader does not have
+            continue
         recipient = person(p, kind, *options)
         out = io.BytesIO()
         sealed = p.ok("encrypt", "-r", recipient, input=CONTENT).out
@@ -78,6 +81,29 @@ def reports_show_types_and_no_keys(p):
     check("slot 1      recipient X25519 (age1…)" in text and recipient not in text, text)
     p.write("strong", p.ok("encrypt", "-r", person(p, "h", "--post-quantum"), input=CONTENT).out)
     check("recipient mlkem768x25519 (age1pq1…), post-quantum" in p.ok("key", "list", "strong").out.decode(), "key list")
+    recipient = person(p, "n", "--ntru")
+    check(recipient.startswith("warpntru1") and b"WARPNTRU-SECRET-KEY-1" in p.read("n"), recipient)
+    p.write("ours", p.ok("encrypt", "-r", recipient, input=CONTENT).out)
+    check("recipient ntruhps4096821x25519 (warpntru1…), post-quantum" in p.ok("key", "list", "ours").out.decode(), "key list")
+    check_equal(types(p, "ours"), ["ntruhps4096821x25519"], "types")
+
+
+@case
+def ntru_is_for_our_files_alone(p):
+    ours, strong, classic = person(p, "n", "--ntru"), person(p, "h", "--post-quantum"), person(p, "c")
+    p.fails(15, ["-r 1", "Warpseal files only"], "encrypt", "--format", "age", "-r", ours, input=CONTENT)
+    p.fails(15, ["-r 1", "Warpseal files only"], "encrypt", "-a", "-r", ours, input=CONTENT)
+    p.fails(2, ["-r 2 is not post-quantum"], "encrypt", "-r", ours, "-r", classic, input=CONTENT)
+    p.write("both", p.ok("encrypt", "-r", ours, "-r", strong, input=CONTENT).out)
+    for name in ("n", "h"):
+        check(opens(p, "both", "-i", name), f"{name} does not open it")
+    p.write("aged", p.ok("encrypt", "--format", "age", "-r", strong, input=CONTENT).out)
+    p.fails(12, "no identity", "decrypt", "-i", "n", "aged")
+    p.write("two", p.read("n") + p.read("h"), 0o600)
+    check_equal(p.ok("decrypt", "-i", "two", "aged").out, CONTENT, "identities of both kinds in a file")
+    p.fails(2, "--age", "keygen", "--ntru", "--age", "-o", "new")
+    p.fails(2, "never replaces", "keygen", "--ntru", "-f", "-o", "n")
+    p.fails(2, "is an identity", "encrypt", "-r", p.read("n").decode().splitlines()[-1], input=CONTENT)
 
 
 @case
@@ -164,7 +190,7 @@ def wrong_identities_and_mixtures_are_named(p):
     p.fails(2, "standard input can hold one", "encrypt", "-k", "-", "-R", "-", "list", input=strong.encode())
     p.fails(2, "standard input can hold one", "encrypt", "-R", "-", "-R", "-", "list", input=strong.encode())
     p.fails(2, "cannot both be read from one descriptor", "key", "add", "-i", "-", "-R", "-", "sealed", input=p.read("strong"))
-    p.fails(2, "-i goes with Warpseal files", "rescue", "--format", "cobblestone", "-k", "key", "-i", "strong", "sealed", "-o", "x.rescued")
+    p.fails(2, "-i goes with Warpseal", "rescue", "--format", "cobblestone", "-k", "key", "-i", "strong", "sealed", "-o", "x.rescued")
     p.fails(2, "standard input can hold one", "decrypt", "-i", "-", "-k", "-", "sealed", input=CONTENT)
 
 

@@ -15,7 +15,8 @@ const tests::Options& secrets() {
     static const tests::Options& both = *[] {
         auto* const out = new tests::Options;
         out->key().passphrase("a passphrase");
-        for (const auto type : {tests::x25519, tests::hybrid}) tests::Person(type).open(*out);
+        for (const auto type : {tests::x25519, tests::hybrid, tests::ntru})
+            tests::Person(type).open(*out);
         return out;
     }();
     return both;
