@@ -80,8 +80,8 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
     for (const Recipient& recipient : recipients)
         if (recipient.type == KeyType::ntru)
             throw Failure(ExitCode::unsupported,
-                          fmt::format("{} is a recipient of Warpseal files only: leave --format age "
-                                      "and -a out, or give an age1 or age1pq1 recipient.",
+                          fmt::format("{} is a recipient of Warpseal files only: leave --format "
+                                      "age and -a out, or give an age1 or age1pq1 recipient.",
                                       recipient.shown));
     if (recipients.size() > max_stanzas)
         throw Failure(ExitCode::limit_exceeded,

@@ -88,7 +88,8 @@ void add_keygen(CLI::App& program, Session& session) {
     command->add_flag("--post-quantum", choice->post_quantum,
                       "with --age: ML-KEM-768 with X25519 instead of X25519 alone");
     command->add_flag("--ntru", choice->ntru,
-                      "make an identity of NTRU-HPS-4096-821 with X25519, for Warpseal files alone");
+                      "make an identity of NTRU-HPS-4096-821 with X25519, for Warpseal files "
+                      "alone");
     command
         ->add_option("-y,--recipients-of", choice->identities,
                      "print the recipients of this file of age identities instead")
