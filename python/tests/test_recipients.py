@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pathlib
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -110,9 +109,7 @@ def many(folder: pathlib.Path, count: int) -> list[tuple[pathlib.Path, pathlib.P
 
 def test_many_files(folder: pathlib.Path) -> None:
     pairs = many(folder, 20)
-    begun = time.monotonic()
     results = warpseal.seal_files(pairs, passphrase="one word")
-    one_derivation = time.monotonic() - begun
     assert [result.plaintext_bytes for result in results] == [n * 1000 for n in range(20)]
     salts = {target.read_bytes()[4096 + 28 : 4096 + 44] for _, target in pairs}
     assert len(salts) == 1
@@ -125,7 +122,6 @@ def test_many_files(folder: pathlib.Path) -> None:
     )
     assert changes == [warpseal.SlotChange(1, 1)] * 20
     warpseal.verify(pairs[7][1], key=KEY)
-    assert one_derivation < 20 * 0.2 or os.cpu_count() == 1
 
 
 def test_failures_of_many_files(folder: pathlib.Path) -> None:
