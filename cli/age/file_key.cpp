@@ -280,7 +280,13 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
         found = find_without_plugins(header.stanzas, identities.open, hybrid);
         if (!found) found = find_by_plugins(header, choice, identities.open, hybrid, failure);
         KeyRing ring(file, choice, session);
-        if (!found) found = ring.find(header.stanzas, identities.open);
+        try {
+            if (!found) found = ring.find(header.stanzas, identities.open);
+        } catch (const Failure& wrong) {
+            // The passphrase may be that of another locked identity.
+            if (wrong.code != ExitCode::wrong_key || identities.locked.empty()) throw;
+            failure = wrong;
+        }
         if (!found)
             found = find_in_locked(header.stanzas, identities.locked, file, ring, hybrid, failure,
                                    session);
