@@ -134,8 +134,7 @@ public:
         }
         const Secret passphrase =
             passphrase_of_locked(locked.shown, "is under a passphrase", file_, session_);
-        std::optional<Identity> key =
-            unlock_ssh_identity(locked, passphrase, throw_if_interrupted);
+        std::optional<Identity> key = unlock_ssh_identity(locked, passphrase, throw_if_interrupted);
         if (!key)
             throw Failure(ExitCode::wrong_key,
                           fmt::format("the passphrase does not open {}.", locked.shown));
@@ -164,8 +163,7 @@ private:
 bool read_locked(const LockedFile& locked, View passphrase, std::vector<Identity>& to,
                  const Session& session) {
     if (locked.is_pem) {
-        std::optional<Identity> key =
-            unlock_pem(text_of(locked.content), locked.shown, passphrase);
+        std::optional<Identity> key = unlock_pem(text_of(locked.content), locked.shown, passphrase);
         if (key) to.push_back(std::move(*key));
         return key.has_value();
     }
@@ -177,8 +175,8 @@ bool read_locked(const LockedFile& locked, View passphrase, std::vector<Identity
 // Tries the identities in locked files, which have one passphrase.
 std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
                                      const std::vector<LockedFile>& files, const FileChoice& file,
-                                     KeyRing& ring, Hybrid& hybrid,
-                                     std::optional<Failure>& failure, const Session& session) {
+                                     KeyRing& ring, Hybrid& hybrid, std::optional<Failure>& failure,
+                                     const Session& session) {
     Secret passphrase;
     std::string wrong;
     for (const LockedFile& locked : files) {

@@ -60,8 +60,8 @@ private:
     bool take() {
         const bool whole = now_.bytes == sealed_chunk_bytes;
         const bool verified = whole && open(now_, number_, now_.bytes, false);
-        end_found_ = !verified && may_be_last(number_, now_.bytes) &&
-                     open(now_, number_, now_.bytes, true);
+        end_found_ =
+            !verified && may_be_last(number_, now_.bytes) && open(now_, number_, now_.bytes, true);
         if (verified || end_found_) {
             to_.text(text_.data(), now_.bytes - tag_bytes);
             has_hole_ = false;

@@ -350,9 +350,9 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
     const auto call =
         task == FileTask::encrypt ? warpseal_internal_file_seal : warpseal_internal_file_open;
     const warpseal_status status =
-        resumable ? run_resumable({task, engine.get(), input, *output, options, keys}, session,
-                                  result)
-                  : call(engine.get(), input, out, &options, keys, &result);
+        resumable
+            ? run_resumable({task, engine.get(), input, *output, options, keys}, session, result)
+            : call(engine.get(), input, out, &options, keys, &result);
     if (status != WARPSEAL_OK || interrupted_by() != 0)
         throw_failure(task, choice, status, result, output ? &*output : nullptr);
     if (output) output->commit();

@@ -26,8 +26,8 @@ struct KeygenChoice {
 
 ExitCode run_age(const KeygenChoice& choice, Session& session) {
     const bool print = !choice.identities.empty();
-    if (print && (choice.age || choice.post_quantum || choice.ntru || choice.force ||
-                  !choice.path.empty()))
+    if (print &&
+        (choice.age || choice.post_quantum || choice.ntru || choice.force || !choice.path.empty()))
         throw Failure(ExitCode::usage, "-y prints recipients and goes with no other option.");
     if (print) return print_age_recipients(choice.identities, session);
     if (choice.force)

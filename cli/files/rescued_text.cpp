@@ -65,10 +65,10 @@ warpseal_status RescuedText::say_missing(warpseal_file_result& result) const {
         status = WARPSEAL_TRUNCATED;
         text = "the end of the file is missing";
     } else {
-        text = fmt::format("{} of {} bytes could not be rescued, in {} hole{}{}",
-                           report_.hole_bytes, result.output_bytes, report_.hole_count,
-                           report_.hole_count == 1 ? "" : "s",
-                           report_.end_found != 0 ? "" : ", and the end of the file is missing");
+        text =
+            fmt::format("{} of {} bytes could not be rescued, in {} hole{}{}", report_.hole_bytes,
+                        result.output_bytes, report_.hole_count, report_.hole_count == 1 ? "" : "s",
+                        report_.end_found != 0 ? "" : ", and the end of the file is missing");
     }
     result.message[text.copy(result.message, sizeof result.message - 1)] = '\0';
     return status;

@@ -36,9 +36,10 @@ void say_how(const ResumableCall& call, const warpseal_internal_resumption& resu
         remark(session, fmt::format("{} was continued: {} of the text were there and verified.",
                                     call.output.shown(), human_bytes(resumption.kept_bytes)));
     else if (resumption.not_continued[0] != 0)
-        complain(fmt::format("the unfinished output of {} could not be continued, and was begun "
-                             "anew: {}.",
-                             call.output.shown(), resumption.not_continued));
+        complain(
+            fmt::format("the unfinished output of {} could not be continued, and was begun "
+                        "anew: {}.",
+                        call.output.shown(), resumption.not_continued));
 }
 
 }  // namespace

@@ -58,8 +58,7 @@ private:
     bool take() {
         const bool whole = now_.size == segment_bytes_;
         const bool verified = whole && open(now_, position_, now_.size, false);
-        end_found_ =
-            !verified && now_.size >= overhead && open(now_, position_, now_.size, true);
+        end_found_ = !verified && now_.size >= overhead && open(now_, position_, now_.size, true);
         if (verified || end_found_) {
             to_.text(text_.data(), now_.size - overhead);
             has_hole_ = false;
@@ -86,8 +85,7 @@ private:
     // Bytes that follow the last segment hide it. Its length field tells where it ends.
     void find_end() {
         if (!has_hole_ || first_of_hole_.size < overhead) return;
-        const uint64_t bytes =
-            load_big_endian(first_of_hole_.data(), FloeHeader::length_bytes);
+        const uint64_t bytes = load_big_endian(first_of_hole_.data(), FloeHeader::length_bytes);
         if (bytes < overhead || bytes >= first_of_hole_.size ||
             !open(first_of_hole_, hole_position_, bytes, true))
             return;
@@ -116,8 +114,8 @@ warpseal_status rescue_floe(ForeignJob& job, Secrets& secrets, Output& output,
     rescue.run();
     const warpseal_status status =
         text.finish(rescue.end_found(), rescue.bytes_after_end(), result);
-    result.target = warpseal_engine_pick(job.engine(), "aes-256", WARPSEAL_GCM,
-                                         result.plaintext_bytes);
+    result.target =
+        warpseal_engine_pick(job.engine(), "aes-256", WARPSEAL_GCM, result.plaintext_bytes);
     return status;
 }
 

@@ -41,11 +41,10 @@ void add_list_command(CLI::App& key, Session& session) {
     add_files(*command, *choice, "sealed files");
     command->callback([choice, &session] {
         session.command = [choice, &session] {
-            return for_each_key_file(
-                find_key_files(*choice, session), *choice, false,
-                [&](const std::string& path, nlohmann::ordered_json& line) {
-                    list_file(path, *choice, session, line);
-                });
+            return for_each_key_file(find_key_files(*choice, session), *choice, false,
+                                     [&](const std::string& path, nlohmann::ordered_json& line) {
+                                         list_file(path, *choice, session, line);
+                                     });
         };
     });
 }

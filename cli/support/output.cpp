@@ -101,8 +101,8 @@ Output::~Output() {
 
 std::string Output::unfinished() const {
     struct stat about;
-    const bool kept = resume_ && !temporary_.empty() && fstat(file_.get(), &about) == 0 &&
-                      about.st_size != 0;
+    const bool kept =
+        resume_ && !temporary_.empty() && fstat(file_.get(), &about) == 0 && about.st_size != 0;
     return kept ? path_of(temporary_) : "";
 }
 
@@ -246,9 +246,9 @@ void Output::commit() {
 void Output::cut() {
     if (fsync(file_.get()) != 0) fail("cannot sync", errno);
     if (const int signal_number = interrupted_by())
-        throw Failure(ExitCode(128 + signal_number),
-                      fmt::format("interrupted: {} is not finished. The same command finishes it.",
-                                  shown_));
+        throw Failure(
+            ExitCode(128 + signal_number),
+            fmt::format("interrupted: {} is not finished. The same command finishes it.", shown_));
     if (ftruncate(file_.get(), static_cast<off_t>(length_)) != 0)
         fail("cannot give its length to", errno);
     resume_ = false;

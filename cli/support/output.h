@@ -121,8 +121,8 @@ private:
     // Name of the fallback's temporary file, or of the unfinished one; empty: the file has no name
     // yet.
     std::string temporary_;
-    bool resume_;          // true: `temporary_` is an unfinished file, for later commands
-    uint64_t length_ = 0;  // of the unfinished file when it is whole
+    bool resume_;           // true: `temporary_` is an unfinished file, for later commands
+    uint64_t length_ = 0;   // of the unfinished file when it is whole
     std::string replaced_;  // temporary name of the old file, if it is kept
     mode_t mode_;
     bool force_;

@@ -130,8 +130,8 @@ private:
 
 nb::tuple run(FileCall::Call call, int in, int out, nb::handle secrets,
               std::optional<const char*> suite, nb::handle context, bool cobblestone,
-              bool any_order, nb::handle progress, Cancellation& cancellation,
-              const SlotKeys* keys, nb::handle engine_argument) {
+              bool any_order, nb::handle progress, Cancellation& cancellation, const SlotKeys* keys,
+              nb::handle engine_argument) {
     FileOptions options(secrets, context, cobblestone);
     const EngineHandle engine = engine_of(engine_argument);
     (*options).suite = suite.value_or(nullptr);

@@ -72,8 +72,7 @@ nb::object chacha20_poly1305(bool opening, nb::handle key_argument, nb::handle n
     if (key.size() != 32) throw_value_error("key must be 32 bytes, this has %zu", key.size());
     if (nonce.size() != 12) throw_value_error("nonce must be 12 bytes, this has %zu", nonce.size());
     if (opening && data.size() < age_tag_bytes) return nb::none();
-    nb::object out =
-        new_bytes(opening ? data.size() - age_tag_bytes : data.size() + age_tag_bytes);
+    nb::object out = new_bytes(opening ? data.size() - age_tag_bytes : data.size() + age_tag_bytes);
     const warpseal_status status = warpseal_internal_chacha20_poly1305(
         opening ? 1 : 0, key.data(), nonce.data(), data.data(), data.size(), memory_of(out));
     if (status == WARPSEAL_NOT_AUTHENTIC) return nb::none();

@@ -31,14 +31,18 @@ typedef struct warpseal_internal_resumption {
  * Sealing needs a secret that opens too. No nonce is used for two texts: docs/decisions/0013 says
  * how. After a failure the output is kept for a later call. After WARPSEAL_IO it may be empty,
  * because the input was changed. */
-warpseal_status warpseal_internal_file_seal_resumable(
-    warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
-    warpseal_internal_slot_keys* keys, warpseal_internal_resumption* resumption,
-    warpseal_file_result* result);
-warpseal_status warpseal_internal_file_open_resumable(
-    warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
-    warpseal_internal_slot_keys* keys, warpseal_internal_resumption* resumption,
-    warpseal_file_result* result);
+warpseal_status warpseal_internal_file_seal_resumable(warpseal_engine* engine, int in_fd,
+                                                      int out_fd,
+                                                      const warpseal_file_options* options,
+                                                      warpseal_internal_slot_keys* keys,
+                                                      warpseal_internal_resumption* resumption,
+                                                      warpseal_file_result* result);
+warpseal_status warpseal_internal_file_open_resumable(warpseal_engine* engine, int in_fd,
+                                                      int out_fd,
+                                                      const warpseal_file_options* options,
+                                                      warpseal_internal_slot_keys* keys,
+                                                      warpseal_internal_resumption* resumption,
+                                                      warpseal_file_result* result);
 
 #ifdef __cplusplus
 }

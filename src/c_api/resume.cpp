@@ -42,18 +42,22 @@ using namespace warpseal;
 
 extern "C" {
 
-warpseal_status warpseal_internal_file_seal_resumable(
-    warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
-    warpseal_internal_slot_keys* keys, warpseal_internal_resumption* resumption,
-    warpseal_file_result* result) {
+warpseal_status warpseal_internal_file_seal_resumable(warpseal_engine* engine, int in_fd,
+                                                      int out_fd,
+                                                      const warpseal_file_options* options,
+                                                      warpseal_internal_slot_keys* keys,
+                                                      warpseal_internal_resumption* resumption,
+                                                      warpseal_file_result* result) {
     return c_api::resume(Direction::encrypt, engine, in_fd, out_fd, options, keys, resumption,
                          result);
 }
 
-warpseal_status warpseal_internal_file_open_resumable(
-    warpseal_engine* engine, int in_fd, int out_fd, const warpseal_file_options* options,
-    warpseal_internal_slot_keys* keys, warpseal_internal_resumption* resumption,
-    warpseal_file_result* result) {
+warpseal_status warpseal_internal_file_open_resumable(warpseal_engine* engine, int in_fd,
+                                                      int out_fd,
+                                                      const warpseal_file_options* options,
+                                                      warpseal_internal_slot_keys* keys,
+                                                      warpseal_internal_resumption* resumption,
+                                                      warpseal_file_result* result) {
     return c_api::resume(Direction::decrypt, engine, in_fd, out_fd, options, keys, resumption,
                          result);
 }

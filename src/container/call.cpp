@@ -3,13 +3,14 @@
 #include "container/front.h"
 
 namespace warpseal::container {
-warpseal_status make_head(FileCall& call, const Suite& suite, NewHead& out) {
+warpseal_status make_front(FileCall& call, const Suite& suite, Opened& out,
+                           std::vector<uint8_t>& front) {
     if (is_bare(call.options)) {
         return add_payload_head(call.engine, suite, secret_bytes(call.options, 0),
-                                context_of(call.options), out, call.fault);
+                                context_of(call.options), out, front, call.fault);
     }
     Secret<data_key_bytes> data_key;
-    return new_front(call.engine, suite, call.options, out, data_key, call.fault, call.keys);
+    return new_front(call.engine, suite, call.options, out, front, data_key, call.fault, call.keys);
 }
 
 warpseal_status check_sealing(const warpseal_file_options& options, const Suite*& suite,

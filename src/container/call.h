@@ -55,7 +55,8 @@ warpseal_status check_cost(Argon2Cost cost, uint64_t all_work, Fault& fault);
 warpseal_status check_sealing(const warpseal_file_options& options, const Suite*& suite,
                               Fault& fault);
 
-// Draws the keys of a new file.
-warpseal_status make_head(FileCall& call, const Suite& suite, NewHead& out);
+// Draws the keys of a new file. front: receives all bytes before the first chunk.
+warpseal_status make_front(FileCall& call, const Suite& suite, Opened& out,
+                           std::vector<uint8_t>& front);
 
 }  // namespace warpseal::container

@@ -29,19 +29,20 @@ warpseal_status read_head(FileCall& call, Opened& opened) {
 
 warpseal_status seal_call(FileCall& call) {
     const Suite* suite = nullptr;
-    NewHead head;
+    Opened made;
+    std::vector<uint8_t> front;
     if (check_options(call.options, SecretUse::seal, call.fault) != WARPSEAL_OK ||
         check_sealing(call.options, suite, call.fault) != WARPSEAL_OK)
         return call.fault.status;
     if (call.sink.discards())
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "sealing needs an output");
     call.progress.expect(call.source.bytes());
-    if (make_head(call, *suite, head) != WARPSEAL_OK) return call.fault.status;
-    call.head_bytes = head.bytes.size();
-    if (call.sink.write(0, head.bytes.data(), head.bytes.size(), call.fault) != WARPSEAL_OK)
+    if (make_front(call, *suite, made, front) != WARPSEAL_OK) return call.fault.status;
+    call.head_bytes = front.size();
+    if (call.sink.write(0, front.data(), front.size(), call.fault) != WARPSEAL_OK)
         return call.fault.status;
     call.secrets_used();
-    const PipelineJob job = {{call.engine, head.payload, Direction::encrypt, 0},
+    const PipelineJob job = {{call.engine, made.payload, Direction::encrypt, 0},
                              *suite,
                              call.source,
                              call.sink,

@@ -5,28 +5,30 @@
 namespace warpseal::container {
 
 warpseal_status add_payload_head(Engine& engine, const Suite& suite, Bytes input_key, Bytes context,
-                                 NewHead& out, Fault& fault) {
+                                 Opened& out, std::vector<uint8_t>& front, Fault& fault) {
     uint8_t head[payload_head_bytes];
     if (new_payload(engine, suite, input_key, {&context, 1}, head, out.payload, fault) !=
         WARPSEAL_OK)
         return fault.status;
+    out.suite = &suite;
     derive_journal_key(input_key, head, out.journal_key);
-    out.bytes.insert(out.bytes.end(), head, head + sizeof head);
+    front.insert(front.end(), head, head + sizeof head);
+    out.head_bytes = front.size();
     return WARPSEAL_OK;
 }
 
 warpseal_status new_front(Engine& engine, const Suite& suite, const warpseal_file_options& options,
-                          NewHead& out, Secret<data_key_bytes>& data_key, Fault& fault,
-                          SlotKeys* keys) {
+                          Opened& out, std::vector<uint8_t>& front,
+                          Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys) {
     Header header;
     if (new_header(engine, suite, options.secrets, options.secret_count, argon2_cost(options),
                    header, data_key, fault, keys) != WARPSEAL_OK)
         return fault.status;
     Secret<32> input_key;
     payload_input_key(suite, data_key, input_key);
-    out.bytes = std::move(header.bytes);
+    front = std::move(header.bytes);
     return add_payload_head(engine, suite, {input_key.data(), suite.key_bytes},
-                            {header.fixed.bytes, fixed_part_bytes}, out, fault);
+                            {header.fixed.bytes, fixed_part_bytes}, out, front, fault);
 }
 
 warpseal_status open_front(Engine& engine, const warpseal_file_options& options, const ReadAt& read,

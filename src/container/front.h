@@ -7,22 +7,15 @@
 
 namespace warpseal::container {
 
-// The front of a new file, before it is written.
-struct NewHead {
-    std::vector<uint8_t> bytes;  // all before the chunks
-    PayloadKey payload;
-    Secret<hmac_bytes> journal_key;
-};
-
-// Draws the payload's salt, and appends the head of the payload to out.bytes.
+// Draws the salt of a new payload, and appends the payload's head to `front`.
 warpseal_status add_payload_head(Engine& engine, const Suite& suite, Bytes input_key, Bytes context,
-                                 NewHead& out, Fault& fault);
+                                 Opened& out, std::vector<uint8_t>& front, Fault& fault);
 
-// Draws keys, file ID and salts of a new file. The options must have passed check_options() and
-// check_sealing(). `keys` of a run may be null.
+// Draws keys, file ID and salts of a new file. front: receives all bytes before the first chunk.
+// The options must have passed check_options() and check_sealing(). `keys` of a run may be null.
 warpseal_status new_front(Engine& engine, const Suite& suite, const warpseal_file_options& options,
-                          NewHead& out, Secret<data_key_bytes>& data_key, Fault& fault,
-                          SlotKeys* keys = nullptr);
+                          Opened& out, std::vector<uint8_t>& front,
+                          Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys = nullptr);
 
 // Opens the front of a file that is no bare payload: steps 1 to 5 of docs/file-format.md. `keys` of
 // a run may be null.

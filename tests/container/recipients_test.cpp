@@ -71,10 +71,9 @@ TEST_P(Recipients, EachOpensWithItsIdentity) {
     warpseal_file_result result = {};
     ASSERT_EQ(container::info(in.get(), info, result), WARPSEAL_OK);
     EXPECT_EQ(info.slot_count, 4u);
-    EXPECT_EQ(info.slots[1].type,
-              type == x25519   ? WARPSEAL_SLOT_X25519
-              : type == hybrid ? WARPSEAL_SLOT_MLKEM768_X25519
-                               : WARPSEAL_SLOT_NTRU_X25519);
+    EXPECT_EQ(info.slots[1].type, type == x25519   ? WARPSEAL_SLOT_X25519
+                                  : type == hybrid ? WARPSEAL_SLOT_MLKEM768_X25519
+                                                   : WARPSEAL_SLOT_NTRU_X25519);
     EXPECT_EQ(info.slots[1].argon2_passes, 0u);
 }
 

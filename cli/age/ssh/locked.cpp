@@ -96,10 +96,9 @@ std::optional<Secret> decrypt_secret_part(const LockedPart& part, View passphras
     std::array<uint8_t, 16> tag{};
     std::copy(part.tag.begin(), part.tag.end(), tag.begin());
     if (cipher.tag_bytes != 0)
-        require_libcrypto(
-            EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG,
-                                static_cast<int>(cipher.tag_bytes), tag.data()) == 1,
-            cipher.libcrypto);
+        require_libcrypto(EVP_CIPHER_CTX_ctrl(context.get(), EVP_CTRL_AEAD_SET_TAG,
+                                              static_cast<int>(cipher.tag_bytes), tag.data()) == 1,
+                          cipher.libcrypto);
     Secret secret(part.secret.size());
     int bytes = 0, last = 0;
     require_libcrypto(EVP_DecryptUpdate(context.get(), secret.data(), &bytes, part.secret.data(),

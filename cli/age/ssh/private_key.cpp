@@ -177,9 +177,9 @@ std::optional<Identity> unlock_ssh_identity(const Identity& locked, View passphr
     const std::string& shown = locked.shown;
     const Frame frame = read_frame(locked.locked, shown);
     require_whole(frame.secret.size() % cipher_block_bytes == 0, shown);
-    const std::optional<Secret> secret = decrypt_secret_part(
-        {frame.cipher, frame.kdf, frame.kdf_options, frame.secret, frame.tag}, passphrase, between,
-        shown);
+    const std::optional<Secret> secret =
+        decrypt_secret_part({frame.cipher, frame.kdf, frame.kdf_options, frame.secret, frame.tag},
+                            passphrase, between, shown);
     if (!secret) return std::nullopt;
     WireReader reader(*secret);
     if (!begins_well(reader)) return std::nullopt;

@@ -51,8 +51,8 @@ class RecipientKinds {
 public:
     void add(uint16_t slot_type) {
         classical_ |= slot_type == WARPSEAL_SLOT_X25519;
-        post_quantum_ |= slot_type == WARPSEAL_SLOT_MLKEM768_X25519 ||
-                         slot_type == WARPSEAL_SLOT_NTRU_X25519;
+        post_quantum_ |=
+            slot_type == WARPSEAL_SLOT_MLKEM768_X25519 || slot_type == WARPSEAL_SLOT_NTRU_X25519;
     }
     // Returns WARPSEAL_INVALID_ARGUMENT for a mixture, whose weaker recipients would make the
     // others' protection void.

@@ -171,8 +171,8 @@ warpseal_status unwrap_ntru(Engine& engine, const uint8_t* seed, const uint8_t* 
     if (status != WARPSEAL_OK) return status;
     status = decapsulate(engine, ntru, keys.ntru_secret.data(), share, ntru_shared);
     if (status != WARPSEAL_OK) return status;
-    status = decapsulate(engine, x25519, keys.scalar.data(), share + ntru_part_bytes,
-                         scalar_shared);
+    status =
+        decapsulate(engine, x25519, keys.scalar.data(), share + ntru_part_bytes, scalar_shared);
     if (status != WARPSEAL_OK) return status;
     derive_ntru(ntru_shared, scalar_shared, share, keys.public_key, by);
     return WARPSEAL_OK;
@@ -221,9 +221,8 @@ warpseal_status wrap_file_key(Engine& engine, RecipientType type, const uint8_t*
                               uint8_t wrapped[wrapped_key_bytes]) {
     if (!start_sodium()) return WARPSEAL_NO_RANDOM;
     WrapKey by;
-    const warpseal_status status = type == ntru
-                                       ? wrap_ntru(engine, public_key, share, by)
-                                       : wrap_as_age(engine, type, public_key, share, by);
+    const warpseal_status status = type == ntru ? wrap_ntru(engine, public_key, share, by)
+                                                : wrap_as_age(engine, type, public_key, share, by);
     if (status != WARPSEAL_OK) return status;
     chacha_seal(by.key.data(), by.nonce.data(), file_key.data(), file_key.size(), wrapped);
     return WARPSEAL_OK;
@@ -239,8 +238,8 @@ warpseal_status unwrap_file_key(Engine& engine, RecipientType type, const uint8_
                                        : unwrap_as_age(engine, type, secret_key, share, by);
     if (status == WARPSEAL_INVALID_ARGUMENT) return WARPSEAL_NOT_AUTHENTIC;
     if (status != WARPSEAL_OK) return status;
-    const bool opened = chacha_open(by.key.data(), by.nonce.data(), wrapped, wrapped_key_bytes,
-                                    file_key.data());
+    const bool opened =
+        chacha_open(by.key.data(), by.nonce.data(), wrapped, wrapped_key_bytes, file_key.data());
     return opened ? WARPSEAL_OK : WARPSEAL_WRONG_KEY;
 }
 

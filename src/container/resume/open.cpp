@@ -69,8 +69,7 @@ warpseal_status OpenRun::prepare(Journal& journal) {
     const auto bytes = static_cast<uint64_t>(about.st_size);
     if (bytes != 0) {
         if (!Journal::ends_in_one(resumption_.out_fd, bytes)) return refuse_other_file(call_);
-        if (journal.check(resumption_.not_continued, fault()) != WARPSEAL_OK)
-            return fault().status;
+        if (journal.check(resumption_.not_continued, fault()) != WARPSEAL_OK) return fault().status;
         resumption_.continued = resumption_.not_continued.status == WARPSEAL_OK;
         if (resumption_.continued) return WARPSEAL_OK;
         if (ftruncate(resumption_.out_fd, 0) != 0)

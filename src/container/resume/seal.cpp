@@ -61,7 +61,7 @@ private:
     std::vector<warpseal_secret> opening_;  // secrets that open what they seal
     JournalSubject subject_;
     Opened opened_;
-    NewHead made_;
+    Opened made_;
     Begun begun_;
 };
 
@@ -82,9 +82,9 @@ warpseal_status SealRun::find_subject() {
         return fault().say_system(errno, "asking for the input's length failed");
     const auto number = [](auto value) { return static_cast<uint64_t>(value); };
     const uint64_t input[] = {
-        number(about.st_dev),          number(about.st_ino),          number(position),
-        call_.source.bytes(),          number(about.st_mtim.tv_sec),  number(about.st_mtim.tv_nsec),
-        number(about.st_ctim.tv_sec),  number(about.st_ctim.tv_nsec),
+        number(about.st_dev),         number(about.st_ino),          number(position),
+        call_.source.bytes(),         number(about.st_mtim.tv_sec),  number(about.st_mtim.tv_nsec),
+        number(about.st_ctim.tv_sec), number(about.st_ctim.tv_nsec),
     };
     static_assert(sizeof input == sizeof subject_.input);
     memcpy(subject_.input, input, sizeof input);
@@ -184,11 +184,12 @@ warpseal_status SealRun::reopen(uint64_t bytes, bool& usable) {
 warpseal_status SealRun::begin() {
     if (ftruncate(resumption_.out_fd, 0) != 0)
         return fault().say_system(errno, "emptying the unfinished output failed");
-    if (make_head(call_, *suite_, made_) != WARPSEAL_OK) return fault().status;
-    use(made_.payload, made_.journal_key, made_.bytes.size());
+    std::vector<uint8_t> front;
+    if (make_front(call_, *suite_, made_, front) != WARPSEAL_OK) return fault().status;
+    use(made_.payload, made_.journal_key, made_.head_bytes);
     Journal journal(resumption_.out_fd, subject_, *begun_.journal_key, call_.progress);
     if (journal.create(fault()) != WARPSEAL_OK) return fault().status;
-    return call_.sink.write(0, made_.bytes.data(), made_.bytes.size(), fault());
+    return call_.sink.write(0, front.data(), front.size(), fault());
 }
 
 // What is there can neither be continued nor completed.

@@ -26,14 +26,14 @@ Windows::Windows(Engine& engine, const Suite& suite, const PayloadKey& payload, 
                  Direction direction)
     : engine_(engine), payload_(payload), text_bytes_(text_bytes) {
     cuda_ = engine.gpus_for_segments(suite.cipher, WARPSEAL_GCM, direction, text_bytes);
-    segment_chunks_ = static_cast<size_t>(std::min<uint64_t>(cuda_ ? cuda_chunks : cpu_chunks,
-                                                             chunk_count_of(text_bytes)));
+    segment_chunks_ = static_cast<size_t>(
+        std::min<uint64_t>(cuda_ ? cuda_chunks : cpu_chunks, chunk_count_of(text_bytes)));
     segment_count_ = text_bytes / (segment_chunks_ * chunk_text_bytes) + 1;
 }
 
 warpseal_status Windows::allocate(Fault& fault) {
-    const size_t count = static_cast<size_t>(
-        std::min<uint64_t>(window_chunks / segment_chunks_, segment_count_));
+    const size_t count =
+        static_cast<size_t>(std::min<uint64_t>(window_chunks / segment_chunks_, segment_count_));
     segments_ = std::vector<Segment>(count);
     for (Segment& segment : segments_)
         if (!segment.allocate(engine_, cuda_ ? Layout::separate : Layout::in_place,
@@ -123,9 +123,8 @@ void Windows::record(const Secret<hmac_bytes>& key, uint8_t out[hmac_bytes]) {
         }
     uint8_t number[8];
     put64(number, window_);
-    const Bytes parts[] = {container::text_bytes(record_label),
-                           {number, sizeof number},
-                           {tags.data(), tags.size()}};
+    const Bytes parts[] = {
+        container::text_bytes(record_label), {number, sizeof number}, {tags.data(), tags.size()}};
     hmac({key.data(), key.size()}, {parts, 3}, out);
 }
 

@@ -97,14 +97,13 @@ warpseal_status Plan::create(Engine& engine, const warpseal_file_options& option
                              Fault& fault) {
     std::unique_ptr<Plan> made(new Plan(engine));
     Secret<data_key_bytes> data_key;
-    NewHead head;
+    std::vector<uint8_t> front;
     if (check_plan_options(options, SecretUse::seal, fault) != WARPSEAL_OK ||
         check_sealing(options, made->opened_.suite, fault) != WARPSEAL_OK ||
         made->take_layout(text_bytes, shard_count, fault) != WARPSEAL_OK ||
-        new_front(engine, *made->opened_.suite, options, head, data_key, fault) != WARPSEAL_OK)
+        new_front(engine, *made->opened_.suite, options, made->opened_, front, data_key, fault) !=
+            WARPSEAL_OK)
         return fault.status;
-    made->opened_.payload = std::move(head.payload);
-    const std::vector<uint8_t>& front = head.bytes;
     std::vector<uint8_t>& data = made->data_;
     data.assign(plan_head_bytes + front.size() + hmac_bytes, 0);
     memcpy(data.data(), plan_magic, sizeof plan_magic);

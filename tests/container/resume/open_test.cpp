@@ -9,8 +9,7 @@ class ResumedOpen : public Faults {
 protected:
     static constexpr size_t text_bytes = 2 * window_text + 40 * chunk + 9;
 
-    ResumedOpen()
-        : words(Random(320).text(text_bytes)), whole(sealed(words, options)), in(whole) {}
+    ResumedOpen() : words(Random(320).text(text_bytes)), whole(sealed(words, options)), in(whole) {}
 
     void stop_at(int n, unsigned threads = 4) {
         writing.error = ENOSPC;
@@ -121,8 +120,8 @@ TEST_F(ResumedOpen, DamageStopsAndTheGoodFileContinues) {
 }
 
 TEST_F(ResumedOpen, CutInputs) {
-    for (const size_t bytes : {size_t{0}, size_t{100}, chunks_at, chunks_at + 15,
-                               chunks_at + 3 * sealed_chunk + 7}) {
+    for (const size_t bytes :
+         {size_t{0}, size_t{100}, chunks_at, chunks_at + 15, chunks_at + 3 * sealed_chunk + 7}) {
         SCOPED_TRACE(bytes);
         const auto end = whole.begin() + static_cast<std::ptrdiff_t>(bytes);
         const MemoryFile cut(Data(whole.begin(), end));
