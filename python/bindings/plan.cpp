@@ -1,6 +1,7 @@
 // Plans of one sealed file that several processes seal in shards (docs/shards.md).
-#include <cstring>
 #include <optional>
+
+#include <nanobind/stl/optional.h>
 
 #include "bindings/bindings.h"
 #include "bindings/calls.h"
