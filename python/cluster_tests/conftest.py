@@ -52,8 +52,9 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
     (root / "data").mkdir()
     port = free_port()
     log = open(root.with_suffix(".log"), "wb")
+    # Without a cache of folders, as the tests write into them.
     command = [rclone_program(), "serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key",
-               f"{ACCESS},{SECRET}", "--vfs-cache-mode", "off", str(root)]
+               f"{ACCESS},{SECRET}", "--vfs-cache-mode", "off", "--dir-cache-time", "0s", str(root)]
     server = subprocess.Popen(
         command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "RCLONE_CONFIG": os.devnull}
     )
@@ -86,11 +87,13 @@ STORE_BYTES = 80 << 20
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
+    # Paths of its sockets are limited to 107 bytes.
+    folder = tempfile.mkdtemp(prefix="ws", dir="/tmp")
+    os.makedirs(f"{folder}/ray")
+    os.environ["RAY_TMPDIR"] = folder
     import ray
     from ray.cluster_utils import Cluster
 
-    # Paths of its sockets are limited to 107 bytes.
-    folder = tempfile.mkdtemp(prefix="ray", dir="/tmp")
     # Loopback alone: with 127.0.0.1 Ray would wait for the machine's outer address.
     made = Cluster(
         initialize_head=True,
@@ -100,7 +103,6 @@ def cluster() -> Iterator[Any]:
             "include_dashboard": False,
             "object_store_memory": STORE_BYTES,
             "_system_config": HEALTH,
-            "temp_dir": folder,
         },
     )
     try:

@@ -18,6 +18,8 @@ CONFIG = {
     "response_checksum_validation": "when_required",
     # Workers repeat requests themselves.
     "retries": {"max_attempts": 0},
+    "connect_timeout": 20,
+    "read_timeout": 60,
 }
 
 
