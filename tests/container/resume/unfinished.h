@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <string>
 
 #include "container/calls.h"
 #include "container/resume/resume.h"
@@ -67,7 +68,7 @@ public:
         const auto at = [&](size_t offset) {
             return unfinished.begin() + static_cast<std::ptrdiff_t>(offset);
         };
-        const Data salt(at(payload_at), at(payload_at + 24));
+        const std::string salt(at(payload_at), at(payload_at + 24));
         Data& seen = seen_[salt];
         seen.resize(std::max(seen.size(), size - chunks_at));
         size_t second = 0;
@@ -81,7 +82,7 @@ public:
     size_t payloads() const { return seen_.size(); }
 
 private:
-    std::map<Data, Data> seen_;
+    std::map<std::string, Data> seen_;
 };
 
 inline size_t sealed_size(size_t text_bytes) {
