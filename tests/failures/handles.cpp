@@ -13,7 +13,6 @@ namespace works {
 const char* device = "cpu";
 const char* failed_function = nullptr;
 std::atomic<const char*> current_function{nullptr};
-decltype(&warpseal_engine_create) create_engine = warpseal_engine_create;
 
 namespace {
 
