@@ -144,11 +144,15 @@ public:
     // Tries the locked SSH keys that a stanza names.
     std::optional<Secret> find(const std::vector<Stanza>& stanzas,
                                const std::vector<Identity>& identities) {
-        for (const Identity& identity : identities)
-            for (const Stanza& stanza : stanzas)
-                if (identity.is_locked() && is_for_ssh(identity, stanza))
-                    if (std::optional<Secret> found = unwrap_ssh(unlock(identity), stanza))
-                        return found;
+        for (const Identity& identity : identities) {
+            if (!identity.is_locked()) continue;
+            std::optional<Identity> key;  // unlocked once, whatever number of stanzas names it
+            for (const Stanza& stanza : stanzas) {
+                if (!is_for_ssh(identity, stanza)) continue;
+                if (!key) key = unlock(identity);
+                if (std::optional<Secret> found = unwrap_ssh(*key, stanza)) return found;
+            }
+        }
         return std::nullopt;
     }
 

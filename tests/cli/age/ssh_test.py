@@ -151,6 +151,21 @@ def a_locked_key_asks_and_serves_many_files(p):
 
 
 @case
+def a_key_that_many_stanzas_name_is_unlocked_once(p):
+    """A passphrase from a descriptor can be read once, and a derivation takes its time."""
+    key(p, "locked")
+    arguments, body, rest = stanza_of(key(p, "locked.age"))
+    changed = bytes([body[0] ^ 1]) + body[1:]
+    lines = with_stanza(arguments, changed, b"\n").split(b"\n", 1)[1]
+    sealed = b"age-encryption.org/v1\n" + 50 * lines + with_stanza(arguments, body, rest).split(b"\n", 1)[1]
+    p.write("word", b"correct horse\n", 0o600)
+    with open(p.file("word"), "rb") as word:
+        result = p.run("decrypt", "-i", "locked", "--passphrase-fd", word.fileno(), input=sealed, pass_fds=[word.fileno()])
+    check_equal(result.code, 13, result.err)
+    check("MAC" in result.err, result.err)
+
+
+@case
 def locked_keys_that_are_damaged_or_costly(p):
     content, sealed = key(p, "locked").decode(), key(p, "locked.age")
     p.write("word", b"correct horse\n", 0o600)
