@@ -244,7 +244,12 @@ void Output::commit() {
 
 // Until all is on the disk, what lies behind the length lets a later command continue.
 void Output::cut() {
-    if (fsync(file_.get()) != 0) fail("cannot sync", errno);
+    if (fsync(file_.get()) != 0) {
+        // The kernel may have dropped what it could not write, so no later command continues it.
+        const int error = errno;
+        const bool empty = ftruncate(file_.get(), 0) == 0;
+        fail("cannot sync", error, empty ? "What was done was discarded." : "");
+    }
     if (const int signal_number = interrupted_by())
         throw Failure(
             ExitCode(128 + signal_number),

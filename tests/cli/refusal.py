@@ -54,12 +54,12 @@ def without_unnamed_files(error=errno.EOPNOTSUPP):
     return refuse("openat", error, O_TMPFILE)
 
 
-def with_fault(p, call, number, command, **options):
-    """Runs the command and makes the main thread's call of that number fail with EIO, which no
-    filter can count. Returns its exit code, its output and the main thread's calls."""
+def with_fault(p, call, number, command, error="EIO", **options):
+    """Runs the command and makes the main thread's call of that number fail, which no filter can
+    count. Returns its exit code, its output and the main thread's calls."""
     if not shutil.which("strace"):
         raise NotRun("strace is not here")
-    traced = subprocess.run(["strace", "-f", "-o", p.file("calls"), "-e", "trace=fsync,close,renameat2", "-e", f"inject={call}:error=EIO:when={number}",
+    traced = subprocess.run(["strace", "-f", "-o", p.file("calls"), "-e", "trace=fsync,close,renameat2," + call, "-e", f"inject={call}:error={error}:when={number}",
                              p.path, *command], cwd=p.directory, capture_output=True, start_new_session=True, check=False, **options)
     if b"ptrace" in traced.stderr:
         raise NotRun("no ptrace here")

@@ -43,6 +43,7 @@ private:
     // Opens the unfinished output, and sets `usable` if it is one of this input and these keys.
     warpseal_status reopen(uint64_t bytes, bool& usable);
     warpseal_status open_it(const ReadAt& read, bool& usable);
+    bool has_no_head(const ReadAt& read);
     bool has_same_slots(const ReadAt& read, SlotKeys& keys);
     warpseal_status begin();
     void set_recipients(const Secret<hmac_bytes>& key);
@@ -53,6 +54,7 @@ private:
     warpseal_status write_new(Windows& windows, Journal& journal, uint64_t window,
                               const uint8_t* record);
     warpseal_status finish();
+    warpseal_status sync(Journal& journal);
     warpseal_status discard(const char* reason);
 
     FileCall& call_;
@@ -144,6 +146,16 @@ bool SealRun::has_same_slots(const ReadAt& read, SlotKeys& keys) {
     return same || give_up("its keys were others");
 }
 
+// True if the run ended between the last block and the head. No key opens the zeros of a bare one.
+bool SealRun::has_no_head(const ReadAt& read) {
+    uint8_t head[payload_head_bytes];
+    static constexpr uint8_t none[payload_head_bytes] = {};
+    size_t got = 0;
+    Fault ignored;
+    return read(0, head, sizeof head, got, ignored) == WARPSEAL_OK && got == sizeof head &&
+           memcmp(head, none, sizeof head) == 0;
+}
+
 // Continues with `usable` false if the output is one that nobody can continue.
 warpseal_status SealRun::open_it(const ReadAt& read, bool& usable) {
     SlotKeys own;
@@ -157,7 +169,13 @@ warpseal_status SealRun::open_it(const ReadAt& read, bool& usable) {
         case WARPSEAL_NOT_AUTHENTIC:
         case WARPSEAL_TRUNCATED:
         case WARPSEAL_UNSUPPORTED: usable = give_up("its header is damaged"); return WARPSEAL_OK;
-        default: fault() = why; return why.status;
+        default:
+            if (why.status == WARPSEAL_WRONG_KEY && has_no_head(read)) {
+                usable = give_up("its header is missing");
+                return WARPSEAL_OK;
+            }
+            fault() = why;
+            return why.status;
     }
     if (opened_.suite != suite_)
         usable = give_up("its cipher is another");
@@ -178,7 +196,8 @@ warpseal_status SealRun::reopen(uint64_t bytes, bool& usable) {
     Journal journal(resumption_.out_fd, subject_, *begun_.journal_key, call_.progress);
     if (journal.check(resumption_.not_continued, fault()) != WARPSEAL_OK) return fault().status;
     usable = resumption_.not_continued.status == WARPSEAL_OK;
-    return WARPSEAL_OK;
+    // A run that was killed may have left records that the disk does not have.
+    return usable ? sync(journal) : WARPSEAL_OK;
 }
 
 warpseal_status SealRun::begin() {
@@ -190,6 +209,15 @@ warpseal_status SealRun::begin() {
     Journal journal(resumption_.out_fd, subject_, *begun_.journal_key, call_.progress);
     if (journal.create(fault()) != WARPSEAL_OK) return fault().status;
     return call_.sink.write(0, front.data(), front.size(), fault());
+}
+
+// The kernel may drop what it could not write, and not say so again: a later run would read records
+// that the disk never had. So none continues after a failure.
+warpseal_status SealRun::sync(Journal& journal) {
+    if (journal.sync(fault()) == WARPSEAL_OK) return WARPSEAL_OK;
+    if (ftruncate(resumption_.out_fd, 0) != 0)
+        return fault().say_system(errno, "emptying the unfinished output failed");
+    return fault().status;
 }
 
 // What is there can neither be continued nor completed.
@@ -212,8 +240,7 @@ warpseal_status SealRun::write_new(Windows& windows, Journal& journal, uint64_t 
             return discard("the unfinished output holds chunks that its journal does not know");
     }
     // The disk must know of the window before anybody can see a chunk of it.
-    if (journal.write(window, record, fault()) != WARPSEAL_OK ||
-        journal.sync(fault()) != WARPSEAL_OK)
+    if (journal.write(window, record, fault()) != WARPSEAL_OK || sync(journal) != WARPSEAL_OK)
         return fault().status;
     return windows.write(call_.sink, call_.head_bytes, fault());
 }

@@ -9,6 +9,7 @@ import stat
 
 from unfinished import ENCRYPT_SECOND_WINDOW, HEADER, WINDOW, encrypt_killed, file_id, killed, opens, plain
 
+from refusal import with_fault
 from program import NotRun, case, check, check_equal, main, some_bytes, wait_until
 
 RESUME = ["encrypt", "--resume", "-k", "key", "plain", "-o", "sealed"]
@@ -51,6 +52,21 @@ def killed_at_every_kind_of_call(p):
             opens(p)
             os.unlink(p.file("sealed"))
     check(number >= 12, f"only {number} runs were killed")
+
+
+@case
+def a_failed_sync_discards_what_was_done(p):
+    """The kernel may have dropped what it could not write, and the next sync would not say so."""
+    plain(p, content=some_bytes(100_000))
+    p.ok("encrypt", "-k", "key", "plain", "-o", "whole.ws")
+    for command in (RESUME, ["decrypt", "--resume", "-k", "key", "whole.ws", "-o", "opened"]):
+        output = command[-1]
+        code, err, _ = with_fault(p, "fsync", 1, command)
+        check_equal(code, 16, err)
+        check("What was done was discarded" in err, err)
+        for name in (output, output + ".unfinished"):
+            check(not os.path.exists(p.file(name)), f"{name} is left")
+        p.ok(*command)
 
 
 @case
@@ -172,12 +188,15 @@ def interrupted_and_continued(p):
 
 @case
 def full_disk(p):
-    """A file size limit stands for it: what was written stays, and the next run continues."""
+    """What was written stays, and the next run continues. Where nothing fits, nothing is left."""
     plain(p)
     result = p.run("-q", *RESUME, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, 1 << 20)))
     check(result.code in (16, -signal.SIGXFSZ), f"{result.code}: {result.err}")
     check(not os.path.exists(p.file("sealed")), "an unfinished output has the final name")
-    p.ok(*RESUME)
+    code, err, _ = with_fault(p, "pwritev", ENCRYPT_SECOND_WINDOW, [*RESUME, "--threads", "1", "--device", "cpu"], error="ENOSPC")
+    check_equal(code, 16, err)
+    check("No space left" in err and "kept as 'sealed.unfinished': the same command continues it" in err, err)
+    check("'sealed' was continued: 32 MiB" in p.ok(*RESUME).err, "it was not continued")
     opens(p)
 
 

@@ -133,22 +133,89 @@ TEST_F(ResumedSeal, BareMessagesToo) {
     EXPECT_TRUE(opened.status == WARPSEAL_OK && opened.out == words);
 }
 
-// The journal is on the disk before the first byte of a chunk is visible.
+TEST_F(ResumedSeal, BareMessageWithoutHeadIsBegunAnew) {
+    Options bare;
+    bare.bare(32);
+    writing.error = EIO;
+    writing.countdown = 1;  // the last block is there
+    EXPECT_EQ(seal(in, out, bare).status, WARPSEAL_IO);
+    writing.countdown = -1;
+    EXPECT_GT(out.size(), 0u);
+    const Resumed last = seal(in, out, bare);
+    EXPECT_EQ(last.not_continued, "its header is missing");
+    const Outcome opened = run(Operation::open, cut_to(out, last.output_bytes), bare);
+    EXPECT_TRUE(opened.status == WARPSEAL_OK && opened.out == words);
+}
+
+// The journal is on the disk before the first byte of a chunk is visible. What a sync could not
+// write is not there for a later run, which might read it from memory alone.
 TEST_F(ResumedSeal, NoChunkWithoutSyncedRecord) {
     for (const int n : {0, 1, 2}) {
         SCOPED_TRACE(n);
         out.cut(0);
-        syncing.error = EIO;
-        syncing.countdown = n;
-        EXPECT_EQ(seal(in, out, options).status, WARPSEAL_IO);
-        syncing.countdown = -1;
-        const Data left = out.data();
+        int syncs = 0;
+        Data left;
+        const std::function<int(off_t)> fail = [&](off_t) {
+            if (syncs++ != n) return 0;
+            left = out.data();
+            return EIO;
+        };
+        syncing.before = &fail;
+        const Resumed first = seal(in, out, options);
+        syncing.before = nullptr;
+        EXPECT_EQ(first.status, WARPSEAL_IO);
+        EXPECT_EQ(first.result.system_error, EIO);
+        EXPECT_EQ(out.size(), 0u);
+        ASSERT_GE(left.size(), sealed_size(text_bytes));
         const size_t from = chunks_at + static_cast<size_t>(n) * window_sealed;
         EXPECT_TRUE(std::all_of(left.begin() + static_cast<std::ptrdiff_t>(from),
                                 left.begin() + static_cast<std::ptrdiff_t>(sealed_size(text_bytes)),
                                 [](uint8_t byte) { return byte == 0; }));
         EXPECT_EQ(left[from - 1] != 0 || left[from - 2] != 0, true);
     }
+}
+
+// A run that is killed between a record and its sync leaves a record in memory alone.
+TEST_F(ResumedSeal, RecordsOfAKilledRunAreSyncedBeforeChunks) {
+    int syncs = 0;
+    Data left;
+    const std::function<int(off_t)> at_sync = [&](off_t) {
+        if (syncs++ == 1) left = out.data();
+        return 0;
+    };
+    syncing.before = &at_sync;
+    EXPECT_EQ(seal(in, out, options).status, WARPSEAL_OK);
+    out.cut(0);
+    out.put(left);
+    std::atomic<bool> synced{false};
+    std::atomic<int> chunks{0}, early{0};
+    const std::function<int(off_t)> note_sync = [&](off_t) {
+        synced = true;
+        return 0;
+    };
+    const std::function<int(off_t)> note_write = [&](off_t at) {
+        if (at < static_cast<off_t>(sealed_size(text_bytes))) ++(synced ? chunks : early);
+        return 0;
+    };
+    syncing.before = &note_sync;
+    writing.before = &note_write;
+    const Resumed last = seal(in, out, options);
+    syncing.before = writing.before = nullptr;
+    EXPECT_TRUE(last.continued) << last.not_continued;
+    EXPECT_EQ(last.kept_bytes, window_text);
+    EXPECT_GT(chunks, 0);
+    EXPECT_EQ(early, 0);
+    expect_whole(last, words);
+}
+
+TEST_F(ResumedSeal, FailedSyncOfWhatIsThereDiscardsIt) {
+    stop_in_second_window();
+    syncing.error = EIO;
+    syncing.countdown = 0;
+    const Resumed second = seal(in, out, options);
+    EXPECT_EQ(second.status, WARPSEAL_IO);
+    EXPECT_EQ(second.result.system_error, EIO);
+    EXPECT_EQ(out.size(), 0u);
 }
 
 // A page is as it was at the last sync, or as it is now.
