@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <vector>
 
@@ -43,12 +44,22 @@ bool is_fine(int input) {
     return fstat(input, &about) == 0 && (about.st_mtim.tv_nsec != 0 || about.st_ctim.tv_nsec != 0);
 }
 
+// Writes the input's dirty pages. A mapping that dirtied a page takes more stores without another
+// time of change, until the page is written.
+void sync_input(int input, const FileChoice& file) {
+    // Not all file systems have it.
+    if (fsync(input) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return;
+    throw Failure(ExitCode::input_output,
+                  fmt::format("cannot sync {}: {}.", shown(file), strerror(errno)));
+}
+
 // Waits until a write to the input would give it other times than those of the pin.
 void wait_for_the_clock(int input, const FileChoice& file, const Pin& pin) {
     pollfd stop = {interrupt_descriptor(), POLLIN, 0};
     poll(&stop, 1, is_fine(input) ? fine_milliseconds : coarse_milliseconds);
     if (const int signal_number = interrupted_by())
         throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
+    sync_input(input, file);
     if (pin_of(input, file) == pin) return;
     throw Failure(
         ExitCode::input_output,

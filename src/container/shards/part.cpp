@@ -1,5 +1,6 @@
 #include "container/shards/part.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -17,14 +18,19 @@ using ull = unsigned long long;
 
 constexpr uint8_t file_pin[8] = {'f', 'i', 'l', 'e', 0, 0, 0, 0};
 
+uint64_t nanoseconds(const statx_timestamp& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1000000000 + time.tv_nsec;
+}
+
 warpseal_status check_pin(const Plan& plan, int in_fd, const char* when, Fault& fault) {
     uint8_t pin[pin_bytes];
     if (pin_of_file(in_fd, pin, fault) != WARPSEAL_OK) return fault.status;
     if (memcmp(pin, plan.pin(), pin_bytes) == 0) return WARPSEAL_OK;
-    return fault.say(WARPSEAL_IO,
-                     "the input is another file than that of the plan, or was changed %s: its "
-                     "times are other ones. Make a new plan and seal all shards with it",
-                     when);
+    return fault.say(
+        WARPSEAL_IO,
+        "the input is another file than that of the plan, or was changed %s: its "
+        "inode or its times are other ones. Make a new plan and seal all shards with it",
+        when);
 }
 
 warpseal_status seal_part_call(FileCall& call, const Plan& plan, uint32_t index, int in_fd) {
@@ -61,18 +67,19 @@ warpseal_status seal_part_call(FileCall& call, const Plan& plan, uint32_t index,
 }  // namespace
 
 warpseal_status pin_of_file(int descriptor, uint8_t pin[pin_bytes], Fault& fault) {
-    struct stat about;
-    if (fstat(descriptor, &about) != 0)
+    struct statx about;
+    // A network file system otherwise answers with times that it asked its server for before.
+    constexpr int flags = AT_EMPTY_PATH | AT_STATX_FORCE_SYNC;
+    if (statx(descriptor, "", flags, STATX_BASIC_STATS, &about) != 0)
         return fault.say_system(errno, "asking for the input's times failed");
-    if (!S_ISREG(about.st_mode))
+    if (!S_ISREG(about.stx_mode))
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the input is a pipe or a device, whose shards cannot be read apart: save "
                          "it to a file first");
     memcpy(pin, file_pin, sizeof file_pin);
-    put64(pin + 8, static_cast<uint64_t>(about.st_mtim.tv_sec));
-    put32(pin + 16, static_cast<uint64_t>(about.st_mtim.tv_nsec));
-    put64(pin + 20, static_cast<uint64_t>(about.st_ctim.tv_sec));
-    put32(pin + 28, static_cast<uint64_t>(about.st_ctim.tv_nsec));
+    put64(pin + 8, about.stx_ino);
+    put64(pin + 16, nanoseconds(about.stx_mtime));
+    put64(pin + 24, nanoseconds(about.stx_ctime));
     return WARPSEAL_OK;
 }
 

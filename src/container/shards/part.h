@@ -6,8 +6,10 @@
 
 namespace warpseal::container {
 
-// Fills the pin of a regular file: its times of modification and of change, in nanoseconds. Every
-// write gives it another one, once the file system's clock has moved on.
+// Fills the pin of a regular file: its inode number, and its times of modification and of change in
+// nanoseconds. Two files that were written in one tick of the clock have the same times. A call
+// that writes gives a file another pin, once the clock has moved on; docs/decisions/0011-shards.md
+// names the writes that do not.
 warpseal_status pin_of_file(int descriptor, uint8_t pin[pin_bytes], Fault& fault);
 
 // Seals a shard of the text that begins at in_fd's position to a part at out_fd's position. Refuses

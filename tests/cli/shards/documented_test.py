@@ -48,7 +48,7 @@ def plans_and_parts_are_as_the_page_says(p):
     magic, version, zeros, shards, size = struct.unpack(">8sHHIQ", plan[:24])
     check_equal((magic, version, zeros, shards, size), (b"WARPPLAN", 1, 0, 3, len(content)), "the plan")
     times = os.stat(p.file("text"))
-    pin = struct.pack(">8sQIQI", b"file", *divmod(times.st_mtime_ns, 10**9), *divmod(times.st_ctime_ns, 10**9))
+    pin = struct.pack(">8sQQQ", b"file", times.st_ino, times.st_mtime_ns, times.st_ctime_ns)
     check_equal(plan[24:56], pin, "the pin")
     check_equal(len(plan), 56 + FRONT + 64, "its length")
     data_key = data_key_of(warpseal_reader, plan[56:-64], p.read("key"))

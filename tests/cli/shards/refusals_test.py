@@ -1,11 +1,13 @@
 """What shards refuse: another text under one plan, parts of other plans, damage, options that do not go together."""
 
+import mmap
 import os
 import shutil
+import time
 
 from kit import CHUNK, FRONT, PART_HEAD, TEXT, check_opens, join, planned, seal, seal_all
 
-from program import case, check, check_equal, main, some_bytes, wait_until_output_is_open
+from program import NotRun, case, check, check_equal, main, some_bytes, wait_until_output_is_open
 
 
 def shard(number, shards, *more, plan="plan"):
@@ -46,6 +48,51 @@ def another_text_is_refused(p):
 
 
 @case
+def another_file_of_the_same_times_is_refused(p):
+    """Files that were written in one tick of the clock differ in their inodes alone."""
+    p.key()
+    seen = {}
+    for number in range(100):
+        descriptor = os.open(p.file(f"text{number}"), os.O_WRONLY | os.O_CREAT)
+        os.write(descriptor, bytes([number]) * 40000)
+        os.close(descriptor)
+    for number in range(100):
+        about = os.stat(p.file(f"text{number}"))
+        seen.setdefault((about.st_mtime_ns, about.st_ctime_ns), []).append(f"text{number}")
+    pair = max(seen.values(), key=len)[:2]
+    if len(pair) < 2:
+        raise NotRun("no two files have the same times here")
+    p.ok("-q", "encrypt", "-k", "key", "--plan", "plan", "--shards", 1, pair[0])
+    p.fails(16, "another file", *shard(1, 1, pair[1]))
+    p.ok("-q", *shard(1, 1, pair[0]))
+
+
+def sees_mappings(path):
+    """True if a store in a clean page of a mapping gives a file another time, as it does not in tmpfs."""
+    with open(path, "r+b") as file, mmap.mmap(file.fileno(), 0) as mapping:
+        os.fsync(file.fileno())
+        before = os.stat(path).st_ctime_ns
+        time.sleep(0.05)
+        mapping[0] ^= 1
+        return os.stat(path).st_ctime_ns != before
+
+
+@case
+def a_text_that_a_mapping_changes_is_refused(p):
+    """A dirty page of a mapping takes stores without another time. The plan makes it clean."""
+    p.key()
+    p.write("text", some_bytes(3 * TEXT))
+    if not sees_mappings(p.file("text")):
+        raise NotRun("this file system has no times of stores in mappings")
+    with open(p.file("text"), "r+b") as file, mmap.mmap(file.fileno(), 0) as mapping:
+        mapping[0] ^= 1
+        time.sleep(0.05)
+        p.ok("-q", "encrypt", "-k", "key", "--plan", "plan", "--shards", 2, "text")
+        mapping[1] ^= 1
+        p.fails(16, "Make a new plan", *shard(1, 2, "text"))
+
+
+@case
 def a_text_that_changes_while_it_is_read_leaves_no_part(p):
     planned(p, 1, some_bytes(64 << 20))
     process = p.start(*shard(1, 1, "--threads", 1, "text"))
@@ -83,6 +130,14 @@ def missing_and_double_parts(p):
     p.fails(2, ["'plan.2'", "'again'", "both shard 2"], *JOIN, "plan.1", "plan.2", "again")
     p.fails(10, "there is no input", *JOIN, "plan.1", "absent")
     p.fails(10, "1 of 5 parts are missing, of shard 4", *JOIN, *(f"plan.{n}" for n in (5, 3, 2, 1)))
+
+
+@case
+def a_part_that_is_a_pipe_is_refused(p):
+    planned(p, 2)
+    seal(p, 1, 2)
+    os.mkfifo(p.file("pipe"))
+    p.fails(2, ["'pipe'", "no regular file"], *JOIN, "plan.1", "pipe")
 
 
 @case
