@@ -1,4 +1,5 @@
 // Joins all parts of a plan to the sealed file, and verifies it before it appears.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -18,44 +19,44 @@ namespace {
 constexpr size_t copy_bytes = size_t{16} << 20;
 constexpr size_t most_named = 10;  // missing shards in a message
 
-struct Part {
-    std::string path;
-    Descriptor file;
-};
+// A part that is no regular file is refused, so that opening it must not wait.
+Descriptor open_part(const std::string& path) { return open_input(path, O_NONBLOCK); }
 
-// Parts in the order of their shards.
+// Paths of parts in the order of their shards. There may be more parts than a process may have
+// descriptors.
 class Parts {
 public:
     Parts(const ShardChoice& choice, const ManyChoice& many, const OpenPlan& plan)
         : plan_(plan), parts_(plan.shard_count()) {
-        for (const std::string& path : many.inputs) add(path, open_input(path));
+        for (const std::string& path : many.inputs) add(path);
         for (uint32_t i = 0; many.inputs.empty() && i < parts_.size(); ++i) {
             const std::string path = part_name(choice, i + 1);
             struct stat about;
-            if (stat(path.c_str(), &about) == 0 || errno != ENOENT) add(path, open_input(path));
+            if (stat(path.c_str(), &about) == 0 || errno != ENOENT) add(path);
         }
         refuse_missing();
     }
-    const std::vector<Part>& all() const { return parts_; }
+    const std::vector<std::string>& all() const { return parts_; }
 
 private:
-    void add(const std::string& path, Descriptor file) {
+    void add(const std::string& path) {
+        const Descriptor file = open_part(path);
         uint32_t index = 0;
         warpseal_file_result result{};
         const warpseal_status status = check_part(plan_, file.get(), index, result);
         if (status != WARPSEAL_OK)
             throw Failure(exit_code_of(status),
                           shard_failure("cannot join '" + path + "'", status, result));
-        if (parts_[index].file)
+        if (!parts_[index].empty())
             throw Failure(ExitCode::usage,
                           fmt::format("'{}' and '{}' are both shard {}: give one of them.",
-                                      parts_[index].path, path, index + 1));
-        parts_[index] = {path, std::move(file)};
+                                      parts_[index], path, index + 1));
+        parts_[index] = path;
     }
     void refuse_missing() const {
         std::vector<size_t> missing;
         for (size_t i = 0; i < parts_.size(); ++i)
-            if (!parts_[i].file) missing.push_back(i + 1);
+            if (parts_[i].empty()) missing.push_back(i + 1);
         if (missing.empty()) return;
         const size_t named = std::min(missing.size(), most_named);
         throw Failure(
@@ -68,12 +69,13 @@ private:
     }
 
     const OpenPlan& plan_;
-    std::vector<Part> parts_;
+    std::vector<std::string> parts_;
 };
 
 // Copies `bytes` bytes from an offset of the part to the end of the output, in the kernel if it
 // can.
-void copy(const Part& part, off_t offset, uint64_t bytes, Output& output, RawOutput& raw) {
+void copy(const std::string& path, off_t offset, uint64_t bytes, Output& output, RawOutput& raw) {
+    const Descriptor part = open_part(path);
     std::vector<uint8_t> buffer;
     bool in_kernel = true;
     while (bytes > 0) {
@@ -82,17 +84,17 @@ void copy(const Part& part, off_t offset, uint64_t bytes, Output& output, RawOut
         ssize_t moved = -1;
         if (in_kernel) {
             off_t from = offset;  // the call advances it
-            moved = copy_file_range(part.file.get(), &from, output.descriptor(), nullptr, some, 0);
+            moved = copy_file_range(part.get(), &from, output.descriptor(), nullptr, some, 0);
             // Another file system, an old kernel, or a file that cannot be copied so.
             in_kernel = moved > 0 || (moved < 0 && errno == EINTR);
             if (moved <= 0) continue;
         } else {
             buffer.resize(copy_bytes);
-            moved = pread(part.file.get(), buffer.data(), some, offset);
+            moved = pread(part.get(), buffer.data(), some, offset);
             if (moved < 0 && errno == EINTR) continue;
             if (moved <= 0)
                 throw Failure(ExitCode::input_output,
-                              fmt::format("cannot read the part '{}': {}.", part.path,
+                              fmt::format("cannot read the part '{}': {}.", path,
                                           moved < 0 ? strerror(errno) : "it shrank"));
             raw.write(buffer.data(), static_cast<size_t>(moved));
         }
@@ -123,7 +125,7 @@ std::string damaged_part(const OpenPlan& plan, const Parts& parts, const char* m
         // Chunks of 16384 bytes of text begin at multiples of them.
         if (chunk * 16384 < shard.text_offset + std::max<uint64_t>(shard.text_bytes, 1))
             return fmt::format(" It is in '{}': remove that part and seal shard {} again.",
-                               parts.all()[i].path, i + 1);
+                               parts.all()[i], i + 1);
     }
     return "";
 }
@@ -164,7 +166,7 @@ ExitCode join_parts(const ShardChoice& choice, const ManyChoice& many, const Fil
     if (output.is_stream())
         throw Failure(ExitCode::usage, "--join checks the file before it appears, and " +
                                            output.shown() + " is a stream: name a file.");
-    for (const Part& part : parts.all()) output.refuse_same_file(part.file.get());
+    for (const std::string& path : parts.all()) output.refuse_same_file(open_part(path).get());
     refuse_inputs(output, -1, file.secrets);
     output.refuse_same_file(choice.plan);
     output.remove_abandoned(session);

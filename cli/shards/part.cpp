@@ -17,24 +17,14 @@ bool is_done(const OpenPlan& plan, const std::string& path, uint32_t index) {
     return there && check_part(plan, there.get(), found, result) == WARPSEAL_OK && found == index;
 }
 
-}  // namespace
+ExitCode say_already(const ShardChoice& choice, const std::string& path, Session& session) {
+    remark(session,
+           fmt::format("shard {} of {} is in '{}' already.", choice.shard, choice.of, path));
+    return ExitCode::ok;
+}
 
-ExitCode seal_shard(const ShardChoice& choice, const FileChoice& file, OutputChoice output_choice,
-                    Session& session) {
-    Secrets secrets(file.secrets, WARPSEAL_FORMAT_WARPSEAL, false);
-    const OpenPlan plan = open_plan(choice, file, secrets, session);
-    secrets.wipe();
-    if (choice.of != plan.shard_count())
-        throw Failure(ExitCode::usage,
-                      fmt::format("the plan has {} shards: give --shard {}/{}.", plan.shard_count(),
-                                  choice.shard, plan.shard_count()));
-    if (output_choice.path.empty()) output_choice.path = part_name(choice, choice.shard);
-    const uint32_t index = choice.shard - 1;
-    if (is_done(plan, output_choice.path, index)) {
-        remark(session, fmt::format("shard {} of {} is in '{}' already.", choice.shard, choice.of,
-                                    output_choice.path));
-        return ExitCode::ok;
-    }
+ExitCode seal_new_part(const OpenPlan& plan, const ShardChoice& choice, const FileChoice& file,
+                       const OutputChoice& output_choice, Session& session) {
     const Descriptor input = open_input(file.input);
     Output output(output_choice.path, mode_encrypted);
     refuse_inputs(output, input.get(), file.secrets);
@@ -51,7 +41,7 @@ ExitCode seal_shard(const ShardChoice& choice, const FileChoice& file, OutputCho
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
     const warpseal_status status = warpseal_internal_plan_seal_part(
-        plan.plan.get(), index, input.get(), output.descriptor(), &options, &result);
+        plan.plan.get(), choice.shard - 1, input.get(), output.descriptor(), &options, &result);
     if (status != WARPSEAL_OK || interrupted_by() != 0)
         throw_failure(FileTask::encrypt, file, status, result, &output);
     output.commit();
@@ -59,6 +49,31 @@ ExitCode seal_shard(const ShardChoice& choice, const FileChoice& file, OutputCho
     progress.done(result);
     if (!progress.is_json()) say_done(FileTask::encrypt, file, result, seconds, session);
     return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode seal_shard(const ShardChoice& choice, const FileChoice& file, OutputChoice output_choice,
+                    Session& session) {
+    Secrets secrets(file.secrets, WARPSEAL_FORMAT_WARPSEAL, false);
+    const OpenPlan plan = open_plan(choice, file, secrets, session);
+    secrets.wipe();
+    if (choice.of != plan.shard_count())
+        throw Failure(ExitCode::usage,
+                      fmt::format("the plan has {} shards: give --shard {}/{}.", plan.shard_count(),
+                                  choice.shard, plan.shard_count()));
+    if (output_choice.path.empty()) output_choice.path = part_name(choice, choice.shard);
+    const uint32_t index = choice.shard - 1;
+    if (is_done(plan, output_choice.path, index))
+        return say_already(choice, output_choice.path, session);
+    try {
+        return seal_new_part(plan, choice, file, output_choice, session);
+    } catch (const Failure& failure) {
+        // Another process may have sealed the shard meanwhile.
+        if (failure.code != ExitCode::output_exists || !is_done(plan, output_choice.path, index))
+            throw;
+    }
+    return say_already(choice, output_choice.path, session);
 }
 
 }  // namespace warpseal::cli

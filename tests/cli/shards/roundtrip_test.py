@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -93,6 +94,26 @@ def a_shard_that_is_there_is_done(p):
     said = seal(p, 1, 2).err
     check("already" in said, said)
     check_equal(os.stat(p.file("plan.1")).st_mtime_ns, before, "the part was written again")
+
+
+@case
+def processes_that_seal_one_shard_all_succeed(p):
+    content = planned(p, 2, some_bytes(2000 * TEXT))
+    with ThreadPoolExecutor(4) as pool:
+        said = [result.err for result in pool.map(lambda _: seal(p, 1, 2), range(8))]
+    check_equal(sum("already" not in text for text in said), 1, "processes that made the part")
+    seal(p, 2, 2)
+    join(p)
+    check_opens(p, content)
+
+
+@case
+def more_parts_than_descriptors(p):
+    content = planned(p, 80, some_bytes(80 * TEXT))
+    seal_all(p, 80)
+    p.ok("encrypt", "-k", "key", "--plan", "plan", "--join", "-o", "sealed", "--device", "cpu", "--threads", 1,
+         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64)))
+    check_opens(p, content)
 
 
 @case
