@@ -21,10 +21,9 @@ LARGE = 3 * PART + 99
 
 def put(s3: S3, folder: str, count: int, size: int) -> dict[str, bytes]:
     texts = {}
-    (s3.folder / folder).mkdir(parents=True)
     for number in range(count):
         text = random.Random(number).randbytes(size)
-        (s3.folder / folder / f"{number:04}").write_bytes(text)
+        s3.put(f"{folder}/{number:04}", text)
         texts[f"s3://data/{folder}/{number:04}"] = text
     return texts
 

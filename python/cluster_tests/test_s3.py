@@ -55,10 +55,9 @@ def run(
 
 def put(s3: S3, folder: str, sizes: Sequence[int]) -> dict[str, bytes]:
     texts = {}
-    (s3.folder / folder).mkdir(parents=True)
     for number, size in enumerate(sizes):
         text = random.Random(number).randbytes(size)
-        (s3.folder / folder / f"object{number}").write_bytes(text)
+        s3.put(f"{folder}/object{number}", text)
         texts[f"s3://data/{folder}/object{number}"] = text
     return texts
 
@@ -99,9 +98,8 @@ def test_between_files_and_s3(s3: S3, tmp_path: pathlib.Path) -> None:
 
 def test_a_target_that_exists(s3: S3) -> None:
     texts = put(s3, "there", [100, LARGE])
-    (s3.folder / "there-sealed").mkdir()
     for number in range(2):
-        (s3.folder / f"there-sealed/object{number}.ws").write_bytes(b"another object")
+        s3.put(f"there-sealed/object{number}.ws", b"another object")
     with pytest.raises(RunError, match="2 of 2") as failure:
         run("seal", s3.options, list(texts), "s3://data/there-sealed")
     assert {type(error) for error in failure.value.failures.values()} == {FileExistsError}
@@ -116,7 +114,7 @@ def test_a_source_that_is_replaced(s3: S3) -> None:
     class Replacing(Worker):
         def seal_part(self, *arguments: Any) -> bytes:
             if arguments[3] == 1:
-                (s3.folder / "replaced/object0").write_bytes(bytes(LARGE))
+                s3.put("replaced/object0", bytes(LARGE))
             return super().seal_part(*arguments)
 
     with pytest.raises(RunError) as failure:

@@ -355,6 +355,9 @@ def test_manifests(tmp_path: pathlib.Path) -> None:
         with pytest.raises(BlockingIOError, match="another manifest"):
             run("seal", list(texts), str(tmp_path / "out"), path)
         held.write({"event": "begin", "source": "x", "target": "y"})
+        assert not rows(path)[1:]
+        held.flush()
+        assert len(rows(path)) == 2
     with open(path, "ab") as file:
         file.write(b'{"event":"done","sour')  # killed within a line
     run("seal", list(texts), str(tmp_path / "out"), path)

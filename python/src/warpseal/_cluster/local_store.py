@@ -51,7 +51,12 @@ class LocalStore:
         return _identity(about)
 
     def settle(self, path: str, identity: Identity) -> None:
+        with _opened(path, os.O_RDONLY) as descriptor, contextlib.suppress(OSError):
+            # Stores to mapped pages that are written back change the times; others need not.
+            os.fsync(descriptor)
         about = os.stat(path)
+        if _identity(about) != identity:
+            raise SourceChangedError(f"{path!r} is being written: seal it when it is complete")
         fine = about.st_mtime_ns % 10**9 or about.st_ctime_ns % 10**9
         time.sleep(FINE_SECONDS if fine else COARSE_SECONDS)
         if _identity(os.stat(path)) != identity:
@@ -66,6 +71,8 @@ class LocalStore:
                 if got == 0:
                     break
                 done += got
+        # Opening asks a network filesystem for the times; a descriptor may remember old ones.
+        with _opened(path, os.O_RDONLY) as descriptor:
             if _identity(os.fstat(descriptor)) != identity:
                 raise SourceChangedError(f"{path!r} was changed: its times or its size are others")
         if done != count:

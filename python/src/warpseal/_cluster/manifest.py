@@ -1,7 +1,8 @@
-"""The manifest of a run: JSON Lines, of which each is synced before its consequence."""
+"""The manifest of a run: JSON Lines, which are synced before what follows from them."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import fcntl
 import json
@@ -21,7 +22,8 @@ class Manifest:
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, action: str) -> None:
-        self.lines: list[dict[str, Any]] = []
+        self.lines: list[dict[str, Any]] = []  # that were there
+        self._lines: list[bytes] = []  # that are added
         self._descriptor = -1
         self._shown = "" if path is None else os.fspath(path)
         if path is None:
@@ -57,6 +59,7 @@ class Manifest:
         self.lines = list(self._parse(whole))
         if not self.lines:
             self.write({"manifest": VERSION, "action": action})
+            self.flush()
             return
         head = self.lines.pop(0)
         if head.get("manifest") != VERSION:
@@ -77,17 +80,26 @@ class Manifest:
                 raise ValueError(f"manifest: line {number} of {self._shown!r} is no JSON object")
             yield row
 
-    def write(self, *rows: dict[str, Any]) -> None:
-        """Appends lines and syncs them."""
-        if self._descriptor < 0 or not rows:
+    def write(self, row: dict[str, Any]) -> None:
+        """Adds a line, which flush() writes."""
+        if self._descriptor >= 0:
+            self._lines.append(json.dumps(row).encode() + b"\n")
+
+    def flush(self) -> None:
+        """Appends the lines that were added, and syncs them."""
+        data = b"".join(self._lines)
+        if not data:
             return
-        data = b"".join(json.dumps(row).encode() + b"\n" for row in rows)
+        self._lines.clear()
         while data:
             data = data[os.write(self._descriptor, data) :]
         os.fsync(self._descriptor)
 
     def close(self) -> None:
+        """Writes what was added and lets another run have the manifest."""
         if self._descriptor >= 0:
+            with contextlib.suppress(OSError):  # the failure before this one is raised
+                self.flush()
             os.close(self._descriptor)
             self._descriptor = -1
 

@@ -17,6 +17,8 @@ from warpseal.exceptions import Error
 __all__ = ["Call", "Item", "Run", "RunProgress", "RunResult", "run_all"]
 
 REPORT_SECONDS = 0.1
+# Objects whose beginning one sync of the manifest records.
+ANNOUNCED = 1000
 # A call whose worker ended is given to others so often.
 MOST_LOSSES = 5
 CLEAN_UP = "abort"
@@ -92,12 +94,16 @@ class Run:
         self.manifest = manifest
         self.counts = Counts()
 
+    def announce(self, items: Iterable[Item]) -> None:
+        """Says in the manifest that the targets may exist from here on."""
+        for item in items:
+            if item.job.target and not item.job.ours:
+                self.manifest.write(
+                    {"event": "begin", "source": item.job.source, "target": item.job.target}
+                )
+
     def begin(self, item: Item) -> list[Call]:
         """Returns the first calls of an object."""
-        if item.job.target:
-            self.manifest.write(
-                {"event": "begin", "source": item.job.source, "target": item.job.target}
-            )
         return [Call(item, self.first_method, (item.job,))]
 
     def after(self, call: Call, value: Any) -> list[Call]:
@@ -208,7 +214,25 @@ class _Queue:
             yield from self._bound.pop(worker)
 
 
-def _give_calls(run: Run, calls: _Queue, fresh: deque[Item], pool: Pool) -> int:
+class _Fresh:
+    """Objects that are not begun. They are announced some time before."""
+
+    def __init__(self, run: Run, items: list[Item]) -> None:
+        self._run, self._items = run, items
+        self._next = self._announced = 0
+
+    def __bool__(self) -> bool:
+        return self._next < len(self._items)
+
+    def take(self) -> Item:
+        if self._next == self._announced:
+            self._announced += ANNOUNCED
+            self._run.announce(self._items[self._next : self._announced])
+        self._next += 1
+        return self._items[self._next - 1]
+
+
+def _give_calls(run: Run, calls: _Queue, fresh: _Fresh, pool: Pool) -> int:
     """Gives each idle worker a call. Returns how many were given."""
     given = 0
     for orphan in list(calls.orphans(pool.is_alive)):
@@ -217,12 +241,13 @@ def _give_calls(run: Run, calls: _Queue, fresh: deque[Item], pool: Pool) -> int:
         while True:
             call = calls.next(worker)
             if call is None and fresh:
-                calls.add(run.begin(fresh.popleft()))
+                calls.add(run.begin(fresh.take()))
                 continue
             if call is None or call.may_run():
                 break
             calls.add(run.take(Answer(call, worker, error=call.item.failed)))
         if call is not None:
+            run.manifest.flush()  # before what follows from its lines
             pool.start(worker, call, call.method, call.arguments)
             given += 1
     return given
@@ -238,7 +263,7 @@ def run_all(
 ) -> RunResult:
     """Runs all objects. Raises RunError at the end if some failed."""
     begun, in_flight, calls = time.monotonic(), 0, _Queue()
-    fresh, reported, counts = deque(items), 0.0, run.counts
+    fresh, reported, counts = _Fresh(run, items), 0.0, run.counts
 
     def now() -> RunProgress:
         return RunProgress(
@@ -255,6 +280,7 @@ def run_all(
         if progress is not None and time.monotonic() - reported >= REPORT_SECONDS:
             reported = time.monotonic()
             progress(now())
+    run.manifest.flush()
     if progress is not None:
         progress(now())
     result = RunResult(
