@@ -1,4 +1,4 @@
-"""Virtual environments with pinned packages, and reports of pytest: for scripts/wheel and tests/python."""
+"""Virtual environments with pinned packages, and reports of pytest."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ public:
     enum class Outcome { opened, no_match, bad_ciphertext };
     Outcome unwrap(View seed, View ciphertext, View body, Secret& file_key);
     Octets public_key(View seed);
-    // Of NTRU with X25519, which our own files have.
+    // Public key of NTRU with X25519, a type that our own files have.
     Octets ntru_public_key(View seed);
 
 private:

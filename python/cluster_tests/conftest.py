@@ -61,12 +61,16 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
     command = [rclone_program(), "serve", "s3", "--addr", f"127.0.0.1:{port}", "--auth-key",
                f"{ACCESS},{SECRET}", "--vfs-cache-mode", "off", str(root)]
     server = subprocess.Popen(
-        command, stdout=log, stderr=subprocess.STDOUT, env={**os.environ, "RCLONE_CONFIG": os.devnull}
+        command,
+        stdout=log,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "RCLONE_CONFIG": os.devnull},
     )
     try:
         end = time.monotonic() + 30
         while b"Starting s3 server" not in root.with_suffix(".log").read_bytes():
-            assert server.poll() is None and time.monotonic() < end, root.with_suffix(".log").read_text()
+            running = server.poll() is None and time.monotonic() < end
+            assert running, root.with_suffix(".log").read_text()
             time.sleep(0.05)
         options = {
             "key": ACCESS,
@@ -112,7 +116,8 @@ def cluster() -> Iterator[Any]:
     )
     try:
         made.extra = [
-            made.add_node(num_cpus=1, node_ip_address=f"127.0.0.{i}", object_store_memory=STORE_BYTES)
+            address = f"127.0.0.{i}"
+            made.add_node(num_cpus=1, node_ip_address=address, object_store_memory=STORE_BYTES)
             for i in (3, 4)
         ]
         ray.init(address=made.address, _node_ip_address="127.0.0.2", log_to_driver=False)

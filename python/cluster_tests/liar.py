@@ -39,7 +39,9 @@ class Liar:
 
 
 @contextmanager
-def lying(store_port: int, wants: Callable[[Request], bool], lie: Lie, most: int = 10**9) -> Iterator[Liar]:
+def lying(
+    store_port: int, wants: Callable[[Request], bool], lie: Lie, most: int = 10**9
+) -> Iterator[Liar]:
     """Serves a proxy. The answers to the first `most` requests that are wanted are lies."""
     about = Liar(0)
     lock = threading.Lock()
@@ -60,7 +62,8 @@ def lying(store_port: int, wants: Callable[[Request], bool], lie: Lie, most: int
                 store.putheader(name, value)
             store.endheaders(body)
             got = store.getresponse()
-            headers = [pair for pair in got.getheaders() if pair[0].lower() not in ("transfer-encoding", "connection")]
+            hop_by_hop = ("transfer-encoding", "connection")
+            headers = [pair for pair in got.getheaders() if pair[0].lower() not in hop_by_hop]
             answer = Answer(got.status, headers, got.read())
             store.close()
             self.reply(lie(request, answer) if chosen else answer)

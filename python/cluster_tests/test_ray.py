@@ -69,7 +69,8 @@ def test_many_objects_while_a_node_dies(cluster: Any, s3: S3, tmp_path: pathlib.
         part_bytes=PART,
         progress=progress,
     )
-    print(f"{result.done} objects in {time.monotonic() - begun:.1f} s, {seen[-1].workers_lost} workers lost")
+    seconds = time.monotonic() - begun
+    print(f"{result.done} objects in {seconds:.1f} s, {seen[-1].workers_lost} workers lost")
     cluster.extra.append(
         cluster.add_node(num_cpus=1, node_ip_address="127.0.0.5", object_store_memory=STORE_BYTES)
     )
@@ -83,7 +84,8 @@ def test_many_objects_while_a_node_dies(cluster: Any, s3: S3, tmp_path: pathlib.
         list(texts), "s3://data/many-sealed", key=KEY, manifest=manifest, storage_options=options
     )
     assert (again.done, again.skipped) == (0, len(texts))
-    sealed = [f"s3://data/many-sealed/{path.name}" for path in (s3.folder / "many-sealed").iterdir()]
+    names = sorted(path.name for path in (s3.folder / "many-sealed").iterdir())
+    sealed = [f"s3://data/many-sealed/{name}" for name in names]
     verified = runs.verify(sealed, key=KEY, storage_options=options, part_bytes=PART)
     assert verified.text_bytes == sum(map(len, texts.values()))
 

@@ -1,4 +1,4 @@
-"""Runs over objects of a real S3 server, by workers in threads: round trips, and a store that lies."""
+"""Runs over objects of a real S3 server, by workers in threads, and of a store that lies."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def test_parts_of_a_source_that_changed_are_dropped(tmp_path: pathlib.Path) -> N
     with pytest.raises(RunError):
         run("seal", [source], str(out), manifest, make=Stopping, workers=1)
     assert files(out) == []  # what failed is cleaned up
-    # As after a kill: the manifest has the parts, and the source is another one.
+    # A kill leaves such a manifest: it has the parts, and the source is another one.
     kept = [row for row in rows(manifest) if row.get("event") != "failed"]
     manifest.write_text("".join(json.dumps(row) + "\n" for row in kept))
     changed = bytes(LARGE)
@@ -247,7 +247,9 @@ def test_other_bytes_under_the_same_identity(
     assert files(out) == []
 
 
-@pytest.mark.parametrize("method", ["seal", "begin", "seal_part", "put_part", "complete", "verify_part"])
+@pytest.mark.parametrize(
+    "method", ["seal", "begin", "seal_part", "put_part", "complete", "verify_part"]
+)
 def test_lost_workers(tmp_path: pathlib.Path, method: str) -> None:
     """Each call ends once before, and once after its work."""
     texts = contents(tmp_path / "in", [100, LARGE])
@@ -269,9 +271,11 @@ def test_lost_workers(tmp_path: pathlib.Path, method: str) -> None:
 
     out = tmp_path / "out"
     seen: list[RunProgress] = []
-    assert run("seal", list(texts), str(out), make=Losing, workers=1, progress=seen.append).done == 2
+    result = run("seal", list(texts), str(out), make=Losing, workers=1, progress=seen.append)
+    assert result.done == 2
     assert len(lost) == 2 and seen[-1].workers_lost == 2
-    assert sorted(name for name in files(out) if not name.startswith(".")) == ["object0.ws", "object1.ws"]
+    names = sorted(name for name in files(out) if not name.startswith("."))
+    assert names == ["object0.ws", "object1.ws"]
     for number, text in enumerate(texts.values()):
         assert opened(out / f"object{number}.ws") == text
 
@@ -410,8 +414,9 @@ def test_the_package_imports_nothing_of_runs() -> None:
     """Nor what takes long, wherever it is installed."""
     program = "import sys, warpseal; print([m for m in sys.modules if m.split('.')[0] in {}])"
     names = ["ray", "fsspec", "s3fs", "aiobotocore", "numpy"]
+    program = program.replace("{}", repr(names)) + "; print('warpseal._cluster' in sys.modules)"
     done = subprocess.run(
-        [sys.executable, "-c", program.replace("{}", repr(names)) + "; print('warpseal._cluster' in sys.modules)"],
+        [sys.executable, "-c", program],
         capture_output=True,
         text=True,
         check=True,

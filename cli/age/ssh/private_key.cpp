@@ -105,7 +105,7 @@ Identity read_secret_part(View secret, const std::string& shown) {
     throw_other_type(shown);
 }
 
-// Of a key whose public part was read before.
+// Reads the secret part of a key whose public part was read before.
 Identity read_matching(View secret, View wire, const std::string& shown) {
     Identity identity = read_secret_part(secret, shown);
     require_whole(equal(identity.wire, wire), shown);

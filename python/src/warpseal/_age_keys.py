@@ -54,7 +54,8 @@ def parse_recipient(text: str) -> Key:
         raise ValueError("recipients: one is an identity, which is secret: give its public half")
     if text.startswith(("ssh-", "age1")) and (found or text.startswith("ssh-")):
         raise UnsupportedError(
-            "recipients: the program `warpseal` takes SSH keys and plugins: give age1… or age1pq1…"
+            "recipients: the program `warpseal` takes SSH keys and plugins: "
+            "give age1… or age1pq1…"
         )
     raise ValueError("recipients: one is neither age1… nor age1pq1…, copied whole")
 

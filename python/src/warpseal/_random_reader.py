@@ -102,7 +102,9 @@ class RawRandomReader(io.RawIOBase):
 def raw_reader(file: Source, call: FileCall) -> RawReader | RawRandomReader:
     if not isinstance(file, (str, os.PathLike)) and descriptor_of(file) is None:
         if not call.has_reader:
-            raise TypeError(f"file: give a path for format {call.format!r}, or a file of the system")
+            raise TypeError(
+                f"file: give a path for format {call.format!r}, or a file of the system"
+            )
         if not file.seekable():
             raise TypeError("file: give a path, a seekable file, or one of the operating system")
         return RawRandomReader(_reading(file), call)

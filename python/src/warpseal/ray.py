@@ -168,8 +168,7 @@ def _run(
 def _room(num_cpus: float, num_gpus: float) -> int:
     """Returns how many workers the cluster has room for."""
     have = ray.cluster_resources()
-    rooms = [
-        have.get(name, 0) / wanted for name, wanted in (("CPU", num_cpus), ("GPU", num_gpus)) if wanted
-    ]
+    resources = (("CPU", num_cpus), ("GPU", num_gpus))
+    rooms = [have.get(name, 0) / wanted for name, wanted in resources if wanted]
     return int(min(rooms)) if rooms else os.cpu_count() or 1
 

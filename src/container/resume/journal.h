@@ -7,7 +7,7 @@
 
 namespace warpseal::container {
 
-// What a later call must find again. Compared, and never interpreted.
+// A later call must find the same. The fields are compared, and never interpreted.
 struct JournalSubject {
     Direction direction = Direction::encrypt;
     uint64_t output_bytes = 0;
