@@ -116,9 +116,8 @@ def cluster() -> Iterator[Any]:
     )
     try:
         made.extra = [
-            address = f"127.0.0.{i}"
             made.add_node(num_cpus=1, node_ip_address=address, object_store_memory=STORE_BYTES)
-            for i in (3, 4)
+            for address in ("127.0.0.3", "127.0.0.4")
         ]
         ray.init(address=made.address, _node_ip_address="127.0.0.2", log_to_driver=False)
         made.wait_for_nodes()

@@ -12,7 +12,8 @@
 namespace warpseal::container {
 namespace {
 
-// Content of the last block: mark, then direction, lengths and input (8 bytes each), recipients, MAC.
+// Content of the last block: mark, then direction, lengths and input (8 bytes each), recipients,
+// MAC.
 constexpr char mark[] = "WARPSEAL RESUME\n";
 constexpr size_t mark_bytes = sizeof mark - 1;
 constexpr size_t lengths_at = mark_bytes, input_at = lengths_at + 4 * 8,
