@@ -26,10 +26,10 @@ nb::bytes bytes_of(const void* data, size_t count) { return nb::bytes(data, coun
 class Plan {
 public:
     // Opens a plan.
-    Plan(nb::handle data_argument, nb::handle key, nb::handle passphrase, nb::handle engine)
+    Plan(nb::handle data_argument, nb::handle secrets, nb::handle engine)
         : engine_(engine_of(engine)) {
         const InputBuffer data(data_argument, "data");
-        FileOptions options(key, passphrase, nb::none(), false);
+        FileOptions options(secrets, nb::none(), false);
         Result result;
         const warpseal_status status = without_gil(true, [&] {
             return warpseal_internal_plan_open(engine_.get(), data.data(), data.size(), &*options,
@@ -38,13 +38,13 @@ public:
         result.check(status);
     }
     // Makes a plan.
-    Plan(uint64_t text_bytes, uint32_t shard_count, nb::handle pin_argument, nb::handle key,
-         nb::handle passphrase, std::optional<const char*> suite, nb::handle engine)
+    Plan(uint64_t text_bytes, uint32_t shard_count, nb::handle pin_argument, nb::handle secrets,
+         std::optional<const char*> suite, nb::handle engine)
         : engine_(engine_of(engine)) {
         const InputBuffer pin(pin_argument, "pin");
         if (pin.size() != WARPSEAL_INTERNAL_PIN_BYTES)
             throw_value_error("pin: %zu bytes, not %d", pin.size(), WARPSEAL_INTERNAL_PIN_BYTES);
-        FileOptions options(key, passphrase, nb::none(), false);
+        FileOptions options(secrets, nb::none(), false);
         (*options).suite = suite.value_or(nullptr);
         Result result;
         const warpseal_status status = without_gil(true, [&] {
@@ -111,17 +111,16 @@ private:
 
 void bind_plan(nb::module_& module) {
     nb::class_<Plan>(module, "Plan")
-        .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle>(), nb::arg("data"),
-             nb::arg("key").none(), nb::arg("passphrase").none(), nb::arg("engine").none())
+        .def(nb::init<nb::handle, nb::handle, nb::handle>(), nb::arg("data"), nb::arg("secrets"),
+             nb::arg("engine").none())
         .def_static(
             "create",
-            [](uint64_t text_bytes, uint32_t shard_count, nb::handle pin, nb::handle key,
-               nb::handle passphrase, std::optional<const char*> suite, nb::handle engine) {
-                return new Plan(text_bytes, shard_count, pin, key, passphrase, suite, engine);
+            [](uint64_t text_bytes, uint32_t shard_count, nb::handle pin, nb::handle secrets,
+               std::optional<const char*> suite, nb::handle engine) {
+                return new Plan(text_bytes, shard_count, pin, secrets, suite, engine);
             },
-            nb::arg("text_bytes"), nb::arg("shard_count"), nb::arg("pin"), nb::arg("key").none(),
-            nb::arg("passphrase").none(), nb::arg("suite").none(), nb::arg("engine").none(),
-            nb::rv_policy::take_ownership)
+            nb::arg("text_bytes"), nb::arg("shard_count"), nb::arg("pin"), nb::arg("secrets"),
+            nb::arg("suite").none(), nb::arg("engine").none(), nb::rv_policy::take_ownership)
         .def_prop_ro("data", &Plan::data)
         .def_prop_ro("front", &Plan::front)
         .def_prop_ro("pin", &Plan::pin)

@@ -10,11 +10,12 @@ import warpseal
 from warpseal import _core
 
 KEY, PIN = bytes(range(32)), b"p" * 32
+SECRETS = [("key", KEY)]
 CHUNK = 16384
 
 
 def made(size: int, shards: int, pin: bytes = PIN) -> _core.Plan:
-    return _core.Plan.create(size, shards, pin, KEY, None, None, None)
+    return _core.Plan.create(size, shards, pin, SECRETS, None, None)
 
 
 def parts(plan: _core.Plan, text: bytes) -> list[bytes]:
@@ -31,7 +32,7 @@ def test_shards_are_one_file(size: int) -> None:
     text = random.Random(size).randbytes(size)
     for shards in {1, min(2, size // CHUNK + 1), min(7, size // CHUNK + 1)}:
         plan = made(size, shards)
-        other = _core.Plan(plan.data, KEY, None, None)  # as another process has it
+        other = _core.Plan(plan.data, SECRETS, None)  # as another process has it
         first, second = parts(plan, text), parts(other, text)
         assert first == second
         sealed = plan.front + b"".join(first)
@@ -57,13 +58,13 @@ def test_fingerprints_tell_texts_and_shards_apart() -> None:
     for at in (0, CHUNK - 1):
         text = bytearray(CHUNK)
         text[at] = 1
-        seen.add(_core.Plan(plan.data, KEY, None, None).seal(0, text)[1])
+        seen.add(_core.Plan(plan.data, SECRETS, None).seal(0, text)[1])
     assert len(seen) == 4
     assert made(size, 3).seal(0, bytes(CHUNK))[1] not in seen
 
 
 def test_the_plan_holds_pin_and_layout() -> None:
-    plan = _core.Plan(made(100_000, 3).data, KEY, None, None)
+    plan = _core.Plan(made(100_000, 3).data, SECRETS, None)
     assert (plan.pin, plan.text_bytes, plan.shard_count) == (PIN, 100_000, 3)
     offsets = [plan.shard(i)[0] for i in range(3)]
     assert offsets[0] == 0 and all(offset % CHUNK == 0 for offset in offsets)
@@ -72,16 +73,16 @@ def test_the_plan_holds_pin_and_layout() -> None:
 def test_damage_and_wrong_keys() -> None:
     data = made(100_000, 3).data
     with pytest.raises(warpseal.WrongKeyError):
-        _core.Plan(data, bytes(32), None, None)
+        _core.Plan(data, [("key", bytes(32))], None)
     for at in (12, 20, 30, len(data) - 1, 56 + 5000):
         damaged = bytearray(data)
         damaged[at] ^= 1
         with pytest.raises(warpseal.InvalidTag):
-            _core.Plan(damaged, KEY, None, None)
+            _core.Plan(damaged, SECRETS, None)
     with pytest.raises(warpseal.TruncatedError):
-        _core.Plan(data[:1000], KEY, None, None)
+        _core.Plan(data[:1000], SECRETS, None)
     with pytest.raises(warpseal.UnsupportedError):
-        _core.Plan(b"no plan at all", KEY, None, None)
+        _core.Plan(b"no plan at all", SECRETS, None)
 
 
 def test_arguments() -> None:

@@ -245,7 +245,7 @@ TEST_F(SlotsChange, RoomForBytesIsChecked) {
 }
 
 TEST_F(SlotsChange, SlotsOfUnknownTypesAreKept) {
-    const Data unknown = {0, 9, 0, 2, 0xaa, 0xbb, 0, 3, 1, 2, 3};
+    const Data unknown = {0, 10, 0, 2, 0xaa, 0xbb, 0, 3, 1, 2, 3};
     Data slots = unknown;
     const Data first = copy(file.data(), 0);
     slots.insert(slots.end(), first.begin() + 16,
@@ -254,7 +254,7 @@ TEST_F(SlotsChange, SlotsOfUnknownTypesAreKept) {
     Change replace;
     replace.replacing().key(2);
     ASSERT_EQ(change(options, replace), WARPSEAL_OK) << result.message;
-    EXPECT_EQ(info().slots[0].type, 9u);
+    EXPECT_EQ(info().slots[0].type, 10u);
     for (const int index : {0, 1}) {
         const Data now = copy(file.data(), index);
         EXPECT_TRUE(std::equal(unknown.begin(), unknown.end(), now.begin() + 16));

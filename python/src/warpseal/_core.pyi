@@ -291,15 +291,14 @@ def file_info(in_fd: int) -> dict[str, Any]: ...
 @final
 class Plan:
     def __init__(
-        self, data: Data, key: Data | None, passphrase: Data | None, engine: Engine | None
+        self, data: Data, secrets: Sequence[tuple[str, Data]], engine: Engine | None
     ) -> None: ...
     @staticmethod
     def create(
         text_bytes: int,
         shard_count: int,
         pin: Data,
-        key: Data | None,
-        passphrase: Data | None,
+        secrets: Sequence[tuple[str, Data]],
         suite: str | None,
         engine: Engine | None,
     ) -> Plan: ...

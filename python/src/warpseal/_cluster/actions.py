@@ -221,7 +221,7 @@ class SealRun(_PartsRun):
         identity, job = large.identity, item.job
         count = part_count(identity.size, job.part_bytes)
         plan = _core.Plan.create(
-            identity.size, count, identity.pin(), self._key, None, self._suite, self._engine
+            identity.size, count, identity.pin(), [("key", self._key)], self._suite, self._engine
         )
         item.state = Upload(identity, packed=pack(plan))
         self._lay_out(item.state, plan)

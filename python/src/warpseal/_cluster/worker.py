@@ -109,7 +109,7 @@ def pack(plan: _core.Plan) -> bytes:
 def unpack(packed: bytes, key: bytes, engine: _core.Engine | None) -> _core.Plan:
     """Opens a packed plan, which is at most 64 KiB and some."""
     data = zlib.decompressobj().decompress(packed, 128 << 10)
-    return _core.Plan(data, key, None, engine)
+    return _core.Plan(data, [("key", key)], engine)
 
 
 def is_transient(error: BaseException) -> bool:
@@ -231,7 +231,7 @@ class Worker:
             return Done(len(text), found.size, found.tag, reused=True)
         # A plan of this attempt alone: another one has other keys.
         plan = _core.Plan.create(
-            len(text), 1, identity.pin(), self._key, None, self._setup.suite, self._engine
+            len(text), 1, identity.pin(), [("key", self._key)], self._setup.suite, self._engine
         )
         data = plan.front + plan.seal(0, text)[0]
         tag, _ = self._create(job, data, private=False)
@@ -324,7 +324,7 @@ class Worker:
             memory[:count] = self._read(uri, identity, offset, count)
             return count
 
-        reader = _core.Reader(read_at, identity.size, self._key, None, None, False, self._engine)
+        reader = _core.Reader(read_at, identity.size, [("key", self._key)], None, False, self._engine)
         while len(self._readers) >= KEPT_READERS:
             self._readers.pop(next(iter(self._readers)))
         self._readers[uri, identity] = reader
