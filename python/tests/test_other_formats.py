@@ -170,9 +170,9 @@ def test_floe_round_trip(tmp_path: pathlib.Path, size: int) -> None:
     assert result.file_bytes == sealed.stat().st_size == 74 + size + 32 * segments
     warpseal.open_file(sealed, tmp_path / "opened", format="floe", key=KEY, context=b"bound")
     assert (tmp_path / "opened").read_bytes() == text_of(size)
-    for secrets in ({"key": bytes(32), "context": b"bound"}, {"key": KEY, "context": b"other"}):
+    for key, context in ((bytes(32), b"bound"), (KEY, b"other")):
         with pytest.raises(warpseal.WrongKeyError):
-            warpseal.verify(sealed, format="floe", **secrets)
+            warpseal.verify(sealed, format="floe", key=key, context=context)
     whole = sealed.read_bytes()
     for damaged in (whole[:-1], whole + b"x", whole[:80], whole[:-1] + bytes([whole[-1] ^ 1])):
         sealed.write_bytes(damaged)

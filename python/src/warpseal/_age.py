@@ -122,7 +122,8 @@ def read_header(source: Blocks) -> Header:
     first = source.line(len(VERSION))
     if first != VERSION:
         raise _malformed("it is not that of an age file of version 1")
-    lines, stanzas = [first], []
+    lines = [first]
+    stanzas: list[Stanza] = []
     while True:
         line = source.line(MAX_HEADER)
         too_long = line is None and len(source.peek(MAX_HEADER)) == MAX_HEADER

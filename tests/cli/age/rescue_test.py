@@ -21,12 +21,12 @@ def with_holes(content, holes):
 
 
 def sealed(p, content, *more):
-    """Returns an age file and the offset of its first chunk."""
+    """Returns an age file and the offset of its first chunk, which an armor does not show."""
     if not os.path.exists(p.file("identity")):
         p.ok("-q", "keygen", "--age", "-o", "identity")
     recipient = p.ok("keygen", "-y", "identity").out.decode().strip()
     made = bytearray(p.ok("encrypt", "--format", "age", "-r", recipient, *more, input=content).out)
-    return made, made.index(b"\n--- ") + 49 + 16
+    return made, made.find(b"\n--- ") + 49 + 16
 
 
 def rescued(p, code, content, *arguments):
