@@ -21,7 +21,7 @@ def killed_and_continued(p):
     before = p.read("sealed.unfinished")
     check_equal(stat.S_IMODE(os.stat(p.file("sealed.unfinished")).st_mode) & 0o111, 0, "mode")
     result = p.ok(*RESUME)
-    check("'sealed' was continued: 32 MiB" in result.err, result.err)
+    check("'sealed' was continued: 32.0 MiB" in result.err, result.err)
     sealed = p.read("sealed")
     check_equal(file_id(sealed), file_id(before), "file id")
     check_equal(sealed[:HEADER + 2048 * 16400], before[:HEADER + 2048 * 16400], "the first window")
@@ -115,7 +115,7 @@ def passphrases(p):
     command = ["encrypt", "--resume", *secret, "--argon2-memory", 8, "--argon2-passes", 1, "plain", "-o", "sealed"]
     plain(p)
     check(killed(p, "pwritev", ENCRYPT_SECOND_WINDOW, *command), "the run was not killed")
-    check("was continued: 32 MiB" in p.ok(*command).err, "it was not continued")
+    check("was continued: 32.0 MiB" in p.ok(*command).err, "it was not continued")
     opens(p, secret=secret)
 
 
@@ -127,7 +127,7 @@ def torn_and_damaged_chunks_are_written_again(p):
         changed = bytearray(before)
         changed[at:at + len(wrong)] = wrong
         p.write("sealed.unfinished", changed)
-        check("continued: 0 bytes" in p.ok(*RESUME).err, "a damaged window was kept")
+        check("continued: 0 B" in p.ok(*RESUME).err, "a damaged window was kept")
         opens(p)
         os.unlink(p.file("sealed"))
 
@@ -196,7 +196,7 @@ def full_disk(p):
     code, err, _ = with_fault(p, "pwritev", ENCRYPT_SECOND_WINDOW, [*RESUME, "--threads", "1", "--device", "cpu"], error="ENOSPC")
     check_equal(code, 16, err)
     check("No space left" in err and "kept as 'sealed.unfinished': the same command continues it" in err, err)
-    check("'sealed' was continued: 32 MiB" in p.ok(*RESUME).err, "it was not continued")
+    check("'sealed' was continued: 32.0 MiB" in p.ok(*RESUME).err, "it was not continued")
     opens(p)
 
 
@@ -227,7 +227,7 @@ def cobblestone_messages(p):
     command = ["encrypt", "--resume", "--format", "cobblestone", "-k", "key", "plain", "-o", "sealed"]
     check(killed(p, "pwritev", ENCRYPT_SECOND_WINDOW, *command), "the run was not killed")
     before = p.read("sealed.unfinished")
-    check("was continued: 32 MiB" in p.ok(*command).err, "it was not continued")
+    check("was continued: 32.0 MiB" in p.ok(*command).err, "it was not continued")
     check_equal(p.read("sealed")[:56], before[:56], "salt and commitment")
     opens(p, secret=["-k", "key", "--format", "cobblestone"])
 
