@@ -1,10 +1,7 @@
 // The stack after a call of the provider has no keystream that the call computed and did not give
 // to its caller.
-#include <pthread.h>
-
 #include <algorithm>
-#include <functional>
-#include <memory>
+#include <vector>
 
 #include "cipher.h"
 #include "support/stack.h"
@@ -13,38 +10,9 @@ namespace {
 
 using namespace tests;
 
-// Calls `work` below a large frame, so that later calls on the stack do not reach its frames.
-__attribute__((noinline)) void call_deep(const std::function<void()>& work) {
-    [[maybe_unused]] volatile uint8_t frame[65536];
-    frame[0] = 1;
-    work();
-    frame[0] = 0;
+bool holds(const std::vector<uint8_t>& stack, const Bytes& secret) {
+    return std::search(stack.begin(), stack.end(), secret.begin(), secret.end()) != stack.end();
 }
-
-// Memory for the stack of a thread, which stays as the thread leaves it.
-struct OwnStack {
-    alignas(4096) uint8_t bytes[size_t{1} << 20];
-
-    void run(const std::function<void()>& work) {
-        const auto start = [](void* given) -> void* {
-            call_deep(*static_cast<const std::function<void()>*>(given));
-            return nullptr;
-        };
-        pthread_attr_t attributes;
-        pthread_t thread;
-        ASSERT_EQ(pthread_attr_init(&attributes), 0);
-        ASSERT_EQ(pthread_attr_setstack(&attributes, bytes, sizeof bytes), 0);
-        ASSERT_EQ(
-            pthread_create(&thread, &attributes, start, const_cast<std::function<void()>*>(&work)),
-            0);
-        pthread_attr_destroy(&attributes);
-        ASSERT_EQ(pthread_join(thread, nullptr), 0);
-    }
-    bool holds(const Bytes& secret) const {
-        return std::search(std::begin(bytes), std::end(bytes), secret.begin(), secret.end()) !=
-               std::end(bytes);
-    }
-};
 
 // A position within a block of CTR makes the provider compute the keystream before it.
 TEST(StreamCipherStack, HasNoSkippedKeystream) {
@@ -65,18 +33,18 @@ TEST(StreamCipherStack, HasNoSkippedKeystream) {
     ASSERT_TRUE(one.init(true, key.data(), counter.data(), params));
     uint8_t text = 0;
     bool done = false;
-    const auto stack = std::make_unique<OwnStack>();
-    stack->run([&] {
-        const Bytes marker(24, 0xb7);  // on the heap, and its copy in a frame
+    const Bytes marker(24, 0xb7);  // on the heap, and its copy in a frame
+    Stack stack;
+    const std::vector<uint8_t>& memory = stack.after([&] {
         volatile uint8_t copy[24];
         for (size_t i = 0; i < sizeof copy; ++i) copy[i] = marker[i];
         done = one.update(&text, 1, &text, &made);
     });
     ASSERT_TRUE(done);
     EXPECT_EQ(text, keystream[15]);
-    EXPECT_TRUE(stack->holds(Bytes(24, 0xb7))) << "the search itself is blind";
+    EXPECT_TRUE(holds(memory, marker)) << "the search itself is blind";
     keystream.pop_back();
-    EXPECT_FALSE(stack->holds(keystream));
+    EXPECT_FALSE(holds(memory, keystream));
 }
 
 }  // namespace
