@@ -156,6 +156,11 @@ def other_tag(_: Request, answer: Answer) -> Answer:
     return Answer(answer.status, headers, answer.body)
 
 
+def shorter_length(_: Request, answer: Answer) -> Answer:
+    headers = [(n, str(int(v) - 1) if n.lower() == "content-length" else v) for n, v in answer.headers]
+    return Answer(answer.status, headers, answer.body)
+
+
 def of_target(method: str) -> Callable[[Request], bool]:
     return lambda request: request.method == method and ".ws" in request.path
 
@@ -194,6 +199,7 @@ LASTING = {
     "source 500 always": (of_source("GET"), failing(500)),
     "source range": (of_source("GET"), without_range),
     "source tag": (of_source("GET"), other_tag),
+    "source length": (of_source("HEAD"), shorter_length),
     "source shorter always": (of_source("GET"), shorter),
     "target put 500 always": (of_target("PUT"), failing(500)),
     "target post 500 always": (of_target("POST"), failing(500)),

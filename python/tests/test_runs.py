@@ -6,6 +6,7 @@ import importlib.util
 import json
 import os
 import pathlib
+import pickle
 import random
 import subprocess
 import sys
@@ -374,6 +375,97 @@ def test_manifests(tmp_path: pathlib.Path) -> None:
         path.write_text(bad)
         with pytest.raises(ValueError, match="manifest"):
             run("seal", list(texts), str(tmp_path / "out"), path)
+
+
+def test_the_file_that_was_read_is_compared(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A link that points to another file while it is read, and to the right one after it."""
+    (tmp_path / "right").write_bytes(b"right")
+    (tmp_path / "wrong").write_bytes(b"wrong")
+    os.utime(tmp_path / "wrong", (1, 1))
+    link, read = tmp_path / "link", os.preadv
+
+    def turn(name: str) -> None:
+        link.unlink(missing_ok=True)
+        link.symlink_to(name)
+
+    def preadv(*arguments: Any) -> int:
+        turn("right")
+        return read(*arguments)
+
+    turn("right")
+    identity = LocalStore().identify(str(link))
+    assert LocalStore().read(str(link), identity, 0, 5) == b"right"
+    monkeypatch.setattr(os, "preadv", preadv)
+    turn("wrong")
+    with pytest.raises(SourceChangedError):
+        LocalStore().read(str(link), identity, 0, 5)
+
+
+def test_a_manifest_lasts(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name is synced too, before what it says is true."""
+    synced: list[pathlib.Path] = []
+    sync = os.fsync
+
+    def watch(descriptor: int) -> None:
+        synced.append(pathlib.Path(os.readlink(f"/proc/self/fd/{descriptor}")))
+        sync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", watch)
+    with Manifest(tmp_path / "manifest", "seal"):
+        assert synced == [tmp_path / "manifest", tmp_path]
+
+
+def test_a_manifest_names_no_other_files(tmp_path: pathlib.Path) -> None:
+    texts = contents(tmp_path / "in", [LARGE])
+    (source,) = texts
+    about = os.stat(source)
+    target, other = tmp_path / "out/object0.ws", tmp_path / ".object0.ws.0123456789abcdef"
+    other.write_bytes(b"of nobody here")
+    row = {"event": "upload", "source": source, "target": str(target), "size": about.st_size + 1}
+    row |= {"tag": "", "upload": str(other), "plan": ""}
+    manifest = tmp_path / "manifest"
+    head = {"manifest": 1, "action": "seal"}
+    manifest.write_text(json.dumps(head) + "\n" + json.dumps(row) + "\n")
+    assert run("seal", [source], str(tmp_path / "out"), manifest).done == 1
+    store = LocalStore()
+    for upload in (str(other), str(tmp_path / "out/../.object0.ws.0123456789abcdef")):
+        with pytest.raises(ValueError, match="no upload of"):
+            store.put(str(target), upload, 0, 0, b"new")
+        for overwrite in (False, True):
+            with pytest.raises(ValueError, match="no upload of"):
+                store.complete(str(target), upload, [], overwrite=overwrite)
+    assert other.read_bytes() == b"of nobody here" and opened(target) == texts[source]
+
+
+def test_another_key_on_a_node(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "key").write_bytes(KEY)
+    setup = setup_for(None, tmp_path / "key", None, None, "cpu", 1, 1)
+    assert Worker(pickle.loads(pickle.dumps(setup))).ready()
+    (tmp_path / "key").write_bytes(bytes(32))
+    with pytest.raises(ValueError, match="another key on this node"):
+        Worker(pickle.loads(pickle.dumps(setup)))
+
+
+def test_objects_of_other_stores_are_whole(tmp_path: pathlib.Path) -> None:
+    """Their reads have no condition: ranges might be of two objects."""
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    text = random.Random(1).randbytes(LARGE)
+    memory.pipe_file("/whole/text", text)
+    manifest = tmp_path / "manifest"
+    assert run("seal", ["memory://whole/text"], str(tmp_path), manifest).done == 1
+    assert "upload" not in [row.get("event") for row in rows(manifest)]
+    assert opened(tmp_path / "text.ws") == text
+    memory.pipe_file("/whole/text.ws", (tmp_path / "text.ws").read_bytes())
+    assert run("open", ["memory://whole/text.ws"], str(tmp_path)).done == 1
+    assert (tmp_path / "text").read_bytes() == text
+    store = store_for("memory", {})
+    identity = store.identify("/whole/text")
+    memory.pipe_file("/whole/text", text + b"more")
+    with pytest.raises(SourceChangedError):
+        store.read("/whole/text", identity, 0, LARGE)
 
 
 def test_arguments(tmp_path: pathlib.Path) -> None:

@@ -93,6 +93,5 @@ def setup_for(
     if attempts < 1:
         raise ValueError(f"attempts: {attempts} is less than 1")
     secret = Secret(data, None if key_file is None else os.path.abspath(os.fspath(key_file)))
-    secret.read()  # its errors are those of the caller
     threads = max(1, math.floor(num_cpus))
     return WorkerSetup(secret, storage_options or {}, suite, device, threads, attempts)

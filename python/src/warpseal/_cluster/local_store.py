@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import secrets
 import time
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,18 @@ def _opened(path: str, flags: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _check_upload(path: str, upload: str) -> None:
+    """Refuses files that begin() did not make, which a forged manifest might name."""
+    stem, _, token = upload.rpartition(".")
+    if stem != _stem(path) or not re.fullmatch("[0-9a-f]{16}", token):
+        raise ValueError(f"manifest: {upload!r} is no upload of {path!r}")
+
+
+def _stem(path: str) -> str:
+    folder, name = os.path.split(os.path.abspath(path))
+    return os.path.join(folder, f".{name[:200]}")
 
 
 class LocalStore:
@@ -71,10 +84,12 @@ class LocalStore:
                 if got == 0:
                     break
                 done += got
+            found = [_identity(os.fstat(descriptor))]
         # Opening asks a network filesystem for the times; a descriptor may remember old ones.
         with _opened(path, os.O_RDONLY) as descriptor:
-            if _identity(os.fstat(descriptor)) != identity:
-                raise SourceChangedError(f"{path!r} was changed: its times or its size are others")
+            found.append(_identity(os.fstat(descriptor)))
+        if found != [identity, identity]:
+            raise SourceChangedError(f"{path!r} was changed: its times or its size are others")
         if done != count:
             raise StoreError(f"{path!r}: {done} bytes came, of {count} at byte {offset}")
         view.release()
@@ -90,8 +105,7 @@ class LocalStore:
 
     def begin(self, path: str, size: int, *, private: bool) -> str:
         self._make_parent(path, private)
-        folder, name = os.path.split(os.path.abspath(path))
-        upload = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(8)}")
+        upload = f"{_stem(path)}.{secrets.token_hex(8)}"
         mode = OPENED_MODE if private else SEALED_MODE
         descriptor = os.open(upload, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
         try:
@@ -101,12 +115,14 @@ class LocalStore:
         return upload
 
     def put(self, path: str, upload: str, number: int, offset: int, data: bytes) -> str:
+        _check_upload(path, upload)
         with _opened(upload, os.O_RDWR) as descriptor:
             _write(descriptor, data, offset)
             os.fsync(descriptor)
         return str(number)
 
     def complete(self, path: str, upload: str, tags: Sequence[str], *, overwrite: bool) -> str:
+        _check_upload(path, upload)
         if overwrite:
             os.rename(upload, path)
         else:
@@ -122,6 +138,7 @@ class LocalStore:
         return _identity(os.stat(path)).tag
 
     def abort(self, path: str, upload: str) -> None:
+        _check_upload(path, upload)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(upload)
 

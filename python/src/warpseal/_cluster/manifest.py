@@ -60,6 +60,7 @@ class Manifest:
         if not self.lines:
             self.write({"manifest": VERSION, "action": action})
             self.flush()
+            self._sync_name()
             return
         head = self.lines.pop(0)
         if head.get("manifest") != VERSION:
@@ -94,6 +95,13 @@ class Manifest:
         while data:
             data = data[os.write(self._descriptor, data) :]
         os.fsync(self._descriptor)
+
+    def _sync_name(self) -> None:
+        folder = os.open(os.path.dirname(os.path.abspath(self._shown)), os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
     def close(self) -> None:
         """Writes what was added and lets another run have the manifest."""

@@ -79,7 +79,8 @@ class S3Store:
         # Some stores answer a range with status 200. Without the header it may be another one.
         found = answer.get("ContentRange", "")
         whole = offset == 0 and count == identity.size
-        if not whole and not found.startswith(f"bytes {offset}-{offset + count - 1}/"):
+        place = f"bytes {offset}-{offset + count - 1}/"
+        if found not in (f"{place}{identity.size}", f"{place}*") and (found or not whole):
             raise StoreError(f"'s3://{path}': the range {wanted} was answered by {found!r}")
         if len(data) != count:
             raise StoreError(f"'s3://{path}': {len(data)} bytes came, of {count} at byte {offset}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from warpseal._cluster.errors import StoreError
+from warpseal._cluster.errors import SourceChangedError, StoreError
 
 __all__ = ["FsspecStore", "Identity", "Store", "split", "store_for"]
 
@@ -78,6 +78,8 @@ class FsspecStore:
         data: bytes = self.fs.cat_file(path, start=offset, end=offset + count)
         if len(data) != count:
             raise StoreError(f"{path!r}: {len(data)} bytes came, of {count} at byte {offset}")
+        if self.identify(path) != identity:
+            raise SourceChangedError(f"{path!r} was replaced or changed while it was read")
         return data
 
     def create(self, path: str, data: bytes, *, overwrite: bool, private: bool) -> str:

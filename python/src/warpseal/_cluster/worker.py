@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import time
 import zlib
 from collections.abc import Callable
@@ -36,8 +37,15 @@ class Secret:
 
     def __init__(self, key: bytes | None, file: str | None) -> None:
         self._key, self._file = key, file
+        self._digest = b""
+        self._digest = self._digest_of(self.read())
+
+    @staticmethod
+    def _digest_of(key: bytes) -> bytes:
+        return hashlib.blake2b(key, digest_size=32, person=b"warpseal/run-key").digest()
 
     def read(self) -> bytes:
+        """Raises ValueError if the file has another key here than where the run began."""
         if self._key is not None:
             return self._key
         assert self._file is not None
@@ -45,6 +53,8 @@ class Secret:
             key = file.read(33)
         if len(key) != 32:
             raise ValueError(f"key_file: {self._file!r} has not the 32 bytes of a key file")
+        if self._digest and not hmac.compare_digest(self._digest_of(key), self._digest):
+            raise ValueError(f"key_file: {self._file!r} is another key on this node")
         return key
 
     def __repr__(self) -> str:
@@ -152,6 +162,10 @@ class Worker:
             self._stores[protocol] = store_for(protocol, self._setup.options.get(protocol, {}))
         return self._stores[protocol], path
 
+    def _has_parts(self, *uris: str) -> bool:
+        """False if a store cannot say that two reads are of one object, or cannot write parts."""
+        return all(self._at(uri)[0].max_parts > 1 for uri in uris)
+
     def _retry(self, call: Callable[[], Result]) -> Result:
         wait = FIRST_WAIT_SECONDS
         for _ in range(self._setup.attempts - 1):
@@ -220,8 +234,7 @@ class Worker:
     def seal(self, job: Job) -> Done | Large:
         """Seals a small object, or looks at a large one."""
         identity = self._identify(job.source)
-        store, _ = self._at(job.target)
-        if identity.size > job.part_bytes and store.max_parts > 1:
+        if identity.size > job.part_bytes and self._has_parts(job.source, job.target):
             source, path = self._at(job.source)
             source.settle(path, identity)
             return Large(identity, identity.size, 0)
@@ -334,8 +347,7 @@ class Worker:
         """Opens a small object, or looks at a large one."""
         identity = self._identify(job.source)
         reader = self._reader(job.source, identity)
-        store, _ = self._at(job.target)
-        if reader.size() > job.part_bytes and store.max_parts > 1:
+        if reader.size() > job.part_bytes and self._has_parts(job.source, job.target):
             return Large(identity, reader.size(), identity.size)
         text = reader.read(0, reader.size())
         tag, reused = self._create(job, text, private=True)
@@ -367,7 +379,7 @@ class Worker:
         """Verifies a small object, or looks at a large one."""
         identity = self._identify(job.source)
         reader = self._reader(job.source, identity)
-        if reader.size() > job.part_bytes:
+        if reader.size() > job.part_bytes and self._has_parts(job.source):
             return Large(identity, reader.size(), identity.size)
         reader.read(0, reader.size())
         return Done(reader.size(), identity.size, identity.tag)
