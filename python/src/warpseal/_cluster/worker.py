@@ -36,8 +36,7 @@ class Secret:
     """A key, or the name of its file on every node. Its text shows neither."""
 
     def __init__(self, key: bytes | None, file: str | None) -> None:
-        self._key, self._file = key, file
-        self._digest = b""
+        self._key, self._file, self._digest = key, file, b""
         self._digest = self._digest_of(self.read())
 
     @staticmethod
