@@ -87,8 +87,8 @@ def s3(tmp_path_factory: pytest.TempPathFactory) -> Iterator[S3]:
 
 HEALTH = {
     "health_check_initial_delay_ms": 1000,
-    "health_check_period_ms": 500,
-    "health_check_timeout_ms": 500,
+    "health_check_period_ms": 1000,
+    "health_check_timeout_ms": 2000,
     "health_check_failure_threshold": 3,
 }
 STORE_BYTES = 80 << 20
