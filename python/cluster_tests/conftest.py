@@ -94,6 +94,37 @@ HEALTH = {
 STORE_BYTES = 80 << 20
 
 
+def started_cluster() -> Any:
+    """Starts the nodes. On a machine that is busy, the first may miss its own deadline."""
+    from ray.cluster_utils import Cluster
+
+    # Loopback alone: with 127.0.0.1 Ray would wait for the machine's outer address.
+    head = {
+        "num_cpus": 1,
+        "node_ip_address": "127.0.0.2",
+        "include_dashboard": False,
+        "object_store_memory": STORE_BYTES,
+        "_system_config": HEALTH,
+    }
+    for attempt in range(3):
+        made = None
+        try:
+            made = Cluster(initialize_head=True, head_node_args=head)
+            made.extra = [
+                made.add_node(
+                    num_cpus=1, node_ip_address=f"127.0.0.{i}", object_store_memory=STORE_BYTES
+                )
+                for i in (3, 4)
+            ]
+            return made
+        except Exception:
+            if made is not None:
+                made.shutdown()
+            if attempt == 2:
+                raise
+    return None
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Any]:
     # Paths of its sockets are limited to 107 bytes.
@@ -101,24 +132,9 @@ def cluster() -> Iterator[Any]:
     os.makedirs(f"{folder}/ray")
     os.environ["RAY_TMPDIR"] = folder
     import ray
-    from ray.cluster_utils import Cluster
 
-    # Loopback alone: with 127.0.0.1 Ray would wait for the machine's outer address.
-    made = Cluster(
-        initialize_head=True,
-        head_node_args={
-            "num_cpus": 1,
-            "node_ip_address": "127.0.0.2",
-            "include_dashboard": False,
-            "object_store_memory": STORE_BYTES,
-            "_system_config": HEALTH,
-        },
-    )
+    made = started_cluster()
     try:
-        made.extra = [
-            made.add_node(num_cpus=1, node_ip_address=address, object_store_memory=STORE_BYTES)
-            for address in ("127.0.0.3", "127.0.0.4")
-        ]
         ray.init(address=made.address, _node_ip_address="127.0.0.2", log_to_driver=False)
         made.wait_for_nodes()
         yield made
