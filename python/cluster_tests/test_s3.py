@@ -157,7 +157,9 @@ def other_tag(_: Request, answer: Answer) -> Answer:
 
 
 def shorter_length(_: Request, answer: Answer) -> Answer:
-    headers = [(n, str(int(v) - 1) if n.lower() == "content-length" else v) for n, v in answer.headers]
+    headers = [
+        (n, str(int(v) - 1) if n.lower() == "content-length" else v) for n, v in answer.headers
+    ]
     return Answer(answer.status, headers, answer.body)
 
 
