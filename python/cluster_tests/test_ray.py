@@ -19,9 +19,9 @@ PART = 16 << 20
 LARGE = 3 * PART + 99
 
 
-def put(s3: S3, folder: str, count: int, size: int) -> dict[str, bytes]:
+def put(s3: S3, folder: str, count: int, size: int, first: int = 0) -> dict[str, bytes]:
     texts = {}
-    for number in range(count):
+    for number in range(first, first + count):
         text = random.Random(number).randbytes(size)
         s3.put(f"{folder}/{number:04}", text)
         texts[f"s3://data/{folder}/{number:04}"] = text
@@ -45,7 +45,7 @@ def test_many_objects_while_a_node_dies(cluster: Any, s3: S3, tmp_path: pathlib.
     from warpseal import ray as runs
 
     texts = put(s3, "many", OBJECTS, OBJECT_BYTES)
-    texts.update(put(s3, "big", 1, LARGE))
+    texts.update(put(s3, "big", 1, LARGE, first=9000))
     manifest, options = tmp_path / "manifest", {"s3": s3.options}
     dead: list[Any] = []
     seen: list[runs.RunProgress] = []
