@@ -1,7 +1,7 @@
 // Implements internal_shards.h.
 #include "c_api/internal_shards.h"
 
-#include "c_api/file_call.h"
+#include "c_api/files/file_call.h"
 #include "container/shards/part.h"
 
 struct warpseal_internal_plan {

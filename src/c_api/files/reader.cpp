@@ -1,8 +1,8 @@
 // Implements reader.h.
 #include "warpseal/reader.h"
 
-#include "c_api/file_call.h"
-#include "c_api/slot_keys.h"
+#include "c_api/files/file_call.h"
+#include "c_api/files/slot_keys.h"
 #include "container/reader.h"
 
 struct warpseal_reader {

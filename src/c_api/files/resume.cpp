@@ -1,8 +1,8 @@
 // Internal functions of internal_resume.h.
 #include "c_api/internal_resume.h"
 
-#include "c_api/file_call.h"
-#include "c_api/slot_keys.h"
+#include "c_api/files/file_call.h"
+#include "c_api/files/slot_keys.h"
 #include "container/file.h"
 #include "container/resume/resume.h"
 

@@ -1,8 +1,8 @@
 // File functions of the C API. Struct sizes and null pointers are checked here, everything else by
 // the container.
 #include "container/file.h"
-#include "c_api/file_call.h"
-#include "c_api/slot_keys.h"
+#include "c_api/files/file_call.h"
+#include "c_api/files/slot_keys.h"
 
 namespace warpseal::c_api {
 namespace {

@@ -1,8 +1,8 @@
 // warpseal_file_slots_change: checks struct sizes and null pointers; the container does the rest.
 #include "container/slots.h"
 
-#include "c_api/file_call.h"
-#include "c_api/slot_keys.h"
+#include "c_api/files/file_call.h"
+#include "c_api/files/slot_keys.h"
 
 namespace warpseal::c_api {
 namespace {
