@@ -18,7 +18,7 @@ namespace {
 
 constexpr char recipients_label[] = "recipients";
 
-// What is there, or was made: all that sealing chunks takes.
+// Keys and place of the chunks, of a new output or of one that is continued.
 struct Begun {
     const PayloadKey* payload = nullptr;
     const Secret<hmac_bytes>* journal_key = nullptr;
@@ -220,7 +220,7 @@ warpseal_status SealRun::sync(Journal& journal) {
     return fault().status;
 }
 
-// What is there can neither be continued nor completed.
+// Empties an output that can neither be continued nor completed.
 warpseal_status SealRun::discard(const char* reason) {
     if (ftruncate(resumption_.out_fd, 0) != 0)
         return fault().say_system(errno, "%s, and the unfinished output could not be emptied",

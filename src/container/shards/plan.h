@@ -10,7 +10,7 @@
 
 namespace warpseal::container {
 
-// What a text is recognized by: the same pin means the same text.
+// A pin identifies a text: the same pin means the same text.
 inline constexpr size_t pin_bytes = 32;
 // Identifies the text of a sealed shard.
 inline constexpr size_t fingerprint_bytes = 32;
@@ -85,7 +85,7 @@ private:
     std::vector<uint8_t> data_;
     uint64_t text_bytes_ = 0;
     uint32_t shard_count_ = 0;
-    // Of each shard that seal() has sealed, 64 bits of its fingerprint; 0: not sealed.
+    // 64 bits of the fingerprint of each shard that seal() has sealed; 0: not sealed.
     std::unique_ptr<std::atomic<uint64_t>[]> sealed_;
 };
 

@@ -331,12 +331,12 @@ class Worker:
         if (uri, identity) in self._readers:
             return self._readers[uri, identity]
 
-        def read_at(offset: int, memory: memoryview) -> int:
+        def read(offset: int, memory: memoryview) -> int:
             count = min(len(memory), identity.size - offset)
             memory[:count] = self._read(uri, identity, offset, count)
             return count
 
-        reader = _core.Reader(read_at, identity.size, [("key", self._key)], None, False, self._engine)
+        reader = _core.Reader(read, identity.size, [("key", self._key)], None, False, self._engine)
         while len(self._readers) >= KEPT_READERS:
             self._readers.pop(next(iter(self._readers)))
         self._readers[uri, identity] = reader
