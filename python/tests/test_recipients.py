@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import warpseal
+from warpseal import _core, _many
 
 KEY, OTHER = bytes(range(32)), bytes(32)
 
@@ -147,6 +148,21 @@ def test_failures_of_many_files(folder: pathlib.Path) -> None:
     with pytest.raises(ExceptionGroup):
         warpseal.change_slots_of(files, key=KEY, new_key=OTHER, keep_going=True)
     assert len(warpseal.slots(pairs[0][1])) == 2
+
+
+def test_no_file_after_the_first_failure() -> None:
+    worked = []
+
+    def work(number: int) -> int:
+        worked.append(number)
+        if number == 3:
+            raise FileNotFoundError(number)
+        return number
+
+    names = [str(number) for number in range(10_000)]
+    with pytest.raises(FileNotFoundError):
+        _many._run(names, work, _core.Cancellation(), threads=1, keep_going=False)
+    assert worked == [0, 1, 2, 3]
 
 
 def test_interrupt_of_many_files(folder: pathlib.Path) -> None:

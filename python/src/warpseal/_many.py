@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ALL_COMPLETED, FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import (
+    ALL_COMPLETED,
+    FIRST_EXCEPTION,
+    CancelledError,
+    ThreadPoolExecutor,
+    wait,
+)
 from dataclasses import replace as with_fields
 from typing import TYPE_CHECKING, TypeVar
 
@@ -34,6 +40,8 @@ def _run(
     failures: list[Exception] = []  # in the order of time
 
     def one(number: int) -> Result:
+        if failures and not keep_going:  # this thread can be faster than the cancellation
+            raise CancelledError
         try:
             return work(number)
         except Exception as error:
