@@ -38,8 +38,6 @@ bool is_age(const FileChoice& file, const AgeChoice& choice, int input) {
         throw Failure(ExitCode::usage,
                       "-i goes with Warpseal and age files only: leave it or --format out.");
     if (file.foreign.format_given) return false;
-    // No other format has plugins.
-    if (!choice.plugins.empty() && choice.identities.empty()) return true;
     // Age files take no such key. A stream with one is looked at later, once the output is open.
     if (file.secrets.key_count() != 0 && lseek(input, 0, SEEK_CUR) < 0) return false;
     const auto is_known = [](std::string_view bytes) { return guess(bytes) != Guess::unknown; };

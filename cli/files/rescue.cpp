@@ -194,6 +194,7 @@ struct RescueCall {
 
 warpseal_status rescue_own(RescueCall& call) {
     refuse_foreign_options(call.file);
+    add_file_keys(call.age, call.file, call.input, call.session);
     Secrets secrets = read_secrets(call.input, FileTask::rescue, call.file);
     const EngineHandle engine = create_engine(call.file.engine, call.session);
     const std::vector<uint8_t> context = from_hexadecimal(call.file.context, "--context");
@@ -241,7 +242,7 @@ void refuse_needed_files(Output& output, int input, const RescueChoice& choice) 
 }
 
 ExitCode run(RescueChoice& choice, Session& session) {
-    if (!choice.file.age) add_identities(choice.age, choice.file.secrets);
+    if (!choice.file.age) add_identities(choice.age, choice.file.secrets, session);
     check_file_choice(choice.file);
     if (choice.age.any() && choice.file.format == WARPSEAL_FORMAT_COBBLESTONE)
         throw Failure(ExitCode::usage,

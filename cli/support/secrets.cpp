@@ -17,6 +17,7 @@
 #include <optional>
 #include <utility>
 
+#include "c_api/internal_slot_keys.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/keys/key_file.h"
 #include "cli/support/output.h"
@@ -226,6 +227,7 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
     if (!is_copy_) {
         SecretChoice own = choice;
         own.shared = nullptr;
+        own.file_keys.clear();  // of one file
         choice.shared->secrets = std::make_unique<Secrets>(own, format, confirm);
     }
     for (const warpseal_secret& secret : choice.shared->secrets->list()) {
@@ -233,6 +235,16 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
         memcpy(copy.data(), secret.bytes, secret.byte_count);
         copy.size = secret.byte_count;
         add(secret.type, std::move(copy));
+    }
+    add_copies(choice.file_keys, WARPSEAL_INTERNAL_SECRET_FILE_KEY);
+}
+
+void Secrets::add_copies(const std::vector<std::shared_ptr<const SecretBytes>>& secrets, int type) {
+    for (const std::shared_ptr<const SecretBytes>& secret : secrets) {
+        SecretBytes copy(std::max(secret->size, SecretBytes::page_bytes));
+        memcpy(copy.data(), secret->data(), secret->size);
+        copy.size = secret->size;
+        add(static_cast<warpseal_secret_type>(type), std::move(copy));
     }
 }
 
@@ -252,9 +264,6 @@ void Secrets::read_named(const SecretChoice& choice, warpseal_format format, boo
         bytes.size = text.size();
         add(WARPSEAL_SECRET_RECIPIENT, std::move(bytes));
     }
-    if (choice.identities)
-        for (SecretBytes& text : choice.identities())
-            add(WARPSEAL_SECRET_IDENTITY, std::move(text));
     for (const std::string& path : choice.passphrase_files) {
         const std::string shown = "passphrase file '" + path + "'";
         add(WARPSEAL_SECRET_PASSPHRASE,
@@ -267,6 +276,11 @@ void Secrets::read_named(const SecretChoice& choice, warpseal_format format, boo
             one_line(read_all(choice.passphrase_descriptor, shown), shown));
     }
     if (choice.ask) add(WARPSEAL_SECRET_PASSPHRASE, ask_passphrase(choice.prompt, confirm));
+    add_copies(choice.stanzas, WARPSEAL_INTERNAL_SECRET_STANZA);
+    add_copies(choice.file_keys, WARPSEAL_INTERNAL_SECRET_FILE_KEY);
+    if (!choice.identities) return;
+    for (SecretBytes& text : choice.identities(list_))
+        add(WARPSEAL_SECRET_IDENTITY, std::move(text));
 }
 
 void check_passphrase_descriptor(const SecretChoice& choice) {

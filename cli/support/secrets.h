@@ -43,17 +43,25 @@ struct SecretChoice {
     std::vector<std::string> passphrase_files;
     int passphrase_descriptor = -1;
     std::vector<std::string> recipients;  // checked text
-    // Reads the text of identities, where -i names any.
-    std::function<std::vector<SecretBytes>()> identities;
+    // For recipients whose file key the program wraps itself: SSH keys and plugins. When opening,
+    // the file keys that they unwrapped, of one file of a run.
+    std::vector<std::shared_ptr<const SecretBytes>> stanzas, file_keys;
+    // Reads the text of identities, where -i names any. Gets the secrets that were read before:
+    // their passphrases may open an identity file.
+    std::function<std::vector<SecretBytes>(const std::vector<warpseal_secret>& others)> identities;
     std::vector<std::string> public_key_files;  // of -R or -i
     bool ask = false;
     std::string prompt = "Passphrase";  // at the terminal
     SharedSecrets* shared = nullptr;    // of a run over several files, which reads secrets once
+    std::shared_ptr<SharedSecrets> shared_by_file;  // the same for a file that needs them twice
     bool passphrase() const {
         return ask || passphrase_descriptor >= 0 || !passphrase_files.empty();
     }
     size_t key_count() const { return key_files.size() + key_commands.size(); }
-    bool public_keys() const { return !recipients.empty() || identities != nullptr; }
+    bool public_keys() const {
+        return !recipients.empty() || !stanzas.empty() || !file_keys.empty() ||
+               identities != nullptr;
+    }
     bool any() const { return passphrase() || key_count() != 0 || public_keys(); }
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
@@ -77,6 +85,7 @@ public:
 
 private:
     void read_named(const SecretChoice& choice, warpseal_format format, bool confirm);
+    void add_copies(const std::vector<std::shared_ptr<const SecretBytes>>& secrets, int type);
     void add(warpseal_secret_type type, SecretBytes bytes);
     std::vector<SecretBytes> memory_;
     std::vector<warpseal_secret> list_;

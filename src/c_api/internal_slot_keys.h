@@ -38,6 +38,19 @@ warpseal_status warpseal_internal_file_slots_change(warpseal_engine* engine, int
                                                     warpseal_slots_change* change,
                                                     warpseal_file_result* result);
 
+/* Types of secrets for slots whose file key the caller wraps: SSH keys and stanzas of plugins. One
+ * seals: the type of the slot (2 bytes, big-endian), a file key of 16 bytes, the parameters. The
+ * other opens: a file key. */
+#define WARPSEAL_INTERNAL_SECRET_STANZA 110
+#define WARPSEAL_INTERNAL_SECRET_FILE_KEY 111
+
+/* Calls `visit` for each slot of both header copies, without a key. Nothing in them is
+ * authenticated. in_fd is read from its position on. */
+typedef void (*warpseal_internal_slot_visitor)(void* user, uint32_t type, const void* parameters,
+                                               size_t parameter_bytes);
+warpseal_status warpseal_internal_file_slots_visit(int in_fd, warpseal_internal_slot_visitor visit,
+                                                   void* user, warpseal_file_result* result);
+
 #ifdef __cplusplus
 }
 #endif

@@ -171,6 +171,27 @@ warpseal_status resume(Engine& engine, Direction direction, const warpseal_file_
                resumption.out_fd, options, result, sealing, keys, nullptr, &resumption);
 }
 
+warpseal_status visit_slots(int in_fd,
+                            const std::function<void(uint16_t, const uint8_t*, size_t)>& visit,
+                            warpseal_file_result& result) {
+    Fault fault;
+    Progress silent(nullptr, nullptr);
+    Source source(in_fd, silent);
+    Header header;
+    try {
+        if (read_header(reading(source), header, fault) != WARPSEAL_OK)
+            return report(fault, result);
+        for (const HeaderCopy& copy : header.copies)
+            for (uint32_t i = 0; copy.well_formed && i < copy.slot_count; ++i)
+                visit(copy.slots[i].type, copy.slots[i].parameters.data,
+                      copy.slots[i].parameters.size);
+    } catch (const std::bad_alloc&) {
+        fault.say(WARPSEAL_OUT_OF_MEMORY, "out of memory");
+        return report(fault, result);
+    }
+    return WARPSEAL_OK;
+}
+
 warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& result) {
     Fault fault;
     Progress silent(nullptr, nullptr);

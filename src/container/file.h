@@ -2,6 +2,8 @@
 // payload.
 #pragma once
 
+#include <functional>
+
 #include "engine/engine.h"
 
 namespace warpseal::container {
@@ -26,5 +28,10 @@ warpseal_status rescue(Engine& engine, int in_fd, int out_fd, const warpseal_fil
 warpseal_status resume(Engine& engine, Direction direction, const warpseal_file_options& options,
                        Resumption& resumption, warpseal_file_result& result, SlotKeys* keys);
 warpseal_status info(int in_fd, warpseal_file_info& info, warpseal_file_result& result);
+// Calls `visit` with the type and the parameters of each slot of both header copies. Nothing in
+// them is authenticated.
+warpseal_status visit_slots(int in_fd,
+                            const std::function<void(uint16_t, const uint8_t*, size_t)>& visit,
+                            warpseal_file_result& result);
 
 }  // namespace warpseal::container

@@ -63,6 +63,15 @@ warpseal_status check_public_key_secret(const warpseal_secret& secret, SecretUse
                      "an identity does not seal a file: give its recipient");
 }
 
+warpseal_status check_stanza(const warpseal_secret& secret, SecretUse use, Fault& fault) {
+    const bool good =
+        use == SecretUse::seal && secret.byte_count > stanza_head_bytes &&
+        is_stanza_slot(slot_type_of(secret)) &&
+        may_have_parameters(slot_type_of(secret), secret.byte_count - stanza_head_bytes);
+    if (good) return WARPSEAL_OK;
+    return fault.say(WARPSEAL_INVALID_ARGUMENT, "a stanza for a recipient has another form");
+}
+
 }  // namespace
 
 warpseal_status check_secret(const warpseal_secret& secret, SecretUse use, Fault& fault) {
@@ -78,6 +87,10 @@ warpseal_status check_secret(const warpseal_secret& secret, SecretUse use, Fault
             return fault.say(WARPSEAL_INVALID_ARGUMENT, "a passphrase has at most 65536 bytes");
         case WARPSEAL_SECRET_RECIPIENT:
         case WARPSEAL_SECRET_IDENTITY: return check_public_key_secret(secret, use, fault);
+        case stanza_secret: return check_stanza(secret, use, fault);
+        case file_key_secret:
+            if (use == SecretUse::open && secret.byte_count == file_key_bytes) return WARPSEAL_OK;
+            return fault.say(WARPSEAL_INVALID_ARGUMENT, "a file key opens, and has 16 bytes");
     }
     return fault.say(WARPSEAL_INVALID_ARGUMENT,
                      "a secret is no key, passphrase, recipient or identity");

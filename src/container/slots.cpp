@@ -228,7 +228,7 @@ warpseal_status SlotsChange::check_result() {
     for (size_t i = 0; i < change_.add_count; ++i) {
         bytes += slot_bytes_of(change_.add[i]);
         kinds.add(slot_type_of(change_.add[i]));
-        recipient |= is_public_key_secret(change_.add[i]);
+        recipient |= is_public_key_secret(change_.add[i]) || is_stanza_secret(change_.add[i]);
         if (change_.add[i].type != WARPSEAL_SECRET_PASSPHRASE) continue;
         passphrase = true;
         all_work += work(cost);

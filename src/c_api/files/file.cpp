@@ -90,4 +90,16 @@ warpseal_status warpseal_file_info_read(int in_fd, warpseal_file_info* info,
     return c_api::reported(*result, wrong, [&] { return container::info(in_fd, *info, *result); });
 }
 
+warpseal_status warpseal_internal_file_slots_visit(int in_fd, warpseal_internal_slot_visitor visit,
+                                                   void* user, warpseal_file_result* result) {
+    return c_api::reported(*result, "", [&] {
+        return container::visit_slots(
+            in_fd,
+            [&](uint16_t type, const uint8_t* parameters, size_t bytes) {
+                visit(user, type, parameters, bytes);
+            },
+            *result);
+    });
+}
+
 }  // extern "C"

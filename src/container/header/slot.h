@@ -38,7 +38,16 @@ inline constexpr size_t x25519_slot_bytes =
 inline constexpr size_t hybrid_slot_bytes =
     slot_bytes_with(recipient_parameter_bytes(RecipientType::mlkem768_x25519));
 
-// Return the type and the length of the slot that a secret seals or opens.
+// Slots whose file key the caller wraps and unwraps.
+constexpr bool is_stanza_slot(uint16_t type) {
+    return type == WARPSEAL_SLOT_SSH_ED25519 || type == WARPSEAL_SLOT_SSH_RSA ||
+           type == WARPSEAL_SLOT_STANZA;
+}
+// True if slots of a type that this version knows may have that many bytes of parameters.
+bool may_have_parameters(uint16_t slot_type, size_t bytes);
+// True if the secret may open slots of that type.
+bool opens_type(const warpseal_secret& secret, uint16_t slot_type);
+// Return the type and the length of the slot that a secret seals or opens. A file key has no type.
 uint16_t slot_type_of(const warpseal_secret& secret);
 size_t slot_bytes_of(const warpseal_secret& secret);
 
@@ -46,11 +55,12 @@ inline constexpr size_t ntru_slot_bytes =
     slot_bytes_with(recipient_parameter_bytes(RecipientType::ntru_x25519));
 
 // The strength of the recipients of a header against a quantum computer. Key files and passphrases
-// have it, and slots of unknown types do not count.
+// have it. Slots of plugins and of unknown types do not count: their strength is not known.
 class RecipientKinds {
 public:
     void add(uint16_t slot_type) {
-        classical_ |= slot_type == WARPSEAL_SLOT_X25519;
+        classical_ |= slot_type == WARPSEAL_SLOT_X25519 || slot_type == WARPSEAL_SLOT_SSH_ED25519 ||
+                      slot_type == WARPSEAL_SLOT_SSH_RSA;
         post_quantum_ |=
             slot_type == WARPSEAL_SLOT_MLKEM768_X25519 || slot_type == WARPSEAL_SLOT_NTRU_X25519;
     }

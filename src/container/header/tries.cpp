@@ -39,7 +39,7 @@ public:
 
     bool of_type(uint32_t type) {
         if (std::none_of(secrets_, end_, [&](const warpseal_secret& secret) {
-                return slot_type_of(secret) == type;
+                return opens_type(secret, static_cast<uint16_t>(type));
             }))
             return false;
         return of_copy(first_, type) || of_copy(second_, type);
@@ -63,7 +63,7 @@ private:
         if (passphrase && !within_bounds(passphrase_cost(slot)))
             return visit_({&slot, nullptr, Refusal::slot_cost});
         for (const warpseal_secret* secret = secrets_; secret != end_; ++secret) {
-            if (slot_type_of(*secret) != slot.type) continue;
+            if (!opens_type(*secret, slot.type)) continue;
             const bool affordable = !passphrase || spend(work(passphrase_cost(slot)));
             if (visit_({&slot, secret, affordable ? Refusal::none : Refusal::budget})) return true;
         }
@@ -91,7 +91,8 @@ bool visit_tries(const Header& header, const warpseal_secret* secrets, size_t se
     Tries tries(header, secrets, secret_count, budget, visit);
     for (const uint32_t type :
          {WARPSEAL_SLOT_KEY, WARPSEAL_SLOT_X25519, WARPSEAL_SLOT_MLKEM768_X25519,
-          WARPSEAL_SLOT_NTRU_X25519, WARPSEAL_SLOT_PASSPHRASE})
+          WARPSEAL_SLOT_NTRU_X25519, WARPSEAL_SLOT_SSH_ED25519, WARPSEAL_SLOT_SSH_RSA,
+          WARPSEAL_SLOT_STANZA, WARPSEAL_SLOT_PASSPHRASE})
         if (tries.of_type(type)) return true;
     return false;
 }

@@ -9,6 +9,20 @@ namespace warpseal::container {
 // Longest text that is looked at.
 inline constexpr size_t recipient_characters_max = 2048;
 
+// Secrets of a program that wraps file keys by itself, as SSH keys and plugins of age need. They
+// are no part of the public interface. One seals: it has the type of the slot (2 bytes,
+// big-endian), a file key and the slot's parameters. The other opens: it is a file key.
+inline constexpr uint32_t stanza_secret = 110, file_key_secret = 111;
+inline constexpr size_t stanza_head_bytes = 2 + file_key_bytes;
+inline constexpr size_t stanza_parameter_bytes_max = 8192;
+
+constexpr bool is_stanza_secret(const warpseal_secret& secret) {
+    return static_cast<uint32_t>(secret.type) == stanza_secret;
+}
+constexpr bool is_file_key_secret(const warpseal_secret& secret) {
+    return static_cast<uint32_t>(secret.type) == file_key_secret;
+}
+
 constexpr bool is_public_key_secret(const warpseal_secret& secret) {
     return secret.type == WARPSEAL_SECRET_RECIPIENT || secret.type == WARPSEAL_SECRET_IDENTITY;
 }
