@@ -125,7 +125,8 @@ def a_signal_ends_the_run(p):
     for name in names:
         p.ok("-q", "encrypt", *OLD, *QUICK, "plain", "-o", name)
     process = p.start("key", "passwd", "--argon2-memory", "64", *OLD, *TO_NEW, "--keep-going", "--json", *names)
-    begun = os.read(process.stdout.fileno(), 1 << 16)  # readline() would keep what communicate() lacks
+    # readline() could buffer further lines, which communicate() would not return.
+    begun = os.read(process.stdout.fileno(), 1 << 16)
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=120)
     check(process.returncode in (143, 0), err)
