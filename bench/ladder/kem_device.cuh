@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "backends/gpu_backend.h"
+#include "backends/kem_catalogue.h"
 #include "bench/ladder/device.cuh"
 #include "bench/ladder/kem.h"
 
@@ -123,7 +124,7 @@ class Product {
 public:
     explicit Product(const char* set)
         : kem_(*cuda_kem(set)),
-          set_(*kem_.params),
+          set_(*kem_.set->ntru),
           stride_(whole(std::max(set_.keypair_coins(), set_.encapsulation_coins()), 16)) {}
     const kem::Params& set() const { return set_; }
 

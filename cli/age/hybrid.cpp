@@ -21,7 +21,7 @@ void require(warpseal_status status) {
 warpseal_engine* Hybrid::engine() {
     if (!engine_) {
         EngineChoice cores = choice_;
-        cores.device = "cpu";  // The set has no GPU code.
+        cores.device = "cpu";  // A GPU is slower for one operation.
         engine_ = create_engine(cores, session_);
     }
     return engine_.get();

@@ -81,7 +81,7 @@ void add_kem(CLI::App& program, Session& session) {
         "NTRU (the round-3 submission) is not a NIST standard: use a shared secret of it beside "
         "one "
         "of X25519 or another established\n"
-        "exchange, not alone. ML-KEM and X25519 run on cores only.\n"
+        "exchange, not alone.\n"
         "Example:\n"
         "  warpseal kem keygen --set ml-kem-768 --secret-key my.sk --public-key my.pk\n"
         "  warpseal kem encapsulate --public-key my.pk --ciphertext to.me --shared-secret theirs\n"

@@ -11,6 +11,8 @@
 
 namespace warpseal {
 
+struct KemSet;  // an entry of kem_catalogue.h
+
 enum class KemOperation : uint8_t { keypair = 0, encapsulate = 1, decapsulate = 2 };
 inline constexpr int kem_operation_count = 3;
 
@@ -29,14 +31,6 @@ inline warpseal_kem_batch sub_batch(const warpseal_kem_batch& batch, uint64_t fi
     move(batch_slice.coins, batch_slice.coins_stride);
     move(batch_slice.statuses, 1);
     return batch_slice;
-}
-
-// Size of an item's coins, and its stride when drawn from a generator of 16-byte blocks.
-inline size_t coins_bytes(const kem::Params& set, KemOperation operation) {
-    return operation == KemOperation::keypair ? set.keypair_coins() : set.encapsulation_coins();
-}
-inline size_t drawn_coins_stride(const kem::Params& set, KemOperation operation) {
-    return (coins_bytes(set, operation) + 15) / 16 * 16;
 }
 
 // One parameter set on one CPU target. The functions are pure: they do not allocate or lock, and
@@ -68,13 +62,14 @@ bool cpu_has_kem(Target target);
 // One parameter set on a GPU. Every pointer in the batch is a device pointer. Calls are
 // asynchronous on `stream` of the current device.
 struct CudaKem {
-    const kem::Params* params;
+    const KemSet* set;
     // Returns the bytes of device memory that a batch of up to `count` items needs. It holds
     // secrets, and its owner must zeroize it.
     size_t (*work_bytes)(KemOperation operation, uint64_t count);
     // in_flight: number of items that this GPU processes at about this time, including those of the
     // batch. Small numbers are processed with the least latency, large numbers with the least work.
-    // The results are the same.
+    // The results are the same. The engine has checked the arguments. Writes a status for each item
+    // if batch.statuses is set; the outputs of an item without a result are zeros in any case.
     using Run = warpseal_status (*)(const warpseal_kem_batch& batch, uint64_t in_flight, void* work,
                                     void* stream);
     Run run[kem_operation_count];

@@ -6,10 +6,10 @@
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wconversion"
-#include "backends/cuda/kem/decapsulate.cuh"
-#include "backends/cuda/kem/encapsulate.cuh"
-#include "backends/cuda/kem/hash.cuh"
-#include "backends/cuda/kem/keypair.cuh"
+#include "backends/cuda/kem/ntru/decapsulate.cuh"
+#include "backends/cuda/kem/ntru/encapsulate.cuh"
+#include "backends/cuda/kem/ntru/hash.cuh"
+#include "backends/cuda/kem/ntru/keypair.cuh"
 #pragma GCC diagnostic pop
 
 #include <gtest/gtest.h>
@@ -19,9 +19,11 @@
 #include "support/contiguous_batch.h"
 #include "support/random.h"
 
-namespace warpseal::cuda::ntru {
+namespace warpseal::cuda {
 
 uint4 shared[size_t{64} << 10];  // the shared memory of a kernel's block
+
+namespace ntru {
 
 // PTX ISA, "Matrix fragments for mma.m16n8k32": lane 4 g + t holds bytes 4 t to 4 t + 3, and 16
 // more on, of rows g and g + 8 of a and of column g of b; and of the product columns 2 t and 2 t +
@@ -41,7 +43,8 @@ void multiply_tile(int32_t* c, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a
                     byte(brought[4 * (2 * t + k % 2) + m % 16 / 4][4 + m / 16], m % 4, b_kind);
 }
 
-}  // namespace warpseal::cuda::ntru
+}  // namespace ntru
+}  // namespace warpseal::cuda
 
 namespace {
 
@@ -240,8 +243,8 @@ private:
     // Also checks that nothing is left in shared memory.
     void run(const std::function<void()>& kernel) const {
         warp_on_host::warp.run(kernel, order_);
-        const auto* words = reinterpret_cast<const uint64_t*>(cuda::ntru::shared);
-        EXPECT_TRUE(std::all_of(words, words + sizeof cuda::ntru::shared / 8,
+        const auto* words = reinterpret_cast<const uint64_t*>(cuda::shared);
+        EXPECT_TRUE(std::all_of(words, words + sizeof cuda::shared / 8,
                                 [](uint64_t word) { return word == 0; }));
     }
 

@@ -2,6 +2,7 @@
 // with coins given and drawn, and every caller error.
 #include <set>
 #include <string>
+#include <tuple>
 
 #include "support/kem_backends.h"
 #include "support/random.h"
@@ -24,23 +25,31 @@ constexpr DeviceCall device_calls[] = {warpseal_kem_keypair_device, warpseal_kem
 // The per-item inputs of a batch; it has one of every other input, and coins are then drawn.
 enum class Has { all, texts, pairs };
 
+const warpseal::KemSet& set_of(const char* name) { return tests::kem_set_of(name); }
+// The sets of all schemes that have device code.
+std::vector<const warpseal::KemSet*> sets_on_gpus() {
+    std::vector<const warpseal::KemSet*> out;
+    for (const warpseal::KemSet& set : warpseal::kem_sets)
+        if (set.has_cuda()) out.push_back(&set);
+    return out;
+}
+
 // All inputs and outputs of the three calls: one array after another in one allocation, a gap after
 // each item.
 struct Items {
-    const warpseal::kem::Params& set;
+    const warpseal::KemSet& set;
     uint64_t count;
     size_t gap;
     Text memory;
     size_t publics, secrets, ciphertexts, shared, coins, statuses;
 
-    Items(const warpseal::kem::Params& params, uint64_t items, size_t gap_bytes = 0,
-          Has has = Has::all)
-        : set(params), count(items), gap(gap_bytes) {
+    Items(const warpseal::KemSet& of, uint64_t items, size_t gap_bytes = 0, Has has = Has::all)
+        : set(of), count(items), gap(gap_bytes) {
         const uint64_t keys = has == Has::texts ? 1 : count, texts = has == Has::pairs ? 1 : count;
         publics = reserve(set.public_key_bytes(), keys);
         secrets = reserve(set.secret_key_bytes(), keys);
         ciphertexts = reserve(set.ciphertext_bytes(), texts);
-        shared = reserve(32, texts);
+        shared = reserve(set.shared_secret_bytes(), texts);
         coins = reserve(set.keypair_coins(), has == Has::all ? count : 1);
         const Text random = tests::Random(5501).text(memory.size() - coins);
         std::copy(random.begin(), random.end(), memory.begin() + static_cast<long>(coins));
@@ -58,7 +67,7 @@ struct Items {
         batch.ciphertexts = base + ciphertexts;
         batch.ciphertext_stride = set.ciphertext_bytes() + gap;
         batch.shared_secrets = base + shared;
-        batch.shared_secret_stride = 32 + gap;
+        batch.shared_secret_stride = set.shared_secret_bytes() + gap;
         batch.coins = base + coins;
         batch.coins_stride = set.keypair_coins() + gap;
         batch.statuses = reinterpret_cast<int32_t*>(base + statuses);
@@ -127,13 +136,21 @@ protected:
             << items.set.name << ", operation " << operation << ", " << items.count << " items";
     }
 
+    static void expect_refused(const Items& items, const std::set<size_t>& refused) {
+        for (size_t i = 0; i < items.count; ++i) {
+            int32_t status = 0;
+            std::memcpy(&status, &items.memory[items.statuses + i * sizeof status], sizeof status);
+            EXPECT_EQ(status, refused.count(i) != 0 ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK) << i;
+        }
+    }
+
     targets::EngineHandle cpu_, cuda_;
 };
 
 constexpr auto drawn = [](warpseal_kem_batch& batch) { batch.coins = nullptr; };
 
 TEST_F(KemDevice, EqualsTheCores_cuda) {
-    for (const warpseal::kem::Params* set : warpseal::kem::sets)
+    for (const warpseal::KemSet* set : sets_on_gpus())
         for (const auto& [count, gap] : {std::pair<uint64_t, size_t>{1, 0}, {37, 5}, {300, 0}}) {
             Items items(*set, count, gap);
             compare(0, items);
@@ -148,32 +165,87 @@ TEST_F(KemDevice, EqualsTheCores_cuda) {
 }
 
 TEST_F(KemDevice, OneKeyForAll_cuda) {
-    Items items(warpseal::kem::ntruhps4096821, 100);
-    compare(0, items);
     const auto shared = [](warpseal_kem_batch& batch) {
         batch.public_key_stride = batch.secret_key_stride = 0;
     };
-    compare(1, items, shared);
-    compare(2, items, shared);
+    for (const char* set : {"ntruhps4096821", "ml-kem-768", "x25519", "x25519mlkem768", "x-wing"}) {
+        Items items(set_of(set), 100);
+        compare(0, items);
+        compare(1, items, shared);
+        compare(2, items, shared);
+    }
 }
 
 TEST_F(KemDevice, StatusesOfItemsThatHaveNoResult_cuda) {
-    const warpseal::kem::Params& set = warpseal::kem::ntruhps2048677;
+    const warpseal::KemSet& set = set_of("ntruhps2048677");
     Items items(set, 70);
     compare(0, items);
     for (const size_t i : {0, 31, 69})
         items.memory[items.publics + (i + 1) * set.public_key_bytes() - 1] |= 0x80;
     compare(1, items);
-    int32_t status = 0;
-    std::memcpy(&status, &items.memory[items.statuses + 31 * sizeof status], sizeof status);
-    EXPECT_EQ(status, WARPSEAL_INVALID_ARGUMENT);
+    expect_refused(items, {0, 31, 69});
+}
+
+// Public keys with a coefficient of q or more, and secret keys with a wrong hash. Without statuses
+// the outputs are the same.
+TEST_F(KemDevice, StatusesOfMlKem_cuda) {
+    const auto without = [](warpseal_kem_batch& batch) { batch.statuses = nullptr; };
+    for (const char* name : {"ml-kem-512", "ml-kem-768", "ml-kem-1024"}) {
+        const warpseal::KemSet& set = set_of(name);
+        Items items(set, 71);
+        compare(0, items);
+        for (const size_t i : {0, 31, 32, 70})
+            std::memset(&items.memory[items.publics + i * set.public_key_bytes()], 0xff, 3);
+        compare(1, items);
+        expect_refused(items, {0, 31, 32, 70});
+        compare(1, items, without);
+        for (const size_t i : {1, 32, 69})
+            items.memory[items.secrets + (i + 1) * set.secret_key_bytes() - 33] ^= 0x80;
+        compare(2, items);
+        expect_refused(items, {1, 32, 69});
+        compare(2, items, without);
+    }
+}
+
+// Points of low order among others, in public keys and in ciphertexts: 0, 1 and p - 1, also with
+// the top bit set. Without statuses the outputs are the same.
+TEST_F(KemDevice, StatusesOfX25519AndItsHybrids_cuda) {
+    const auto without = [](warpseal_kem_batch& batch) { batch.statuses = nullptr; };
+    for (const char* name : {"x25519", "x25519mlkem768", "x-wing"}) {
+        const warpseal::KemSet& set = set_of(name);
+        Items items(set, 71);
+        const auto spoil = [&](size_t begin, size_t bytes, const std::set<size_t>& which) {
+            size_t number = 0;
+            for (const size_t i : which) {
+                uint8_t* const point = &items.memory[begin + (i + 1) * bytes - 32];
+                const bool last = number % 3 == 2;
+                std::memset(point, last ? 0xff : 0, 32);
+                point[0] = static_cast<uint8_t>(last ? 0xec : number % 3);
+                point[31] = static_cast<uint8_t>((last ? 0x7f : 0) | (number / 3 << 7));
+                ++number;
+            }
+        };
+        compare(0, items);
+        const std::set<size_t> keys = {0, 1, 31, 32, 63, 70}, texts = {1, 30, 33, 34, 64, 69};
+        spoil(items.publics, set.public_key_bytes(), keys);
+        compare(1, items);
+        expect_refused(items, keys);
+        compare(1, items, without);
+        compare(0, items);
+        compare(1, items);
+        spoil(items.ciphertexts, set.ciphertext_bytes(), texts);
+        compare(2, items);
+        expect_refused(items, texts);
+        compare(2, items, without);
+    }
 }
 
 // Drawn coins: the same seed gives the same keys as on the cores. Another seed gives different ones
 // for each item.
 TEST_F(KemDevice, DrawnCoinsEqualTheCores_cuda) {
-    for (const warpseal::kem::Params* set :
-         {&warpseal::kem::ntruhps2048509, &warpseal::kem::ntruhrss1373}) {
+    for (const char* name : {"ntruhps2048509", "ntruhrss1373", "ml-kem-512", "ml-kem-1024",
+                             "x25519", "x25519mlkem768", "x-wing"}) {
+        const warpseal::KemSet* set = &set_of(name);
         Items items(*set, 131);
         source = Source::fixed;
         compare(0, items, drawn);
@@ -197,27 +269,41 @@ TEST_F(KemDevice, DrawnCoinsEqualTheCores_cuda) {
 
 // More coins than work space holds.
 TEST_F(KemDevice, InChunks_cuda) {
-    const warpseal::kem::Params& set = warpseal::kem::ntruhps4096821;
-    Items pair(set, 1), items(set, 140003, 0, Has::texts), pairs(set, items.count, 0, Has::pairs);
-    compare(0, pair);
-    std::copy_n(pair.memory.begin(), items.ciphertexts, items.memory.begin());  // the keys
-    source = Source::fixed;
     const auto one_key = [](warpseal_kem_batch& batch) {
         batch.coins = nullptr;
         batch.public_key_stride = batch.secret_key_stride = 0;
     };
-    compare(1, items, one_key);
-    compare(2, items, one_key);
-    compare(0, pairs, drawn);
+    for (const char* name : {"ntruhps4096821", "ml-kem-768", "x-wing"}) {
+        const warpseal::KemSet& set = set_of(name);
+        source = Source::kernel;
+        Items pair(set, 1), items(set, 140003, 0, Has::texts),
+            pairs(set, items.count, 0, Has::pairs);
+        compare(0, pair);
+        std::copy_n(pair.memory.begin(), items.ciphertexts, items.memory.begin());  // the keys
+        source = Source::fixed;
+        compare(1, items, one_key);
+        compare(2, items, one_key);
+        compare(0, pairs, drawn);
+    }
 }
 
 // Host memory goes through the GPU in chunks, from any address; here it has more items than coins
 // are drawn for at a time.
 TEST_F(KemDevice, ThroughHostMemory_cuda) {
-    const warpseal::kem::Params& set = warpseal::kem::ntruhps2048509;
     source = Source::fixed;
-    for (const auto& [count, gap] : {std::pair<uint64_t, size_t>{1, 0}, {300, 3}, {30011, 0}})
+    for (const auto& [name, count, gap] :
+         {std::tuple<const char*, uint64_t, size_t>{"ntruhps2048509", 1, 0},
+          {"ntruhps2048509", 300, 3},
+          {"ntruhps2048509", 30011, 0},
+          {"ml-kem-768", 1, 0},
+          {"ml-kem-512", 301, 3},
+          {"ml-kem-1024", 30011, 0},
+          {"x25519", 1, 0},
+          {"x25519", 30011, 0},
+          {"x25519mlkem768", 301, 3},
+          {"x-wing", 30011, 0}})
         for (const bool pinned : {false, true}) {
+            const warpseal::KemSet& set = set_of(name);
             Items items(set, count, gap);
             void* memory = nullptr;
             ASSERT_EQ(warpseal_host_alloc(cuda_.get(), items.memory.size(), &memory), WARPSEAL_OK);
@@ -230,14 +316,14 @@ TEST_F(KemDevice, ThroughHostMemory_cuda) {
                 EXPECT_EQ(host_calls[operation](cuda_.get(), set.name, &there), WARPSEAL_OK);
                 EXPECT_EQ(host_calls[operation](cpu_.get(), set.name, &here), WARPSEAL_OK);
                 EXPECT_TRUE(std::equal(items.memory.begin(), items.memory.end(), at))
-                    << count << " items, operation " << operation;
+                    << name << ", " << count << " items, operation " << operation;
             }
             warpseal_host_free(cuda_.get(), memory);
         }
 }
 
 TEST_F(KemDevice, WithoutRandomNothingIsWritten_cuda) {
-    Items items(warpseal::kem::ntruhrss701, 5);
+    Items items(set_of("ntruhrss701"), 5);
     const Copy copy(cuda_, items.memory);
     warpseal_kem_batch batch = items.at(copy.data());
     batch.coins = nullptr;
@@ -252,7 +338,7 @@ TEST_F(KemDevice, WithoutRandomNothingIsWritten_cuda) {
 }
 
 TEST_F(KemDevice, WrongArguments_cuda) {
-    Items items(warpseal::kem::ntruhps2048677, 3);
+    Items items(set_of("ntruhps2048677"), 3);
     const Copy copy(cuda_, items.memory);
     using Batch = warpseal_kem_batch;
     for (const int operation : {0, 1, 2}) {
@@ -285,7 +371,7 @@ TEST_F(KemDevice, WrongArguments_cuda) {
 }
 
 TEST_F(KemDevice, NoItems_cuda) {
-    Items items(warpseal::kem::ntruhps2048677, 0);
+    Items items(set_of("ntruhps2048677"), 0);
     warpseal_kem_batch none = items.at(nullptr);
     source = Source::failing;
     none.statuses = reinterpret_cast<int32_t*>(uintptr_t{3});  // at any address
@@ -295,12 +381,14 @@ TEST_F(KemDevice, NoItems_cuda) {
 
 TEST(KemNoDevice, WithoutAGpu) {
     const targets::EngineHandle cpu = targets::engine("cpu");
-    Items items(warpseal::kem::ntruhps2048509, 2);
-    const Text before = items.memory;
-    const warpseal_kem_batch batch = items.here();
-    for (const DeviceCall call : device_calls)
-        EXPECT_EQ(call(cpu.get(), items.set.name, &batch, nullptr), WARPSEAL_NO_DEVICE);
-    EXPECT_EQ(items.memory, before);
+    for (const warpseal::KemSet* set : sets_on_gpus()) {
+        Items items(*set, 2);
+        const Text before = items.memory;
+        const warpseal_kem_batch batch = items.here();
+        for (const DeviceCall call : device_calls)
+            EXPECT_EQ(call(cpu.get(), items.set.name, &batch, nullptr), WARPSEAL_NO_DEVICE);
+        EXPECT_EQ(items.memory, before);
+    }
 }
 
 }  // namespace

@@ -160,7 +160,8 @@ TEST_P(X25519Vectors, EdgesEqualTheReference) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, X25519Vectors,
-                         testing::ValuesIn(tests::hybrid_test_cases({"x25519"})), tests::name_of);
+                         testing::ValuesIn(tests::hybrid_test_cases({"x25519"}, true)),
+                         tests::name_of);
 
 using X25519Alone = X25519Vectors;
 
@@ -252,7 +253,7 @@ TEST_P(TlsHybridVectors, Answers) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TlsHybridVectors,
-                         testing::ValuesIn(tests::hybrid_test_cases({"x25519mlkem768"})),
+                         testing::ValuesIn(tests::hybrid_test_cases({"x25519mlkem768"}, true)),
                          tests::name_of);
 
 class XWingVectors : public tests::KemTest {};
@@ -326,7 +327,8 @@ TEST_P(XWingVectors, DigestsOfBatches) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, XWingVectors, testing::ValuesIn(tests::hybrid_test_cases({"x-wing"})),
+INSTANTIATE_TEST_SUITE_P(All, XWingVectors,
+                         testing::ValuesIn(tests::hybrid_test_cases({"x-wing"}, true)),
                          tests::name_of);
 
 }  // namespace

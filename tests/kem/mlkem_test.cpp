@@ -30,6 +30,19 @@ protected:
         std::copy(ciphertext.begin(), ciphertext.end(), message.begin() + 32);
         return reference::shake256(message, 32);
     }
+    // All bits of a ciphertext, or one of every 32: the lowest of a coefficient, which leaves the
+    // message as it is, so that only the comparison of that word rejects.
+    std::vector<size_t> bits_to_flip() const {
+        const warpseal::kem::MlKemParams& its = *sizes().mlkem;
+        const size_t all = 8 * sizes().ciphertext_bytes(), u = 8 * its.u_bytes();
+        std::vector<size_t> out;
+        for (size_t bit = 0; bit < all; bit += many() ? 1 : 32) {
+            const auto d = static_cast<size_t>(bit < u ? its.du : its.dv);
+            const size_t above = (bit < u ? bit : bit - u) % d;
+            out.push_back(many() || above == 0 ? bit : bit + d - above);
+        }
+        return out;
+    }
 };
 
 TEST_P(MlKem, AgreesWithTheReference) {
@@ -74,19 +87,20 @@ TEST_P(MlKem, EveryFlippedBitGivesTheRejectionSecret) {
     tests::Random random(6103);
     const tests::Keys keys = backend().keypairs(random.text(64));
     const tests::Encapsulated sent = backend().encapsulate(random.text(32), keys.publics);
-    const size_t bits = 8 * sizes().ciphertext_bytes(), step = many() ? 1 : 61, together = 64;
-    for (size_t bit = 0; bit < bits; bit += step * together) {
+    const std::vector<size_t> bits = bits_to_flip();
+    constexpr size_t together = 64;
+    for (size_t first = 0; first < bits.size(); first += together) {
         Text flipped;
-        for (size_t i = bit; i < bits && i < bit + step * together; i += step) {
+        for (size_t i = first; i < std::min(bits.size(), first + together); ++i) {
             Text one = sent.ciphertexts;
-            one[i / 8] ^= static_cast<uint8_t>(1 << i % 8);
+            one[bits[i] / 8] ^= static_cast<uint8_t>(1 << bits[i] % 8);
             tests::append(flipped, one);
         }
         const Text secrets = backend().decapsulate(flipped, keys.secrets);
         for (size_t i = 0; i < secrets.size() / 32; ++i)
             ASSERT_EQ(tests::slice(secrets, i, 32),
                       rejected(keys.secrets, tests::slice(flipped, i, sizes().ciphertext_bytes())))
-                << bit + i * step;
+                << "bit " << bits[first + i];
     }
 }
 
@@ -149,7 +163,8 @@ TEST_P(MlKem, RefusedItemsLeaveTheirNeighbours) {
         last[0] = static_cast<uint8_t>(last[0] & 15);  // q - 1
         EXPECT_EQ(backend().encapsulate(messages, publics).failed, 0u);
 
-        for (const size_t at : {sk - 64, sk - 33, sk - 64 - pk, sk - 65}) {  // the hash, the key
+        // The hash, at any byte and at its last one, and the key.
+        for (const size_t at : {sk - 64 + 7 * bad % 31, sk - 33, sk - 64 - pk, sk - 65}) {
             Text secrets = keys.secrets;
             secrets[bad * sk + at] ^= 0x10;
             std::vector<int32_t> found;
@@ -158,6 +173,129 @@ TEST_P(MlKem, RefusedItemsLeaveTheirNeighbours) {
             EXPECT_EQ(found, statuses);
         }
     }
+}
+
+// Without an array of statuses, refused items have zeros all the same.
+TEST_P(MlKem, RefusesWithoutStatuses) {
+    tests::Random random(6107);
+    constexpr size_t count = 3, bad = 1;
+    const size_t pk = sizes().public_key_bytes(), ct = sizes().ciphertext_bytes();
+    tests::Keys keys = backend().keypairs(random.text(count * 64));
+    const Text messages = random.text(count * 32);
+    const tests::Encapsulated sent = backend().encapsulate(messages, keys.publics);
+    const auto cleared = [](Text text, size_t bytes) {
+        std::fill_n(text.begin() + static_cast<long>(bad * bytes), bytes, uint8_t{0});
+        return text;
+    };
+    Text ciphertexts(count * ct, 0xa5), shared(count * 32, 0xa5);
+    warpseal_kem_batch batch = backend().batch(count);
+    batch.public_keys = keys.publics.data();
+    batch.secret_keys = keys.secrets.data();
+    batch.ciphertexts = ciphertexts.data();
+    batch.shared_secrets = shared.data();
+    batch.coins = messages.data();
+    batch.coins_stride = 32;
+    std::fill_n(keys.publics.begin() + bad * pk, 3, uint8_t{0xff});
+    backend().run(KemOperation::encapsulate, batch);
+    EXPECT_EQ(ciphertexts, cleared(sent.ciphertexts, ct));
+    EXPECT_EQ(shared, cleared(sent.secrets, 32));
+
+    ciphertexts = sent.ciphertexts;
+    keys.secrets[(bad + 1) * sizes().secret_key_bytes() - 64] ^= 1;  // the hash
+    shared.assign(shared.size(), 0xa5);
+    backend().run(KemOperation::decapsulate, batch);
+    EXPECT_EQ(shared, cleared(sent.secrets, 32));
+}
+
+// One key for all items, then one message and one ciphertext too: strides of zero.
+TEST_P(MlKem, SharesItsInputs) {
+    tests::Random random(6108);
+    constexpr size_t count = 35;
+    tests::Keys keys = backend().keypairs(random.text(64));
+    const Text messages = random.text(count * 32);
+    tests::Encapsulated sent = backend().encapsulate(messages, keys.publics);
+    EXPECT_EQ(sent.failed, 0u);
+    EXPECT_EQ(backend().decapsulate(sent.ciphertexts, keys.secrets), sent.secrets);
+
+    Text ciphertexts(count * sizes().ciphertext_bytes()), shared(count * 32), expected, texts;
+    for (size_t i = 0; i < count; ++i) {
+        tests::append(expected, tests::slice(sent.secrets, 0, 32));
+        tests::append(texts, tests::slice(sent.ciphertexts, 0, sizes().ciphertext_bytes()));
+    }
+    warpseal_kem_batch batch = backend().batch(count);
+    batch.public_keys = keys.publics.data();
+    batch.secret_keys = keys.secrets.data();
+    batch.coins = messages.data();
+    batch.public_key_stride = batch.secret_key_stride = batch.coins_stride = 0;
+    batch.ciphertexts = ciphertexts.data();
+    batch.shared_secrets = shared.data();
+    backend().run(KemOperation::encapsulate, batch);
+    EXPECT_EQ(ciphertexts, texts);
+    EXPECT_EQ(shared, expected);
+    shared.assign(shared.size(), 0xa5);
+    std::fill(ciphertexts.begin() + static_cast<long>(sizes().ciphertext_bytes()),
+              ciphertexts.end(), uint8_t{0});
+    batch.ciphertext_stride = 0;
+    backend().run(KemOperation::decapsulate, batch);
+    EXPECT_EQ(shared, expected);
+}
+
+// An array next to an inaccessible page, `by` bytes off.
+class AtAnEdge {
+public:
+    AtAnEdge(const Text& text, bool end, size_t by)
+        : memory_(text.size() + by),
+          data_(end ? memory_.at_end(text.size() + by) : memory_.begin() + by),
+          bytes_(text.size()) {
+        std::copy(text.begin(), text.end(), data_);
+    }
+    uint8_t* data() const { return data_; }
+    Text text() const { return Text(data_, data_ + bytes_); }
+
+private:
+    const tests::Guarded memory_;
+    uint8_t* const data_;
+    const size_t bytes_;
+};
+
+// Arrays at every alignment that begin or end at an inaccessible page. An odd number of items.
+TEST_P(MlKem, StaysWithinItsArrays) {
+    tests::Random random(6110);
+    constexpr size_t count = 3;
+    const Text coins = random.text(count * 64), messages = random.text(count * 32);
+    const tests::Keys keys = backend().keypairs(coins);
+    const tests::Encapsulated sent = backend().encapsulate(messages, keys.publics);
+    for (const bool end : {false, true})
+        for (size_t by = 0; by < 4; ++by) {
+            SCOPED_TRACE(testing::Message() << by << " bytes from " << (end ? "the end" : "0"));
+            const auto empty = [&](const Text& like) {
+                return AtAnEdge(Text(like.size(), 0xa5), end, by);
+            };
+            const AtAnEdge in(coins, end, by), message(messages, end, by),
+                pk = empty(keys.publics), sk = empty(keys.secrets), ct = empty(sent.ciphertexts),
+                ss = empty(sent.secrets), received = empty(sent.secrets),
+                statuses(Text(count * sizeof(int32_t), 0xa5), end, 0);
+            warpseal_kem_batch batch = backend().batch(count);
+            batch.public_keys = pk.data();
+            batch.secret_keys = sk.data();
+            batch.ciphertexts = ct.data();
+            batch.shared_secrets = ss.data();
+            batch.coins = in.data();
+            batch.coins_stride = 64;
+            batch.statuses = reinterpret_cast<int32_t*>(statuses.data());
+            EXPECT_EQ(backend().run(KemOperation::keypair, batch), 0u);
+            EXPECT_EQ(pk.text(), keys.publics);
+            EXPECT_EQ(sk.text(), keys.secrets);
+            batch.coins = message.data();
+            batch.coins_stride = 32;
+            EXPECT_EQ(backend().run(KemOperation::encapsulate, batch), 0u);
+            EXPECT_EQ(ct.text(), sent.ciphertexts);
+            EXPECT_EQ(ss.text(), sent.secrets);
+            batch.shared_secrets = received.data();
+            EXPECT_EQ(backend().run(KemOperation::decapsulate, batch), 0u);
+            EXPECT_EQ(received.text(), sent.secrets);
+            EXPECT_EQ(statuses.text(), Text(count * sizeof(int32_t), 0));
+        }
 }
 
 // Strides with gaps, items of a range, statuses left out, and nothing written between items.
@@ -205,6 +343,7 @@ TEST_P(MlKem, WritesItsOutputsOnly) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MlKem, testing::ValuesIn(tests::mlkem_test_cases()), tests::name_of);
+INSTANTIATE_TEST_SUITE_P(All, MlKem, testing::ValuesIn(tests::mlkem_test_cases(true)),
+                         tests::name_of);
 
 }  // namespace

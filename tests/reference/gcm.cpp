@@ -33,10 +33,11 @@ Bits times(const Bits& x, const Bits& y) {  // 6.3, algorithm 1
     Bits v = y;
     for (int i = 0; i < 128; ++i) {
         const uint64_t x_i = i < 64 ? x.high >> (63 - i) & 1 : x.low >> (127 - i) & 1;
-        if (x_i == 1) z = z ^ v;
-        const bool last = (v.low & 1) == 1;
+        // Masks: a branch on each random bit would take several times as long.
+        const uint64_t if_x_i = 0 - x_i, if_last = 0 - (v.low & 1);
+        z = z ^ Bits(v.high & if_x_i, v.low & if_x_i);
         v = {v.high >> 1, v.low >> 1 | v.high << 63};
-        if (last) v = v ^ Bits(0xe100000000000000u, 0);  // R = 11100001 || 0^120
+        v = v ^ Bits(0xe100000000000000u & if_last, 0);  // R = 11100001 || 0^120
     }
     return z;
 }

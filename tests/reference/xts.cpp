@@ -19,38 +19,29 @@ void twice(Text& t) {  // 5.2: times alpha, byte 0 the least significant
     if (carry != 0) t[0] = static_cast<uint8_t>(t[0] ^ 0x87);
 }
 
-Text block(const Cipher& data, bool encrypt, const Text& tweak, Text x) {  // 5.3.1, 5.4.1
+void block(const Cipher& data, bool encrypt, const Text& tweak, uint8_t* x) {  // 5.3.1, 5.4.1
     for (size_t i = 0; i < 16; ++i) x[i] = static_cast<uint8_t>(x[i] ^ tweak[i]);
-    encrypt ? data.encrypt(x.data()) : data.decrypt(x.data());
+    encrypt ? data.encrypt(x) : data.decrypt(x);
     for (size_t i = 0; i < 16; ++i) x[i] = static_cast<uint8_t>(x[i] ^ tweak[i]);
-    return x;
 }
 
 Text unit(const Cipher& data, const Cipher& tweak, bool encrypt, const Text& number,
           const Text& in) {  // 5.3.2, 5.4.2
     const size_t whole = in.size() / 16, rest = in.size() % 16;
-    std::vector<Text> tweaks{number};
-    tweak.encrypt(tweaks[0].data());
-    for (size_t i = 0; i < whole; ++i) {
-        tweaks.push_back(tweaks.back());
-        twice(tweaks.back());
+    Text here = number, out = in;
+    tweak.encrypt(here.data());
+    for (size_t i = 0; i + (rest != 0 ? 1 : 0) < whole; ++i) {
+        block(data, encrypt, here, &out[16 * i]);
+        twice(here);
     }
-    const auto segment = [&](size_t i, size_t bytes) {
-        return Text(in.begin() + static_cast<long>(16 * i),
-                    in.begin() + static_cast<long>(16 * i + bytes));
-    };
-    Text out;
-    const auto append = [&](const Text& more) { out.insert(out.end(), more.begin(), more.end()); };
-    for (size_t i = 0; i + (rest != 0 ? 1 : 0) < whole; ++i)
-        append(block(data, encrypt, tweaks[i], segment(i, 16)));
     if (rest == 0) return out;
     // The last whole block and the rest; decryption uses the two tweaks in reverse order.
-    const size_t first = encrypt ? whole - 1 : whole, second = encrypt ? whole : whole - 1;
-    const Text stolen = block(data, encrypt, tweaks[first], segment(whole - 1, 16));
-    Text last = segment(whole, rest);
-    last.insert(last.end(), stolen.begin() + static_cast<long>(rest), stolen.end());
-    append(block(data, encrypt, tweaks[second], last));
-    append(Text(stolen.begin(), stolen.begin() + static_cast<long>(rest)));
+    Text next = here;
+    twice(next);
+    uint8_t* const last = &out[16 * (whole - 1)];
+    block(data, encrypt, encrypt ? here : next, last);
+    std::swap_ranges(last, last + rest, last + 16);
+    block(data, encrypt, encrypt ? next : here, last);
     return out;
 }
 

@@ -45,6 +45,9 @@ inline uint32_t __byte_perm(uint32_t x, uint32_t y, uint32_t selector) {
     return out;
 }
 
+// Bits 32 to 63 of the product.
+inline int __mulhi(int a, int b) { return static_cast<int>(int64_t{a} * b >> 32); }
+
 // Adds the four byte products of a and b to c.
 inline uint32_t __dp4a(uint32_t a, uint32_t b, uint32_t c) {
     for (int i = 0; i < 4; ++i) c += (a >> (8 * i) & 0xff) * (b >> (8 * i) & 0xff);

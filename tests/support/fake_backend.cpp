@@ -13,6 +13,8 @@
 #include <set>
 #include <vector>
 
+#include "backends/kem_catalogue.h"
+
 namespace tests {
 namespace {
 
@@ -377,16 +379,16 @@ warpseal_status offered_kem(const warpseal_kem_batch&, uint64_t, void*, void*) {
 
 // Returns a separate descriptor for each set: result tables are keyed by its address.
 const CudaKem* kem(const char* set) {
-    static const std::array<CudaKem, kem::set_count> all = [] {
-        std::array<CudaKem, kem::set_count> made;
+    static const std::array<CudaKem, kem_set_count> all = [] {
+        std::array<CudaKem, kem_set_count> made;
         for (size_t i = 0; i < made.size(); ++i)
-            made[i] = {kem::sets[i],
+            made[i] = {&kem_sets[i],
                        [](KemOperation, uint64_t) { return size_t{0}; },
                        {offered_kem, offered_kem, offered_kem}};
         return made;
     }();
     for (const CudaKem& made : all)
-        if (std::strcmp(made.params->name, set) == 0) return &made;
+        if (std::strcmp(made.set->name, set) == 0) return &made;
     return nullptr;
 }
 
@@ -396,8 +398,8 @@ uint64_t kem_item(const CudaKem& kem, KemOperation operation, const warpseal_kem
                   const DrawnCoins* coins, uint64_t item) {
     // A sanitizer slows the portable loops down to minutes.
     const CpuKem& cores =
-        *cpu_kem(cpu_has_kem(Target::avx2) ? Target::avx2 : Target::portable, kem.params->name);
-    const size_t stride = drawn_coins_stride(*kem.params, operation);
+        *cpu_kem(cpu_has_kem(Target::avx2) ? Target::avx2 : Target::portable, kem.set->name);
+    const size_t stride = drawn_coins_stride(*kem.set, operation);
     std::vector<uint8_t> drawn(stride), memory(cores.work_bytes(operation, 1) + 64);
     warpseal_kem_batch one = sub_batch(batch, item, 1);
     if (coins != nullptr) {
@@ -433,7 +435,8 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
         const warpseal_status status = step(device, true);
         if (status != WARPSEAL_OK) {  // outputs that were in flight
             if (operation != KemOperation::keypair)
-                std::memset(batch.shared_secrets + *done * batch.shared_secret_stride, 0x3c, 32);
+                std::memset(batch.shared_secrets + *done * batch.shared_secret_stride, 0x3c,
+                            kem.set->shared_secret_bytes());
             return status;
         }
         *failed += kem_item(kem, operation, batch, coins, *done);

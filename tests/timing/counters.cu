@@ -1,5 +1,5 @@
 // Equal work on secrets of many kinds, one call after another, for a profiler to count. Test cases:
-// each cipher and kernel, each operation of each set of NTRU, and kernels that leak.
+// each cipher and kernel, each operation of each set of key encapsulation, and kernels that leak.
 // tests/timing/counters runs it and judges.
 //
 //   warpseal-counters [--seconds S] [--shard I/N] [--but WORD]... [WORD...]
@@ -225,7 +225,9 @@ std::vector<counting::TestCase> planted(const CallMemory& call_memory) {
 
 // Returns all test cases except the planted ones.
 std::vector<counting::TestCase> test_cases(const CallMemory& call_memory) {
-    std::vector<counting::TestCase> all = counting::kem_test_cases();
+    std::vector<counting::TestCase> all = counting::ntru_test_cases();
+    for (const counting::TestCase& one : counting::mlkem_test_cases()) all.push_back(one);
+    for (const counting::TestCase& one : counting::x25519_test_cases()) all.push_back(one);
     for (const CallSpec& spec : call_specs)
         for (const CudaCipher* cipher : one_of_each())
             if (spec.messages == 0 || cipher->batch[spec.mode][spec.direction] != nullptr)

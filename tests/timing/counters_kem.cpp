@@ -4,14 +4,16 @@
 #include <memory>
 
 #include "backends/gpu_backend.h"
-#include "backends/kem_backend.h"
+#include "backends/kem_catalogue.h"
 #include "reference/ntru.h"
 #include "support/contiguous_batch.h"
 #include "support/random.h"
 #include "timing/counting.h"
+#include "timing/device_array.h"
 
 namespace {
 
+using counting::DeviceArray;
 using counting::expect;
 using counting::Input;
 using reference::Text;
@@ -19,38 +21,11 @@ using warpseal::KemOperation;
 
 constexpr size_t items = 64;  // of each call
 
-class Array {
-public:
-    explicit Array(size_t bytes) : bytes_(bytes) {
-        expect(warpseal::gpu_backend()->device_alloc(0, bytes, &data_) == WARPSEAL_OK,
-               "device memory");
-    }
-    ~Array() { warpseal::gpu_backend()->device_free(0, data_, bytes_); }
-    Array(const Array&) = delete;
-    Array& operator=(const Array&) = delete;
-    uint8_t* data() const { return static_cast<uint8_t*>(data_); }
-    Text get() const {
-        Text out(bytes_);
-        expect(warpseal::gpu_backend()->download(0, out.data(), data_, bytes_) == WARPSEAL_OK,
-               "download");
-        return out;
-    }
-    void put(const Text& text) const {
-        expect(text.size() <= bytes_ && warpseal::gpu_backend()->upload(0, data_, text.data(),
-                                                                        text.size()) == WARPSEAL_OK,
-               "upload");
-    }
-
-private:
-    void* data_ = nullptr;
-    size_t bytes_;
-};
-
 class Set {
 public:
     explicit Set(const warpseal::CudaKem& kem)
         : kem_(kem),
-          params_(*kem.params),
+          params_(*kem.set->ntru),
           publics_(items * params_.public_key_bytes()),
           secrets_(items * params_.secret_key_bytes()),
           ciphertexts_(items * params_.ciphertext_bytes()),
@@ -215,12 +190,12 @@ private:
 
     const warpseal::CudaKem& kem_;
     const warpseal::kem::Params& params_;
-    const Array publics_, secrets_, ciphertexts_, shared_, coins_, work_;
+    const DeviceArray publics_, secrets_, ciphertexts_, shared_, coins_, work_;
 };
 
 }  // namespace
 
-std::vector<counting::TestCase> counting::kem_test_cases() {
+std::vector<counting::TestCase> counting::ntru_test_cases() {
     std::vector<TestCase> all;
     for (const warpseal::kem::Params* params : warpseal::kem::sets)
         for (const auto operation :

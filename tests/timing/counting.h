@@ -28,7 +28,9 @@ void expect(bool right, const std::string& what);
 void count(const std::string& name, const std::vector<Input>& inputs, const Input& repeated,
            const std::function<void()>& call);
 
-// Returns the three operations of every set of NTRU.
-std::vector<TestCase> kem_test_cases();
+// Return the three operations of every set of a scheme.
+std::vector<TestCase> ntru_test_cases();
+std::vector<TestCase> mlkem_test_cases();
+std::vector<TestCase> x25519_test_cases();
 
 }  // namespace counting

@@ -8,15 +8,16 @@ namespace warpseal {
 namespace {
 
 // Thousands of operations per second on one core and on a GPU, rounded from one machine with
-// AVX-512 and an H200. Only the order of magnitude matters, for the first few calls.
+// AVX-512 and an H200. ML-KEM's on a GPU are estimates: the link carries its keys at that rate.
+// Only the order of magnitude matters, for the first few calls.
 struct DefaultRates {
     double core[kem_operation_count], gpu[kem_operation_count];
 };
 constexpr DefaultRates ntruhps4096821 = {{45, 190, 120}, {5000, 12000, 16000}};
-// No GPU runs ML-KEM yet.
-constexpr DefaultRates mlkem768 = {{150, 150, 120}, {150, 150, 120}};
-// No GPU runs X25519 and its hybrids. A ciphertext takes a multiple of the base point and another.
-constexpr DefaultRates x25519 = {{300, 90, 120}, {300, 90, 120}};
+constexpr DefaultRates mlkem768 = {{150, 150, 120}, {8000, 12000, 8000}};
+// A ciphertext takes a multiple of the base point and another. A GPU's are half of the bounds in
+// docs/design/gpu.md.
+constexpr DefaultRates x25519 = {{300, 90, 120}, {80000, 22000, 30000}};
 // Seconds: fixed delay of a GPU call, of opening a GPU, and of a call on the cores. Approximate;
 // not replaced by measurements here.
 constexpr double gpu_delay[kem_operation_count] = {1e-3, 0.5e-3, 0.2e-3}, opening = 0.5,
@@ -28,24 +29,30 @@ constexpr unsigned least_seen = 3;
 constexpr double retry_growth = 0.01;
 constexpr unsigned max_retry_steps = 50;
 
-const DefaultRates& default_rates(const KemSet& set) {
-    if (set.hybrid != nullptr) return x25519;
-    return set.mlkem != nullptr ? mlkem768 : ntruhps4096821;
-}
-// The cost of NTRU's polynomial products grows faster than n; ML-KEM's matrix has k^2 polynomials.
-double scale(const KemSet& set) {
-    if (set.hybrid != nullptr) return set.hybrid->mlkem == nullptr ? 1 : 0.5;
-    const double size = set.mlkem != nullptr ? set.mlkem->k / 3.0 : set.ntru->n / 821.0;
-    return 1 / (size * size);
+// Returns seconds for each item, on a GPU or on one core. The cost of NTRU's polynomial products
+// grows faster than n; ML-KEM's matrix has k^2 polynomials. A hybrid computes both halves.
+// X-Wing's decapsulation also derives the key pair.
+double item_seconds(const KemSet& set, KemOperation operation, bool gpu) {
+    const auto seconds = [&](const DefaultRates& rates, double size) {
+        return size * size / (1e3 * (gpu ? rates.gpu : rates.core)[static_cast<int>(operation)]);
+    };
+    double all = 0;
+    if (set.ntru != nullptr) all += seconds(ntruhps4096821, set.ntru->n / 821.0);
+    if (set.hybrid != nullptr) all += seconds(x25519, 1);
+    if (const kem::MlKemParams* const mlkem = set.mlkem_half())
+        all += seconds(mlkem768, mlkem->k / 3.0);
+    if (set.hybrid != nullptr && set.hybrid->combiner == kem::Combiner::xwing &&
+        operation == KemOperation::decapsulate)
+        all += item_seconds(set, KemOperation::keypair, gpu);
+    return all;
 }
 
 }  // namespace
 
 KemDefaultTime default_kem_time(int set, KemOperation operation, bool gpu, unsigned threads) {
     const int i = static_cast<int>(operation);
-    const DefaultRates& rates = default_rates(kem_sets[set]);
-    const double rate = (gpu ? rates.gpu[i] : rates.core[i] * threads) * 1e3 * scale(kem_sets[set]);
-    return {gpu ? gpu_delay[i] : core_delay, 1 / rate};
+    const double seconds = item_seconds(kem_sets[set], operation, gpu);
+    return {gpu ? gpu_delay[i] : core_delay, gpu ? seconds : seconds / threads};
 }
 
 double KemThroughput::measured_or_default(int set, KemOperation operation, bool gpu) const {

@@ -7,6 +7,7 @@
 
 #include "allocations.h"
 #include "alone.h"
+#include "backends/kem_catalogue.h"
 #include "engine/engine.h"
 #include "gpu.h"
 #include "host_memory.h"
@@ -20,7 +21,13 @@ using warpseal::Engine;
 using warpseal::KemOperation;
 
 constexpr uint64_t count = 50;
-const warpseal::kem::Params& set = warpseal::kem::ntruhps2048509;
+const warpseal::KemSet& ntru = warpseal::kem_sets[warpseal::kem_set_number("ntruhps2048509")];
+// A set of each scheme, and of each kind of hybrids.
+const warpseal::KemSet* const one_of_each[] = {
+    &ntru, &warpseal::kem_sets[warpseal::kem_set_number("ml-kem-768")],
+    &warpseal::kem_sets[warpseal::kem_set_number("x25519")],
+    &warpseal::kem_sets[warpseal::kem_set_number("x25519mlkem768")],
+    &warpseal::kem_sets[warpseal::kem_set_number("x-wing")]};
 
 bool no_random(void*, size_t) { return false; }
 bool fixed_random(void* out, size_t bytes) {
@@ -30,11 +37,13 @@ bool fixed_random(void* out, size_t bytes) {
 
 // Keys, ciphertexts and secrets of a batch, in device memory.
 struct Batch {
+    const warpseal::KemSet& set;
     Memory publics{count * set.public_key_bytes()}, secrets{count * set.secret_key_bytes()},
-        ciphertexts{count * set.ciphertext_bytes()}, sent{count * 32}, received{count * 32},
-        statuses{count * 4}, coins;
+        ciphertexts{count * set.ciphertext_bytes()}, sent{count * set.shared_secret_bytes()},
+        received{count * set.shared_secret_bytes()}, statuses{count * 4}, coins;
 
-    explicit Batch(tests::Random& random) : coins(random.text(count * set.keypair_coins())) {}
+    Batch(const warpseal::KemSet& of, tests::Random& random)
+        : set(of), coins(random.text(count * set.keypair_coins())) {}
     warpseal_kem_batch at(const Memory& shared) const {
         warpseal_kem_batch batch = tests::contiguous_batch(set, count);
         batch.public_keys = publics.data();
@@ -65,22 +74,22 @@ std::unique_ptr<Engine> engine(std::function<void(const char*)> notice = nullptr
 
 // Queues all three operations in order on a stream, without waiting in between.
 warpseal_status queue(Engine& engine, const Batch& batch, cudaStream_t stream) {
-    warpseal_status status =
-        engine.kem_device(KemOperation::keypair, set.name, batch.at(batch.sent), no_random, stream);
+    warpseal_status status = engine.kem_device(KemOperation::keypair, batch.set.name,
+                                               batch.at(batch.sent), no_random, stream);
     if (status == WARPSEAL_OK)
-        status = engine.kem_device(KemOperation::encapsulate, set.name, batch.at(batch.sent),
+        status = engine.kem_device(KemOperation::encapsulate, batch.set.name, batch.at(batch.sent),
                                    no_random, stream);
     if (status == WARPSEAL_OK)
-        status = engine.kem_device(KemOperation::decapsulate, set.name, batch.at(batch.received),
-                                   no_random, stream);
+        status = engine.kem_device(KemOperation::decapsulate, batch.set.name,
+                                   batch.at(batch.received), no_random, stream);
     return status;
 }
 
 class GraphOfKem : public OnGpuOnce {};
 
-TEST_F(GraphOfKem, EveryOperation) {
+void replay_every_operation(const warpseal::KemSet& set) {
     tests::Random random(571);
-    Batch batch(random);
+    Batch batch(set, random);
     const auto one = engine();
     ASSERT_EQ(queue(*one, batch, nullptr), WARPSEAL_OK);  // and runs the self-tests
     const Text right = batch.sent.get(), keys = batch.publics.get();
@@ -113,10 +122,19 @@ TEST_F(GraphOfKem, EveryOperation) {
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
 }
 
+TEST_F(GraphOfKem, EveryOperation) {
+    for (const warpseal::KemSet* set : one_of_each) {
+        SCOPED_TRACE(set->name);
+        replay_every_operation(*set);
+        if (HasFatalFailure()) return;
+    }
+}
+
 // A host batch that draws its coins, as an engine's first call and a later one, while another
 // thread captures.
 TEST_F(GraphOfKem, HostCallsBesideACapture) {
     constexpr uint64_t many = 5000;
+    const warpseal::KemSet& set = ntru;
     Text publics(many * set.public_key_bytes()), secrets(many * set.secret_key_bytes()),
         ciphertexts(many * set.ciphertext_bytes()), sent(many * 32), received(many * 32);
     warpseal_kem_batch batch = tests::contiguous_batch(set, many);
@@ -148,9 +166,9 @@ TEST_F(GraphOfKem, HostCallsBesideACapture) {
 class KemLeftover : public OnGpuOnce {};
 
 // Work space: drawn coins, messages to hash.
-TEST_F(KemLeftover, OfWorkSpace) {
+void no_work_space_is_left(const warpseal::KemSet& set) {
     tests::Random random(572);
-    Batch batch(random);
+    Batch batch(set, random);
     const auto one = engine();
     warpseal_kem_batch drawn = batch.at(batch.sent);
     drawn.coins = nullptr;
@@ -168,18 +186,28 @@ TEST_F(KemLeftover, OfWorkSpace) {
     EXPECT_EQ(batch.received.get(), batch.sent.get());
 }
 
+TEST_F(KemLeftover, OfWorkSpace) {
+    for (const warpseal::KemSet* set : one_of_each) {
+        SCOPED_TRACE(set->name);
+        no_work_space_is_left(*set);
+        if (HasFatalFailure()) return;
+    }
+}
+
 // Host batches: drawn coins, gathered and staged items. 5000 items are several chunks.
 struct HostBatch {
+    const warpseal::KemSet& set;
     const uint64_t many;
     Host publics, secrets, ciphertexts, sent, received;
 
-    explicit HostBatch(bool pinned, uint64_t items = 5000)
-        : many(items),
+    explicit HostBatch(bool pinned, uint64_t items = 5000, const warpseal::KemSet& of = ntru)
+        : set(of),
+          many(items),
           publics(many * set.public_key_bytes(), pinned),
           secrets(many * set.secret_key_bytes(), pinned),
           ciphertexts(many * set.ciphertext_bytes(), pinned),
-          sent(many * 32, pinned),
-          received(many * 32, pinned) {}
+          sent(many * set.shared_secret_bytes(), pinned),
+          received(many * set.shared_secret_bytes(), pinned) {}
 
     warpseal_status run(Engine& engine, KemOperation operation) const {
         warpseal_kem_batch batch = tests::contiguous_batch(set, many);
@@ -197,20 +225,21 @@ struct HostBatch {
 
 Text text_of(const Host& host, size_t bytes) { return Text(host.data(), host.data() + bytes); }
 
-TEST_F(KemLeftover, OfHostBatches) {
+void nothing_is_left_of_host_batches(const warpseal::KemSet& set) {
     const auto one = engine();
     {
-        const HostBatch first(false);
+        const HostBatch first(false, 5000, set);
         ASSERT_EQ(first.run(*one, KemOperation::keypair), WARPSEAL_OK);  // and runs the self-tests
     }
     for (const bool pinned : {false, true}) {
         watch_allocations();
         {
-            const HostBatch batch(pinned);
+            const HostBatch batch(pinned, 5000, set);
             for (const KemOperation operation :
                  {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate})
                 ASSERT_EQ(batch.run(*one, operation), WARPSEAL_OK);
-            EXPECT_TRUE(batch.received.holds(text_of(batch.sent, batch.many * 32)));
+            EXPECT_TRUE(
+                batch.received.holds(text_of(batch.sent, batch.many * set.shared_secret_bytes())));
             batch.clear();
         }
         const Leftovers seen = leftovers();
@@ -221,12 +250,20 @@ TEST_F(KemLeftover, OfHostBatches) {
     }
 }
 
+TEST_F(KemLeftover, OfHostBatches) {
+    for (const warpseal::KemSet* set : one_of_each) {
+        SCOPED_TRACE(set->name);
+        nothing_is_left_of_host_batches(*set);
+        if (HasFatalFailure()) return;
+    }
+}
+
 class KemWithoutScratch : public OnGpuOnce {};
 
 // Repeats the first half of a batch with less memory: the same output, without help from the cores.
-TEST_F(KemWithoutScratch, SmallerChunks) {
+void smaller_chunks_are_the_same(const warpseal::KemSet& set) {
     tests::Random random(573);
-    Batch batch(random);
+    Batch batch(set, random);
     const auto one = engine();
     warpseal_kem_batch drawn = batch.at(batch.sent);
     drawn.coins = nullptr;
@@ -244,6 +281,14 @@ TEST_F(KemWithoutScratch, SmallerChunks) {
     EXPECT_EQ(batch.secrets.get(), secrets);
 }
 
+TEST_F(KemWithoutScratch, SmallerChunks) {
+    for (const warpseal::KemSet* set : one_of_each) {
+        SCOPED_TRACE(set->name);
+        smaller_chunks_are_the_same(*set);
+        if (HasFatalFailure()) return;
+    }
+}
+
 TEST_F(KemWithoutScratch, FewerCoinsOfAHostsBatch) {
     std::atomic<int> notices{0};
     const auto one = engine([&](const char*) { ++notices; });
@@ -253,7 +298,8 @@ TEST_F(KemWithoutScratch, FewerCoinsOfAHostsBatch) {
     ASSERT_EQ(batch.run(*one, KemOperation::keypair), WARPSEAL_OK);
     EXPECT_TRUE(refused_scratch());
     EXPECT_EQ(notices, 0);
-    EXPECT_TRUE(batch.secrets.holds(text_of(right.secrets, right.many * set.secret_key_bytes())));
+    EXPECT_TRUE(
+        batch.secrets.holds(text_of(right.secrets, right.many * right.set.secret_key_bytes())));
 }
 
 class KemFailure : public OnGpuOnce {};
@@ -279,8 +325,8 @@ void context_dies(KemOperation operation) {
     const Host& out = operation == KemOperation::keypair       ? batch.secrets
                       : operation == KemOperation::encapsulate ? batch.sent
                                                                : batch.received;
-    const Text right =
-        text_of(out, many * (operation == KemOperation::keypair ? set.secret_key_bytes() : 32));
+    const Text right = text_of(
+        out, many * (operation == KemOperation::keypair ? batch.set.secret_key_bytes() : 32));
     out.clear();
     std::atomic_ref<uint8_t> first(
         out.data()[std::find_if(right.begin(), right.end(), [](uint8_t x) { return x != 0; }) -

@@ -7,6 +7,7 @@
 
 #include "alone.h"
 #include "backends/gpu_backend.h"
+#include "backends/kem_catalogue.h"
 #include "engine/calls.h"
 #include "gpu.h"
 #include "warpseal/kem.h"
@@ -237,23 +238,24 @@ bool fixed_random(void* out, size_t bytes) {
 // All inputs and outputs of key encapsulation in one allocation. Every item has a key of its own,
 // and drawn coins.
 struct KemItems {
-    static constexpr const kem::Params& set = kem::ntruhps2048509;
+    const KemSet* set;
     uint64_t count;
     Text memory;
 
-    explicit KemItems(uint64_t items)
-        : count(items),
-          memory(items * (4 + set.public_key_bytes() + set.secret_key_bytes() +
-                          set.ciphertext_bytes() + 32),
+    KemItems(const KemSet& of, uint64_t items)
+        : set(&of),
+          count(items),
+          memory(items * (4 + of.public_key_bytes() + of.secret_key_bytes() +
+                          of.ciphertext_bytes() + of.shared_secret_bytes()),
                  0xa5) {}
     warpseal_kem_batch at(uint8_t* base) const {
         warpseal_kem_batch batch{};
         batch.struct_bytes = sizeof batch;
         batch.count = count;
-        batch.public_key_stride = set.public_key_bytes();
-        batch.secret_key_stride = set.secret_key_bytes();
-        batch.ciphertext_stride = set.ciphertext_bytes();
-        batch.shared_secret_stride = 32;
+        batch.public_key_stride = set->public_key_bytes();
+        batch.secret_key_stride = set->secret_key_bytes();
+        batch.ciphertext_stride = set->ciphertext_bytes();
+        batch.shared_secret_stride = set->shared_secret_bytes();
         batch.statuses = reinterpret_cast<int32_t*>(base);  // aligned
         batch.public_keys = base + 4 * count;
         batch.secret_keys = batch.public_keys + count * batch.public_key_stride;
@@ -262,19 +264,23 @@ struct KemItems {
         return batch;
     }
     warpseal_status run(Engine& engine, KemOperation operation) {
-        return engine.kem(operation, set.name, at(memory.data()), fixed_random);
+        return engine.kem(operation, set->name, at(memory.data()), fixed_random);
     }
 };
+// One set of NTRU and one of ML-KEM.
+const KemSet* const tested_sets[] = {&kem_sets[kem_set_number("ntruhps2048509")],
+                                     &kem_sets[kem_set_number("ml-kem-768")]};
 constexpr KemOperation kem_operations[] = {KemOperation::keypair, KemOperation::encapsulate,
                                            KemOperation::decapsulate};
 
-TEST_F(Several, KeyEncapsulation) {
+void share_a_call(const KemSet& set) {
     for (const int failing : {-1, 0, 1}) {
         watch.failing = -1;
         Engines two("cuda:0,1");
-        KemItems right(80001), items(right.count);  // enough for two
+        KemItems right(set, 80001), items(set, right.count);  // enough for two
         for (const KemOperation operation : kem_operations) {
-            SCOPED_TRACE("operation " + std::to_string(static_cast<int>(operation)) + ", GPU " +
+            SCOPED_TRACE(std::string(set.name) + ", operation " +
+                         std::to_string(static_cast<int>(operation)) + ", GPU " +
                          std::to_string(failing) + " fails");
             ASSERT_EQ(right.run(cores(), operation), WARPSEAL_OK);
             KemItems other = items;
@@ -292,20 +298,27 @@ TEST_F(Several, KeyEncapsulation) {
     }
 }
 
-TEST_F(Several, KeyEncapsulationInTheMemoryOfEach) {
+TEST_F(Several, KeyEncapsulation) {
+    for (const KemSet* set : tested_sets) {
+        share_a_call(*set);
+        if (HasFatalFailure()) return;
+    }
+}
+
+void run_in_the_memory_of_each(const KemSet& set) {
     Engines two("cuda:0,1");
     for (const int gpu : {1, 0}) {
-        KemItems right(501), items(right.count);
+        KemItems right(set, 501), items(set, right.count);
         void* memory = nullptr;
         ASSERT_EQ(real().device_alloc(gpu, items.memory.size(), &memory), WARPSEAL_OK);
         ASSERT_EQ(real().upload(gpu, memory, items.memory.data(), items.memory.size()),
                   WARPSEAL_OK);
         for (const KemOperation operation : kem_operations) {
             ASSERT_EQ(right.run(cores(), operation), WARPSEAL_OK);
-            EXPECT_EQ(two.engine->kem_device(operation, items.set.name,
-                                             items.at(static_cast<uint8_t*>(memory)), fixed_random,
-                                             nullptr),
-                      WARPSEAL_OK);
+            EXPECT_EQ(
+                two.engine->kem_device(operation, set.name, items.at(static_cast<uint8_t*>(memory)),
+                                       fixed_random, nullptr),
+                WARPSEAL_OK);
             EXPECT_EQ(real().synchronize(gpu, nullptr), WARPSEAL_OK);
             EXPECT_EQ(real().download(gpu, items.memory.data(), memory, items.memory.size()),
                       WARPSEAL_OK);
@@ -315,6 +328,14 @@ TEST_F(Several, KeyEncapsulationInTheMemoryOfEach) {
         real().device_free(gpu, memory, items.memory.size());
     }
     EXPECT_TRUE(two.notices.empty());
+}
+
+TEST_F(Several, KeyEncapsulationInTheMemoryOfEach) {
+    for (const KemSet* set : tested_sets) {
+        SCOPED_TRACE(set->name);
+        run_in_the_memory_of_each(*set);
+        if (HasFatalFailure()) return;
+    }
 }
 
 // Runs in a process of its own: the second GPU's context dies during a call in place.

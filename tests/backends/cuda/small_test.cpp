@@ -138,16 +138,14 @@ void pinned(tests::Random& random) {
     EXPECT_TRUE(to.holds(right));
 }
 
-// The three operations of NTRU: each set has its own kernels.
+// The three operations of key encapsulation: each set has its own kernels.
 void kem(const warpseal::CudaKem& set, tests::Random& random) {
-    const int number = warpseal::kem_set_number(set.params->name);
-    ASSERT_GE(number, 0);
-    const tests::GpuBackend kem(warpseal::kem_sets[number], set);
-    const tests::Keys keys = kem.keypairs(random.text(3 * set.params->keypair_coins()));
+    const tests::GpuBackend kem(*set.set, set);
+    const tests::Keys keys = kem.keypairs(random.text(3 * set.set->keypair_coins()));
     const tests::Encapsulated sent =
-        kem.encapsulate(random.text(3 * set.params->encapsulation_coins()), keys.publics);
+        kem.encapsulate(random.text(3 * set.set->encapsulation_coins()), keys.publics);
     ASSERT_EQ(keys.failed + sent.failed, 0u);
-    ASSERT_EQ(kem.decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << set.params->name;
+    ASSERT_EQ(kem.decapsulate(sent.ciphertexts, keys.secrets), sent.secrets) << set.set->name;
 }
 
 void random_bytes(tests::Random& random) {
@@ -275,8 +273,9 @@ TEST_P(Small, EveryKernel) {
     // Ciphers of which all calls ran; random_bytes makes one call of another.
     for (const Kernel& kernel : kernels_of(GetParam()))
         if (kernel.launched) ran.insert(Shared(kernel.name).cipher);
-    for (const warpseal::kem::Params* set : warpseal::kem::sets)
-        if (GetParam() == Layouts::usual) kem(*warpseal::cuda_kem(set->name), random);
+    for (const warpseal::KemSet& set : warpseal::kem_sets)
+        if (GetParam() == Layouts::usual && set.has_cuda())
+            kem(*warpseal::cuda_kem(set.name), random);
     if (GetParam() == Layouts::usual) pool_slots(random), random_bytes(random), pinned(random);
     const std::vector<Kernel> all = kernels_of(GetParam());
     const std::set<std::string> had = launched(all);

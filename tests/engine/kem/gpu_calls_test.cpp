@@ -20,7 +20,10 @@ namespace {
 using namespace warpseal;
 using tests::Text;
 
-const kem::Params& set = kem::ntruhps2048509;
+const KemSet& set = kem_sets[0];
+// One set of each scheme.
+const KemSet& mlkem = kem_sets[kem_set_number("ml-kem-512")];
+const KemSet* const one_of_each[] = {&set, &mlkem, &kem_sets[kem_set_number("x25519mlkem768")]};
 constexpr KemOperation operations[] = {KemOperation::keypair, KemOperation::encapsulate,
                                        KemOperation::decapsulate};
 
@@ -64,19 +67,21 @@ struct World {
 
 // Inputs and outputs of the calls; every item has a key of its own.
 struct Items {
+    const KemSet* of;
     uint64_t count;
     Text publics, secrets, ciphertexts, shared;
     std::vector<int32_t> statuses;
 
-    explicit Items(uint64_t items)
-        : count(items),
-          publics(items * set.public_key_bytes(), 0xa5),
-          secrets(items * set.secret_key_bytes(), 0xa5),
-          ciphertexts(items * set.ciphertext_bytes(), 0xa5),
-          shared(items * 32, 0xa5),
+    explicit Items(uint64_t items, const KemSet& its_set = set)
+        : of(&its_set),
+          count(items),
+          publics(items * its_set.public_key_bytes(), 0xa5),
+          secrets(items * its_set.secret_key_bytes(), 0xa5),
+          ciphertexts(items * its_set.ciphertext_bytes(), 0xa5),
+          shared(items * its_set.shared_secret_bytes(), 0xa5),
           statuses(items, 0x77) {}
     warpseal_kem_batch batch() {
-        warpseal_kem_batch out = tests::contiguous_batch(set, count);
+        warpseal_kem_batch out = tests::contiguous_batch(*of, count);
         out.public_keys = publics.data();
         out.secret_keys = secrets.data();
         out.ciphertexts = ciphertexts.data();
@@ -88,30 +93,37 @@ struct Items {
 };
 
 // The items before and after each operation, from the cores. From encapsulation on, one in the
-// middle is bad.
+// middle is bad: its public key, and ML-KEM's hash in the secret key.
 struct Expected {
     Items before[kem_operation_count], after[kem_operation_count];
     warpseal_status status[kem_operation_count];
 
-    explicit Expected(uint64_t count)
-        : before{Items(count), Items(count), Items(count)},
-          after{Items(count), Items(count), Items(count)} {
+    explicit Expected(uint64_t count, const KemSet& its_set = set)
+        : before{Items(count, its_set), Items(count, its_set), Items(count, its_set)},
+          after{Items(count, its_set), Items(count, its_set), Items(count, its_set)} {
         World cores("cpu", nullptr);
+        const size_t pk = its_set.public_key_bytes(), sk = its_set.secret_key_bytes(),
+                     bad = count / 2;
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             if (i != 0) before[i] = after[i - 1];
-            if (i == 1) before[i].publics[(count / 2 + 1) * set.public_key_bytes() - 1] |= 0x80;
+            if (i == 1)
+                std::fill_n(before[i].publics.begin() + static_cast<long>(bad * pk), pk,
+                            uint8_t{0xff});
+            if (i == 2 && its_set.mlkem != nullptr) before[i].secrets[(bad + 1) * sk - 33] ^= 1;
             after[i] = before[i];
-            status[i] = cores.engine->kem(operation, set.name, after[i].batch(), fixed_random);
+            status[i] = cores.engine->kem(operation, its_set.name, after[i].batch(), fixed_random);
         }
     }
 };
 
 constexpr uint64_t few = 5;
 
-TEST(KemOnGpu, TheCoresFinishWithTheSameCoinsAfterAnyFailure) {
-    const Expected expected(few);
+void cores_finish_after_any_failure(const KemSet& of) {
+    const Expected expected(few, of);
     EXPECT_EQ(expected.status[1], WARPSEAL_INVALID_ARGUMENT);
+    // A hybrid's item in the middle has a ciphertext of zeros, a point of low order.
+    EXPECT_EQ(expected.status[2], of.ntru == nullptr ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
     struct Failure {
         warpseal_status status;
         bool passing;
@@ -132,7 +144,7 @@ TEST(KemOnGpu, TheCoresFinishWithTheSameCoinsAfterAnyFailure) {
                 tests::script().failure = failure.status;
                 tests::script().passing = failure.passing;
                 Items items = expected.before[i];
-                EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+                EXPECT_EQ(world.engine->kem(operation, of.name, items.batch(), fixed_random),
                           expected.status[i])
                     << "step " << at;
                 EXPECT_TRUE(items == expected.after[i]) << "operation " << i << ", step " << at;
@@ -148,6 +160,13 @@ TEST(KemOnGpu, TheCoresFinishWithTheSameCoinsAfterAnyFailure) {
                 }
             }
         }
+}
+
+TEST(KemOnGpu, TheCoresFinishWithTheSameCoinsAfterAnyFailure) {
+    for (const KemSet* of : one_of_each) {
+        SCOPED_TRACE(of->name);
+        cores_finish_after_any_failure(*of);
+    }
 }
 
 TEST(KemOnGpu, WithoutRandomNothingIsWritten) {
@@ -201,6 +220,31 @@ TEST(KemOnGpu, AutoUsesTheThroughputModel) {
     ASSERT_EQ(world.engine->kem(KemOperation::keypair, set.name, one.batch(), fixed_random),
               WARPSEAL_OK);
     EXPECT_EQ(tests::script().host_calls, calls);
+}
+
+// Before measurements, a hybrid takes the time of both its halves; X-Wing's decapsulation, that of
+// a key pair too. Four cores take a quarter of one core's time, whatever a GPU takes.
+TEST(KemOnGpu, FirstEstimates) {
+    const auto seconds = [](const char* name, KemOperation operation, bool gpu, unsigned threads) {
+        return default_kem_time(kem_set_number(name), operation, gpu, threads).item_seconds;
+    };
+    for (const KemOperation operation : operations)
+        for (const bool gpu : {false, true}) {
+            const double both = seconds("x25519", operation, gpu, 4) +
+                                seconds("ml-kem-768", operation, gpu, 4),
+                         derived = operation == KemOperation::decapsulate
+                                       ? seconds("x-wing", KemOperation::keypair, gpu, 4)
+                                       : 0;
+            EXPECT_DOUBLE_EQ(seconds("x25519mlkem768", operation, gpu, 4), both);
+            EXPECT_DOUBLE_EQ(seconds("x-wing", operation, gpu, 4), both + derived);
+            for (const KemSet& one : kem_sets) {
+                const double single = seconds(one.name, operation, gpu, 1);
+                EXPECT_DOUBLE_EQ(seconds(one.name, operation, gpu, 4), gpu ? single : single / 4);
+                EXPECT_GT(single, 0);
+            }
+            EXPECT_NEAR(seconds("ml-kem-1024", operation, gpu, 4),
+                        4 * seconds("ml-kem-512", operation, gpu, 4), 1e-12);
+        }
 }
 
 TEST(KemOnGpu, ThroughputIsLearnt) {
@@ -315,9 +359,9 @@ TEST(KemOnGpu, AutoAvoidsAGpuThatAlwaysFails) {
     EXPECT_LT(calls, 30);
 }
 
-TEST(KemOnGpu, SeveralGpusShareACall) {
+void several_gpus_share_a_call(const KemSet& of) {
     constexpr uint64_t count = 61;
-    const Expected expected(count);
+    const Expected expected(count, of);
     for (const uint64_t fail_at : {uint64_t{0}, uint64_t{3}}) {
         tests::Script several;
         several.device_count = 3;
@@ -326,7 +370,7 @@ TEST(KemOnGpu, SeveralGpusShareACall) {
         for (const KemOperation operation : operations) {
             const int i = static_cast<int>(operation);
             Items items = expected.before[i];
-            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+            EXPECT_EQ(world.engine->kem(operation, of.name, items.batch(), fixed_random),
                       expected.status[i]);
             EXPECT_TRUE(items == expected.after[i]) << "operation " << i;
             for (int device = 0; device < 3; ++device) {
@@ -338,12 +382,19 @@ TEST(KemOnGpu, SeveralGpusShareACall) {
             tests::script().passing = true;
             tests::script().fail_device_at = tests::script().steps_of[1] + fail_at;
             items = expected.before[i];
-            EXPECT_EQ(world.engine->kem(operation, set.name, items.batch(), fixed_random),
+            EXPECT_EQ(world.engine->kem(operation, of.name, items.batch(), fixed_random),
                       expected.status[i]);
             EXPECT_TRUE(items == expected.after[i]);
             EXPECT_EQ(world.notices.size(), 1u);
             tests::script().fail_device = -1;
         }
+    }
+}
+
+TEST(KemOnGpu, SeveralGpusShareACall) {
+    for (const KemSet* of : one_of_each) {
+        SCOPED_TRACE(of->name);
+        several_gpus_share_a_call(*of);
     }
 }
 
@@ -428,8 +479,8 @@ private:
     size_t used_ = 0;
 };
 
-TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
-    const Expected expected(few);
+void device_memory_of_its_gpu(const KemSet& of) {
+    const Expected expected(few, of);
     tests::Script several;
     several.device_count = 3;
     const GpuBackend* backend = tests::fake_backend(several);
@@ -444,7 +495,7 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
             const uint64_t steps = tests::script().steps_of[device],
                            zeroized = tests::script().zeroized;
             ASSERT_EQ(
-                world.engine->kem_device(operation, set.name, there.batch(), fixed_random, &stream),
+                world.engine->kem_device(operation, of.name, there.batch(), fixed_random, &stream),
                 WARPSEAL_OK);
             EXPECT_EQ(tests::script().last_stream, &stream);
             EXPECT_EQ(tests::script().zeroized - zeroized, draws ? 1u : 0u);
@@ -482,12 +533,43 @@ TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
                     Batch split = there.batch();
                     part.move(split, host ? elsewhere.batch() : other.batch());
                     EXPECT_EQ(
-                        world.engine->kem_device(operation, set.name, split, fixed_random, &stream),
+                        world.engine->kem_device(operation, of.name, split, fixed_random, &stream),
                         part.used ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK)
                         << part.name << (host ? " on the host" : " on another GPU")
                         << ", operation " << i;
                 }
         }
+}
+
+TEST(KemOnGpu, DeviceMemoryOfTheGpuThatHoldsIt) {
+    for (const KemSet* of : one_of_each) {
+        SCOPED_TRACE(of->name);
+        device_memory_of_its_gpu(*of);
+    }
+}
+
+// Without statuses the outputs are the same, and the call in host memory says that it refused.
+TEST(KemOnGpu, RefusedItemsWithoutStatuses) {
+    const Expected expected(few, mlkem);
+    const GpuBackend* backend = tests::fake_backend();
+    World world("cuda", backend);
+    for (const KemOperation operation : operations) {
+        const int i = static_cast<int>(operation);
+        Items host = expected.before[i], items = host, right = expected.after[i];
+        right.statuses = host.statuses;
+        warpseal_kem_batch batch = host.batch();
+        batch.statuses = nullptr;
+        EXPECT_EQ(world.engine->kem(operation, mlkem.name, batch, fixed_random),
+                  expected.status[i]);
+        EXPECT_TRUE(host == right) << "operation " << i;
+        DeviceBatch there(*backend, 0, items);
+        batch = there.batch();
+        batch.statuses = nullptr;
+        EXPECT_EQ(world.engine->kem_device(operation, mlkem.name, batch, fixed_random, nullptr),
+                  WARPSEAL_OK);
+        there.read();
+        EXPECT_TRUE(items == right) << "operation " << i << " in device memory";
+    }
 }
 
 TEST(KemOnGpu, DeviceMemoryOfAGpuThatFails) {

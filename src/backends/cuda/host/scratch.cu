@@ -35,7 +35,7 @@ warpseal_status pool_of_current_device(cudaMemPool_t& out) try {
         if (status != WARPSEAL_OK) return status;
         status = check(cudaMemPoolSetAttribute(made, cudaMemPoolAttrReleaseThreshold, &kept));
         if (status != WARPSEAL_OK) {
-            (void)cudaMemPoolDestroy(made);
+            if (!lost()) check(cudaMemPoolDestroy(made));
             return status;
         }
         known = made;

@@ -122,9 +122,18 @@ inline constexpr int kem_hash_threads = 128;
 // on an H200, no other minimum from 1 to 32 was more than 8 % faster.
 inline constexpr uint64_t kem_min_groups = 3, kem_max_group = 16;
 
-// Scratch memory of a KEM call on device memory. It holds the coins of some 120,000 items, or coins
-// and bands of 50,000 key pairs. These are 25 and more for each warp of an H200, so that the
-// partial wave at the end of a chunk matters little.
+// ML-KEM: half a warp for each item, and blocks that fit the shared memory of every GPU: two warps
+// take up to 28 KB, and 33 KB for their polynomials of the matrix. An H200 has room for 8 and 6.
+inline constexpr int mlkem_threads = 64, mlkem_blocks = 8, mlkem_matrix_threads = 64;
+
+// X25519: one lane for each item, in registers alone. The ladder's four numbers, its point, the
+// scalar and a product take 110 registers, and a multiple of the base point takes 126. So 16 warps
+// fit on a multiprocessor. Not measured yet.
+inline constexpr int x25519_threads = 128, x25519_blocks = 4;
+
+// Scratch memory of a KEM call on device memory. It holds the coins of some 120,000 items, coins
+// and bands of 50,000 key pairs of NTRU, or 56,000 items of ML-KEM-1024. These are 25 and more for
+// each warp of an H200, so that the partial wave at the end of a chunk matters little.
 inline constexpr size_t kem_work_bytes = size_t{512} << 20;
 // Limits of KEM calls on host memory: bytes of coins drawn at a time, slots of the single feeder
 // thread, and minimum items in a chunk. The coins suffice for some 17,000 items.

@@ -18,7 +18,7 @@ warpseal_status draw(const DrawnCoins& coins, uint64_t first, uint64_t count, si
         coins.state, coins.counter, block, out, out, count * stride, stream);
 }
 
-CoinWindow::CoinWindow(const DrawnCoins& coins, const kem::Params& set, KemOperation operation,
+CoinWindow::CoinWindow(const DrawnCoins& coins, const KemSet& set, KemOperation operation,
                        uint64_t count)
     : coins_(coins),
       stride_(drawn_coins_stride(set, operation)),

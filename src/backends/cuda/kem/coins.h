@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include "backends/gpu_backend.h"
+#include "backends/kem_catalogue.h"
 
 namespace warpseal::cuda {
 
@@ -16,8 +17,7 @@ warpseal_status draw(const DrawnCoins& coins, uint64_t first, uint64_t count, si
 // come in the order of their items; none may cross a window's end.
 class CoinWindow {
 public:
-    CoinWindow(const DrawnCoins& coins, const kem::Params& set, KemOperation operation,
-               uint64_t count);
+    CoinWindow(const DrawnCoins& coins, const KemSet& set, KemOperation operation, uint64_t count);
     ~CoinWindow();  // Zeroizes the coins, and waits for the stream.
     CoinWindow(const CoinWindow&) = delete;
     CoinWindow& operator=(const CoinWindow&) = delete;

@@ -23,9 +23,7 @@ struct DeviceCall {
     const DrawnCoins* coins;
     cudaStream_t stream;
 
-    size_t stride() const {
-        return coins == nullptr ? 0 : drawn_coins_stride(*kem.params, operation);
-    }
+    size_t stride() const { return coins == nullptr ? 0 : drawn_coins_stride(*kem.set, operation); }
     size_t own_bytes(uint64_t items) const {
         return round_up(kem.work_bytes(operation, items), 256);
     }

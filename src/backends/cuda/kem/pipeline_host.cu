@@ -64,7 +64,7 @@ struct Array {
 
 enum Field { public_keys, secret_keys, ciphertexts, shared_secrets, given_coins, field_count };
 
-// Offsets in a slot. StagedString arrays have the same offsets in pinned memory.
+// Offsets in a slot. Staged arrays have the same offsets in pinned memory.
 struct Packing {
     std::array<size_t, field_count> arrays;
     size_t statuses, staged_end, work, end;
@@ -106,7 +106,7 @@ public:
     Items(const CudaKem& kem, KemOperation operation, const warpseal_kem_batch& batch,
           uint64_t in_flight, CoinWindow* coins)
         : kem_(kem), operation_(operation), batch_(batch), in_flight_(in_flight), coins_(coins) {
-        const kem::Params& set = *kem.params;
+        const KemSet& set = *kem.set;
         const bool keypair = operation == KemOperation::keypair,
                    decapsulate = operation == KemOperation::decapsulate;
         const auto use = [&](Field field, const uint8_t* at, uint64_t stride, size_t bytes,
@@ -126,7 +126,7 @@ public:
                 !decapsulate);
         if (!keypair)
             use(shared_secrets, batch.shared_secrets, batch.shared_secret_stride,
-                set.shared_secret_bytes, true);
+                set.shared_secret_bytes(), true);
         if (!decapsulate && coins == nullptr)
             use(given_coins, batch.coins, batch.coins_stride, coins_bytes(set, operation), false);
         item_bytes_ += sizeof(int32_t) + (kem.work_bytes(operation, 64) + 63) / 64;
@@ -303,7 +303,7 @@ warpseal_status kem_host(int device, const CudaKem& kem, KemOperation operation,
     // Must outlive the window, whose destructor waits.
     const RelaxedCaptureMode relaxed;
     if (relaxed.status() != WARPSEAL_OK) return relaxed.status();
-    CoinWindow window(*coins, *kem.params, operation, batch.count);
+    CoinWindow window(*coins, *kem.set, operation, batch.count);
     status = window.open();
     return status == WARPSEAL_OK ? all(&window) : status;
 }

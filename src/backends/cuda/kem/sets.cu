@@ -1,7 +1,7 @@
 // CUDA backend interface for key encapsulation: parameter sets by name.
 #include <cstring>
 
-#include "backends/kem_backend.h"
+#include "backends/kem_catalogue.h"
 
 namespace warpseal {
 
@@ -9,7 +9,7 @@ namespace warpseal {
 
 const CudaKem* cuda_kem(const char* name) {
     for (const CudaKem* kem : cuda_kem_exports)
-        if (strcmp(kem->params->name, name) == 0) return kem;
+        if (strcmp(kem->set->name, name) == 0) return kem;
     return nullptr;
 }
 

@@ -26,14 +26,14 @@ public:
         // device_free zeroizes.
         if (staged_ != nullptr) backend().device_free(gpu_.device(), staged_, staged_bytes());
         if (secrets_ != nullptr) backend().device_free(gpu_.device(), secrets_, secrets_bytes_);
-        if (received_ != nullptr) backend().host_free(gpu_.device(), received_, received_bytes);
+        if (received_ != nullptr) backend().host_free(gpu_.device(), received_, received_bytes());
     }
 
     bool allocate(uint64_t pairs) {
         secrets_bytes_ = pairs * key_bytes();
         return backend().device_alloc(gpu_.device(), secrets_bytes_, &secrets_) == WARPSEAL_OK &&
                backend().device_alloc(gpu_.device(), staged_bytes(), &staged_) == WARPSEAL_OK &&
-               backend().host_alloc(gpu_.device(), received_bytes, &received_) == WARPSEAL_OK &&
+               backend().host_alloc(gpu_.device(), received_bytes(), &received_) == WARPSEAL_OK &&
                allocate_publics(pairs);
     }
 
@@ -70,25 +70,25 @@ public:
 
     warpseal_status decapsulate(const uint32_t* slots, size_t count, const PooledTexts& texts,
                                 int32_t* statuses) noexcept override try {
-        std::fill_n(statuses, count, WARPSEAL_OK);
-        const size_t ct = set_.ciphertext_bytes(), ss = shared_secret_bytes;
+        const size_t ct = set_.ciphertext_bytes(), ss = shared_bytes();
         std::vector<uint8_t> ciphertexts(count * ct);
         for (size_t i = 0; i < count; ++i)
             std::memcpy(ciphertexts.data() + i * ct, texts.ciphertext(i), ct);
         const std::lock_guard lock(staging_);
         warpseal_kem_batch batch = staged_batch(count);
-        batch.statuses = nullptr;
         warpseal_status status = write(batch.ciphertexts, ciphertexts.data(), count * ct);
         if (status == WARPSEAL_OK) status = transferred(PoolTransfer::get, slots, count);
         if (status == WARPSEAL_OK)
             status =
                 engine_.kem_device(KemOperation::decapsulate, set_.name, batch, random_, nullptr);
         if (status == WARPSEAL_OK) status = read(received_, batch.shared_secrets, count * ss);
+        if (status == WARPSEAL_OK)
+            status = read(statuses, batch.statuses, count * sizeof *statuses);
         const warpseal_status cleared = clear(batch, count);
         if (status == WARPSEAL_OK) status = cleared;
         const auto* const secrets = static_cast<const uint8_t*>(received_);
         for (size_t i = 0; i < count && status == WARPSEAL_OK; ++i)
-            std::memcpy(texts.secret(i), secrets + i * ss, ss);
+            std::memcpy(texts.secret(i), secrets + i * ss, set_.shared_secret_bytes());
         warpseal::wipe(received_, count * ss);
         return status;
     } catch (...) {  // out of memory: nothing else throws
@@ -106,14 +106,12 @@ public:
 
 private:
     const GpuBackend& backend() const { return gpu_.backend(); }
-    static constexpr size_t shared_secret_bytes = kem::Params::shared_secret_bytes;
-    static constexpr size_t received_bytes = slots_per_call_limit * shared_secret_bytes;
     size_t key_bytes() const { return whole(set_.secret_key_bytes()); }
+    size_t shared_bytes() const { return whole(set_.shared_secret_bytes()); }
+    size_t received_bytes() const { return slots_per_call_limit * shared_bytes(); }
     // Layout of the staged batch: secret keys, shared secrets, ciphertexts or public keys, then a
     // status and a slot index for each item.
-    size_t secret_bytes() const {
-        return slots_per_call_limit * (key_bytes() + shared_secret_bytes);
-    }
+    size_t secret_bytes() const { return slots_per_call_limit * (key_bytes() + shared_bytes()); }
     size_t text_bytes() const {
         return slots_per_call_limit *
                whole(std::max(set_.public_key_bytes(), set_.ciphertext_bytes()));
@@ -130,7 +128,7 @@ private:
         batch.secret_keys = begin;
         batch.secret_key_stride = key_bytes();
         batch.shared_secrets = begin + slots_per_call_limit * key_bytes();
-        batch.shared_secret_stride = shared_secret_bytes;
+        batch.shared_secret_stride = shared_bytes();
         batch.public_keys = batch.ciphertexts = begin + secret_bytes();
         batch.public_key_stride = set_.public_key_bytes();
         batch.ciphertext_stride = set_.ciphertext_bytes();
@@ -164,7 +162,7 @@ private:
                                     key_bytes(), nullptr, count, nullptr);
         if (status != WARPSEAL_OK) return status;
         return backend().pool_transfer(gpu_.device(), PoolTransfer::wipe, batch.shared_secrets,
-                                       nullptr, shared_secret_bytes, nullptr, count, nullptr);
+                                       nullptr, shared_bytes(), nullptr, count, nullptr);
     }
 
     Engine& engine_;

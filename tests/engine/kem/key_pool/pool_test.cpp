@@ -390,6 +390,66 @@ TEST(KemPoolOnGpu, ABatchWithAFailedItemIsNotHandedOut) {
     EXPECT_EQ(all.decapsulate(*pool), 3u);
 }
 
+// The GPU refuses an item: its handle gives zeros and that status, the others their secrets.
+TEST(KemPoolOnGpu, ARefusedItemHasItsStatus) {
+    static GpuBackend backend;
+    static const GpuBackend* fake;
+    backend = *(fake = tests::fake_backend());
+    const auto engine = engine_on("cuda", &backend), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, set.name, 4, counted, pool), WARPSEAL_OK);
+    backend.kem_device = [](int device, const CudaKem& kem, KemOperation operation,
+                            const warpseal_kem_batch& batch, uint64_t in_flight,
+                            const DrawnCoins* coins, void* stream) {
+        const warpseal_status status =
+            fake->kem_device(device, kem, operation, batch, in_flight, coins, stream);
+        if (operation == KemOperation::decapsulate) batch.statuses[2] = WARPSEAL_INVALID_ARGUMENT;
+        return status;
+    };
+    Clients clients(*pool, *cores, 4);
+    EXPECT_EQ(clients.decapsulate(*pool), 3u);
+    EXPECT_EQ(clients.statuses[2], WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(clients.decapsulate(*pool), 0u);  // each handle was used
+}
+
+// Pools of another scheme have its sizes, and the secrets of its ciphertexts.
+void pool_of(const KemSet& other) {
+    constexpr size_t count = 5;
+    const size_t key = other.public_key_bytes(), text = other.ciphertext_bytes(),
+                 secret = other.shared_secret_bytes();
+    const auto engine = engine_on("cuda", tests::fake_backend()), cores = engine_on("cpu", nullptr);
+    std::unique_ptr<KemKeyPool> pool;
+    ASSERT_EQ(KemKeyPool::create(*engine, other.name, count, counted, pool), WARPSEAL_OK);
+    Text publics(count * key), ciphertexts(count * text), sent(count * secret),
+        received(count * secret);
+    std::vector<uint64_t> handles(count);
+    std::vector<int32_t> statuses(count, -1);
+    ASSERT_EQ(pool->acquire(count, {publics.data(), key}, handles.data()), WARPSEAL_OK);
+    warpseal_kem_batch batch = tests::contiguous_batch(other, count);
+    batch.public_keys = publics.data();
+    batch.ciphertexts = ciphertexts.data();
+    batch.shared_secrets = sent.data();
+    ASSERT_EQ(cores->kem(KemOperation::encapsulate, other.name, batch, counted), WARPSEAL_OK);
+    handles[1] = ~handles[1];
+    std::fill_n(sent.begin() + static_cast<long>(secret), secret, uint8_t{0});
+    EXPECT_EQ(pool->decapsulate(
+                  count, handles.data(),
+                  {ciphertexts.data(), text, received.data(), secret, statuses.data(), secret}),
+              WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(received, sent);
+    EXPECT_EQ(statuses, (std::vector<int32_t>{WARPSEAL_OK, WARPSEAL_INVALID_ARGUMENT, WARPSEAL_OK,
+                                              WARPSEAL_OK, WARPSEAL_OK}));
+    EXPECT_GT(tests::script().live_device_allocations, 0u);
+}
+
+TEST(KemPoolOnGpu, OtherSchemes) {
+    for (const char* name : {"ml-kem-768", "x25519", "x25519mlkem768", "x-wing"}) {
+        SCOPED_TRACE(name);
+        pool_of(kem_sets[kem_set_number(name)]);
+        if (HasFatalFailure()) return;
+    }
+}
+
 // The GPU is lost while a call holds handles, and other calls continue in host memory: those
 // handles are invalid there.
 TEST(KemPoolOnGpu, LostWhileOthersUseHostMemory) {

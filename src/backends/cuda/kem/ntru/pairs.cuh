@@ -1,8 +1,8 @@
 // NTRU key pairs under construction, in device memory between kernels.
 #pragma once
 
-#include "backends/cuda/kem/item.cuh"
-#include "backends/cuda/kem/poly.cuh"
+#include "backends/cuda/kem/ntru/item.cuh"
+#include "backends/cuda/kem/ntru/poly.cuh"
 
 namespace warpseal::cuda::ntru {
 

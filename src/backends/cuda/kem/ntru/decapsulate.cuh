@@ -2,8 +2,8 @@
 // 1.12.3).
 #pragma once
 
-#include "backends/cuda/kem/item.cuh"
-#include "backends/cuda/kem/poly.cuh"
+#include "backends/cuda/kem/ntru/item.cuh"
+#include "backends/cuda/kem/ntru/poly.cuh"
 
 namespace warpseal::cuda::ntru {
 

@@ -2,7 +2,7 @@
 // q (specification, section 1.8).
 #pragma once
 
-#include "backends/cuda/kem/ring.cuh"
+#include "backends/cuda/kem/ntru/ring.cuh"
 
 namespace warpseal::cuda::ntru {
 
@@ -15,72 +15,6 @@ constexpr const Params& set_of(int n) {
     int i = 0;
     while (kem::sets[i]->n != n) ++i;
     return *kem::sets[i];
-}
-
-// A byte string in shared memory, in the words in which it lies in global memory. It starts `first`
-// bits into the first word.
-struct StagedString {
-    const uint32_t* words;
-    uint32_t first;
-
-    // Returns the 32 bits from bit `at` on.
-    __device__ __forceinline__ uint32_t bits(uint32_t at) const {
-        at += first;
-        return __funnelshift_r(words[at / 32], words[at / 32 + 1], at);
-    }
-    // Returns the 64 bits from bit `at` on.
-    __device__ __forceinline__ uint64_t bits64(uint32_t at) const {
-        at += first;
-        const uint32_t *w = words + at / 32, middle = w[1];
-        return uint64_t{__funnelshift_r(w[0], middle, at)} |
-               uint64_t{__funnelshift_r(middle, w[2], at)} << 32;
-    }
-};
-// Words for a string at any alignment, including those that bits64 reads past its end.
-constexpr int staged_words(size_t bytes) { return static_cast<int>((bytes + 3 + 3) / 4 + 2); }
-
-// Loads a string with a whole warp; reads no byte outside it. The caller must synchronize the warp
-// before the words are read.
-template <int bytes>
-__device__ __forceinline__ StagedString load_string(uint32_t* words, const uint8_t* from) {
-    const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(from) % 4),
-                   end = before + bytes;
-    const uint8_t* base = from - before;
-#pragma unroll 8
-    for (uint32_t i = 4 * lane_id(); i < bytes + 3; i += 128) {
-        uint32_t word = 0;
-        if (i >= before && i + 4 <= end) {
-            word = word_at(base + i);
-        } else {
-            for (uint32_t k = i; k < i + 4; ++k)
-                if (k >= before && k < end) word |= uint32_t{base[k]} << (8 * (k - i));
-        }
-        words[i / 4] = word;
-    }
-    return {words, 8 * before};
-}
-
-// Stores a string from words[1] on. The warp must have synchronized after the words were written.
-template <int bytes>
-__device__ __forceinline__ void store_string(uint8_t* to, const uint32_t* words) {
-    const uint32_t before = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(to) % 4),
-                   end = before + bytes;
-    uint8_t* base = to - before;
-    for (uint32_t i = 4 * lane_id(); i < end; i += 128) {
-        const uint32_t at = 8 * (i - before) + 32,
-                       word = __funnelshift_r(words[at / 32], words[at / 32 + 1], at);
-        if (i >= before && i + 4 <= end) {
-            put_word(base + i, word);
-        } else {
-            for (uint32_t k = i; k < i + 4; ++k)
-                if (k >= before && k < end) base[k] = static_cast<uint8_t>(word >> (8 * (k - i)));
-        }
-    }
-}
-
-template <int bytes>
-__device__ __forceinline__ void fill_zero(uint8_t* to) {
-    for (uint32_t i = lane_id(); i < bytes; i += 32) to[i] = 0;
 }
 
 __device__ __forceinline__ uint32_t warp_sum(uint32_t x) {
@@ -186,6 +120,5 @@ __device__ __forceinline__ void pack_q(uint32_t* words, const uint16_t* coeffici
         words[1 + k] = static_cast<uint32_t>(four >> (32 * k - i * set.log_q));
     }
 }
-constexpr int packed_words(size_t bytes) { return static_cast<int>((bytes + 3) / 4 + 2); }
 
 }  // namespace warpseal::cuda::ntru

@@ -3,8 +3,8 @@
 // for S3.
 #pragma once
 
-#include "backends/cuda/kem/invert.cuh"
-#include "backends/cuda/kem/sample.cuh"
+#include "backends/cuda/kem/ntru/invert.cuh"
+#include "backends/cuda/kem/ntru/sample.cuh"
 
 namespace warpseal::cuda::ntru {
 

@@ -2,7 +2,7 @@
 // each lane.
 #pragma once
 
-#include "backends/cuda/kem/item.cuh"
+#include "backends/cuda/kem/ntru/item.cuh"
 
 namespace warpseal::cuda::ntru {
 

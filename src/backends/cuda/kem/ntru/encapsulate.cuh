@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "backends/cuda/kem/item.cuh"
-#include "backends/cuda/kem/poly.cuh"
-#include "backends/cuda/kem/sample.cuh"
+#include "backends/cuda/kem/ntru/item.cuh"
+#include "backends/cuda/kem/ntru/poly.cuh"
+#include "backends/cuda/kem/ntru/sample.cuh"
 
 namespace warpseal::cuda::ntru {
 

@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <bit>
 
-#include "backends/cuda/host/device.h"
-#include "backends/cuda/kem/decapsulate.cuh"
-#include "backends/cuda/kem/encapsulate.cuh"
-#include "backends/cuda/kem/hash.cuh"
-#include "backends/cuda/kem/keypair.cuh"
-#include "backends/kem_backend.h"
+#include "backends/cuda/kem/launch.cuh"
+#include "backends/cuda/kem/ntru/decapsulate.cuh"
+#include "backends/cuda/kem/ntru/encapsulate.cuh"
+#include "backends/cuda/kem/ntru/hash.cuh"
+#include "backends/cuda/kem/ntru/keypair.cuh"
+#include "backends/kem_catalogue.h"
 
 namespace warpseal::cuda::ntru {
 
@@ -36,24 +36,6 @@ struct WorkSpace {
     }
 };
 
-template <class Job>
-warpseal_status launch(void (*kernel)(Job), uint64_t warps, int shared_bytes_of_warp,
-                       unsigned threads, const Job& job, cudaStream_t stream, unsigned rows = 1) {
-    const uint64_t blocks = (warps + threads / 32 - 1) / (threads / 32);
-    // The keys of so many items would be terabytes.
-    if (blocks > INT32_MAX) return WARPSEAL_LIMIT_EXCEEDED;
-    const size_t shared_bytes = size_t{threads} / 32 * static_cast<size_t>(shared_bytes_of_warp);
-    if (shared_bytes > 48 * 1024) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-        if (error != cudaSuccess) return check(error);
-    }
-    void* arguments[] = {const_cast<Job*>(&job)};
-    return check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
-                                  dim3(static_cast<unsigned>(blocks), rows), dim3(threads),
-                                  arguments, shared_bytes, stream));
-}
-
 template <const Params& set, int other_blocks>
 warpseal_status launch_hash(const ItemJob& job, cudaStream_t stream) {
     const HashJob hashes{job.batch.count,
@@ -62,9 +44,9 @@ warpseal_status launch_hash(const ItemJob& job, cudaStream_t stream) {
                          job.valid,
                          job.batch.shared_secrets,
                          job.batch.shared_secret_stride};
-    return launch(hash<WorkSpace<set>::message_bytes / keccak::rate, other_blocks>,
-                  (hashes.count + 31) / 32, hash_shared_bytes, tuning::kem_hash_threads, hashes,
-                  stream);
+    return launch_warps(hash<WorkSpace<set>::message_bytes / keccak::rate, other_blocks>,
+                        (hashes.count + 31) / 32, hash_shared_bytes, tuning::kem_hash_threads,
+                        hashes, stream);
 }
 
 // Chooses the number of pairs that are inverted together. Small batches are inverted one by one,
@@ -92,12 +74,13 @@ warpseal_status run_keypair(const warpseal_kem_batch& batch, uint64_t in_flight,
     if (status != WARPSEAL_OK) return status;
     const uint64_t groups = (batch.count + job.group - 1) / job.group;
     constexpr unsigned threads = tuning::kem_threads<set.n>;
-    status = launch(keypair_draw<set.n>, batch.count, Shared::draw_bytes, threads, job, stream);
+    status =
+        launch_warps(keypair_draw<set.n>, batch.count, Shared::draw_bytes, threads, job, stream);
     if (status == WARPSEAL_OK)
-        status =
-            launch(keypair_invert<set.n>, groups, Shared::invert_bytes, threads, job, stream, 2);
-    return status == WARPSEAL_OK ? launch(keypair_write<set.n>, batch.count, Shared::write_bytes,
-                                          threads, job, stream)
+        status = launch_warps(keypair_invert<set.n>, groups, Shared::invert_bytes, threads, job,
+                              stream, 2);
+    return status == WARPSEAL_OK ? launch_warps(keypair_write<set.n>, batch.count,
+                                                Shared::write_bytes, threads, job, stream)
                                  : status;
 }
 
@@ -112,13 +95,13 @@ warpseal_status run(const warpseal_kem_batch& batch, [[maybe_unused]] uint64_t i
     constexpr unsigned threads = tuning::kem_threads<set.n>;
     if constexpr (operation == KemOperation::encapsulate) {
         const warpseal_status status =
-            launch(encapsulate<set.n>, batch.count, Encapsulation<set>::shared_bytes, threads, job,
-                   stream);
+            launch_warps(encapsulate<set.n>, batch.count, Encapsulation<set>::shared_bytes, threads,
+                         job, stream);
         return status == WARPSEAL_OK ? launch_hash<set, 0>(job, stream) : status;
     } else {
         const warpseal_status status =
-            launch(decapsulate<set.n>, batch.count, Decapsulation<set>::shared_bytes, threads, job,
-                   stream);
+            launch_warps(decapsulate<set.n>, batch.count, Decapsulation<set>::shared_bytes, threads,
+                         job, stream);
         return status == WARPSEAL_OK
                    ? launch_hash<set, WorkSpace<set>::rejected_bytes / keccak::rate>(job, stream)
                    : status;
@@ -127,7 +110,7 @@ warpseal_status run(const warpseal_kem_batch& batch, [[maybe_unused]] uint64_t i
 
 template <const Params& set>
 constexpr CudaKem cuda_kem_of() {
-    return {&set,
+    return {&kem_sets[kem_set_number(set.name)],
             WorkSpace<set>::bytes,
             {run<set, KemOperation::keypair>, run<set, KemOperation::encapsulate>,
              run<set, KemOperation::decapsulate>}};

@@ -2,8 +2,7 @@
 // on tensor cores.
 #pragma once
 
-#include <cstdint>
-
+#include "backends/cuda/kem/warp.cuh"
 #include "kem/params.h"
 
 namespace warpseal::cuda::ntru {
@@ -41,14 +40,6 @@ struct Ring {
     // accumulator.
     static_assert(3 * int64_t{n} * 255 * 255 < int64_t{1} << 31);
 };
-
-__device__ __forceinline__ uint32_t lane_id() { return threadIdx.x % 32; }
-__device__ __forceinline__ uint32_t word_at(const uint8_t* p) {
-    return *reinterpret_cast<const uint32_t*>(p);
-}
-__device__ __forceinline__ void put_word(uint8_t* p, uint32_t word) {
-    *reinterpret_cast<uint32_t*>(p) = word;
-}
 
 // Coefficients of a product in a lane: value[k] is coefficient 64 (k / 2) + 2 lane + k % 2.
 template <class R>

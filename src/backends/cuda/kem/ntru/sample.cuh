@@ -2,7 +2,7 @@
 // fixed weight (specification, section 1.10).
 #pragma once
 
-#include "backends/cuda/kem/codec.cuh"
+#include "backends/cuda/kem/ntru/codec.cuh"
 
 namespace warpseal::cuda::ntru {
 

@@ -4,7 +4,7 @@
 
 #include <bit>
 
-#include "backends/cuda/kem/pairs.cuh"
+#include "backends/cuda/kem/ntru/pairs.cuh"
 
 namespace warpseal::cuda::ntru {
 

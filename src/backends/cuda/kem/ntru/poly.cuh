@@ -1,7 +1,7 @@
 // Operations on the coefficients of NTRU products and bands (specification, sections 1.7 to 1.9).
 #pragma once
 
-#include "backends/cuda/kem/codec.cuh"
+#include "backends/cuda/kem/ntru/codec.cuh"
 
 namespace warpseal::cuda::ntru {
 
