@@ -7,7 +7,7 @@ install(FILES ${PROJECT_SOURCE_DIR}/include/warpseal/warpseal.h ${PROJECT_SOURCE
   ${PROJECT_SOURCE_DIR}/include/warpseal/batcher.h
   ${PROJECT_SOURCE_DIR}/include/warpseal/drbg.h ${PROJECT_SOURCE_DIR}/include/warpseal/error.h
   ${PROJECT_SOURCE_DIR}/include/warpseal/reader.h ${PROJECT_SOURCE_DIR}/include/warpseal/cobblestone.h
-  ${PROJECT_SOURCE_DIR}/include/warpseal/slots.h
+  ${PROJECT_SOURCE_DIR}/include/warpseal/slots.h ${PROJECT_SOURCE_DIR}/include/warpseal/device_file.h
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/warpseal)
 install(TARGETS warpseal_shared warpseal_static EXPORT warpseal
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

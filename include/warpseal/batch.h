@@ -1,4 +1,5 @@
-/* batch.h: batches in host memory whose messages lie anywhere, and batches that draw their IVs.
+/* batch.h: batches whose messages lie anywhere, in host or device memory, and batches that draw
+ * their IVs.
  *
  * The rules at the top of warpseal.h hold. */
 #ifndef WARPSEAL_BATCH_H
@@ -10,9 +11,9 @@
 extern "C" {
 #endif
 
-/* A batch in host memory whose parts lie at offsets or pointers: for example records of length,
- * nonce, ciphertext and tag, one after the other, which open in place. The batch calls of
- * warpseal.h for host memory take it as `&scattered.batch`.
+/* A batch whose parts lie at offsets or pointers: for example records of length, nonce, ciphertext
+ * and tag, one after the other, which open in place. The batch calls of warpseal.h take it as
+ * `&scattered.batch`.
  *
  * batch.struct_bytes: sizeof(warpseal_scattered_batch). With sizeof(warpseal_batch) the fields
  * below are not read. Zeroed fields change nothing.
@@ -26,12 +27,20 @@ extern "C" {
  * X_extent: the bytes of memory at the part's base. A message that ends after them is refused.
  * 0: not checked.
  *
- * IVs, AAD and tags to verify are read before anything is written. What is written overlaps nothing
- * else that the batch reads or writes, but for a message's `out` that equals its `in`. This is
- * checked with offsets, too. Messages encrypted under one key in CTR, OFB, GCM or CCM have IVs that
- * do not overlap.
- * WARPSEAL_INVALID_ARGUMENT: an argument breaks one of these rules. Nothing is written.
- * WARPSEAL_UNSUPPORTED: a call for device memory. */
+ * What is written overlaps nothing else that the batch reads or writes, but for a message's `out`
+ * that equals its `in`. Messages encrypted under one key in CTR, OFB, GCM or CCM have IVs that do
+ * not overlap.
+ * In host memory this is checked, with offsets too, and IVs, AAD and tags to verify are read before
+ * anything is written.
+ * In device memory every array of the struct is a device pointer. The call cannot read them, so the
+ * caller sees to these rules. Extents are checked on the device: a message that breaks one is not
+ * processed and has the status WARPSEAL_INVALID_ARGUMENT. Extents need `statuses` there.
+ *
+ * workspace: scratch for calls on device memory, in the memory of the same GPU, 16-byte aligned,
+ * of warpseal_batch_device_workspace bytes. Null: the call allocates its scratch in stream order.
+ * Calls that may run at the same time need different ones. The calls zeroize what they used.
+ * Calls on host memory ignore it.
+ * WARPSEAL_INVALID_ARGUMENT: an argument breaks one of these rules. Nothing is written. */
 typedef struct warpseal_scattered_batch {
     warpseal_batch batch;
     const uint64_t* iv_offsets;
@@ -48,6 +57,8 @@ typedef struct warpseal_scattered_batch {
     uint64_t iv_extent;
     uint64_t aad_extent;
     uint64_t tag_extent;
+    void* workspace;
+    uint64_t workspace_bytes;
 } warpseal_scattered_batch;
 
 /* Seals a batch in host memory in GCM or CCM under IVs that the call draws from the operating
@@ -61,6 +72,28 @@ typedef struct warpseal_scattered_batch {
  * WARPSEAL_NO_RANDOM: the random source failed. After any failure nothing is written. */
 WARPSEAL_API warpseal_status warpseal_seal_batch(const warpseal_key* key, warpseal_mode mode,
                                                  const warpseal_batch* batch, void* ivs);
+
+/* Seals a batch in device memory in GCM or CCM under IVs that the GPU draws, asynchronously on
+ * `stream`. They count up from a start that the operating system's random source draws once for
+ * each process and GPU (SP 800-38D 8.2.2), so no two calls of a process share one. Copies of a
+ * process, restored from one checkpoint, draw the same IVs.
+ * batch, ivs: as for warpseal_seal_batch, with device pointers.
+ * The call may be captured in a CUDA graph: each replay draws new IVs, also after key and engine
+ * are destroyed. The first call on a GPU allocates memory and tests the generator; make one before
+ * capturing. Replays are not counted: keep to 2^32 messages under a key.
+ * WARPSEAL_LIMIT_EXCEEDED: 2^32 IVs were drawn with this key handle by calls.
+ * WARPSEAL_NO_RANDOM: the random source failed. WARPSEAL_NO_DEVICE: the engine has no GPU. */
+WARPSEAL_API warpseal_status warpseal_seal_batch_device(const warpseal_key* key, warpseal_mode mode,
+                                                        const warpseal_batch* batch, void* ivs,
+                                                        void* stream);
+
+/* Computes the workspace that calls on device memory use for a batch, in both directions.
+ * batch: with the pointers, strides and lengths of the calls. Its workspace is not read.
+ * bytes: receives the size; 0 if they use none. */
+WARPSEAL_API warpseal_status warpseal_batch_device_workspace(const warpseal_key* key,
+                                                             warpseal_mode mode,
+                                                             const warpseal_batch* batch,
+                                                             uint64_t* bytes);
 
 #ifdef __cplusplus
 }

@@ -15,6 +15,7 @@
 #include "warpseal/batch.h"
 #include "warpseal/batcher.h"
 #include "warpseal/cobblestone.h"
+#include "warpseal/device_file.h"
 #include "warpseal/drbg.h"
 #include "warpseal/error.h"
 #include "warpseal/kem.h"
@@ -202,6 +203,63 @@ public:
         return mac_verify(whole(batch));
     }
 
+    // Device memory, asynchronously on the stream. iv and first_unit are in host memory. Every
+    // pointer of a batch is a device pointer; statuses there say which messages are authentic.
+    void encrypt_device(warpseal_mode mode, Bytes iv, const void* in, void* out, std::size_t bytes,
+                        void* stream = nullptr) const {
+        check(warpseal_encrypt_device(get(), mode, iv.data(), iv.size(), in, out, bytes, stream));
+    }
+    void decrypt_device(warpseal_mode mode, Bytes iv, const void* in, void* out, std::size_t bytes,
+                        void* stream = nullptr) const {
+        check(warpseal_decrypt_device(get(), mode, iv.data(), iv.size(), in, out, bytes, stream));
+    }
+    void xts_encrypt_device(std::span<const std::uint8_t, 16> first_unit,
+                            std::uint64_t data_unit_bytes, const void* in, void* out,
+                            std::size_t bytes, void* stream = nullptr) const {
+        check(warpseal_xts_encrypt_device(get(), first_unit.data(), data_unit_bytes, in, out, bytes,
+                                          stream));
+    }
+    void xts_decrypt_device(std::span<const std::uint8_t, 16> first_unit,
+                            std::uint64_t data_unit_bytes, const void* in, void* out,
+                            std::size_t bytes, void* stream = nullptr) const {
+        check(warpseal_xts_decrypt_device(get(), first_unit.data(), data_unit_bytes, in, out, bytes,
+                                          stream));
+    }
+    void encrypt_device(warpseal_mode mode, const warpseal_scattered_batch& batch,
+                        void* stream = nullptr) const {
+        check(warpseal_encrypt_batch_device(get(), mode, &whole(batch), stream));
+    }
+    void decrypt_device(warpseal_mode mode, const warpseal_scattered_batch& batch,
+                        void* stream = nullptr) const {
+        check(warpseal_decrypt_batch_device(get(), mode, &whole(batch), stream));
+    }
+    void seal_device_unsafe_iv(const warpseal_scattered_batch& batch, void* stream = nullptr,
+                               warpseal_mode mode = WARPSEAL_GCM) const {
+        check(warpseal_seal_batch_device_unsafe_iv(get(), mode, &whole(batch), stream));
+    }
+    // ivs: the base of the IVs that the GPU draws. Null with iv_pointers.
+    void seal_device(const warpseal_scattered_batch& batch, void* ivs, void* stream = nullptr,
+                     warpseal_mode mode = WARPSEAL_GCM) const {
+        check(warpseal_seal_batch_device(get(), mode, &whole(batch), ivs, stream));
+    }
+    void open_device(const warpseal_scattered_batch& batch, void* stream = nullptr,
+                     warpseal_mode mode = WARPSEAL_GCM) const {
+        check(warpseal_open_batch_device(get(), mode, &whole(batch), stream));
+    }
+    void mac_device(const warpseal_scattered_batch& batch, void* stream = nullptr) const {
+        check(warpseal_mac_batch_device(get(), WARPSEAL_CMAC, &whole(batch), stream));
+    }
+    void mac_verify_device(const warpseal_scattered_batch& batch, void* stream = nullptr) const {
+        check(warpseal_mac_verify_batch_device(get(), WARPSEAL_CMAC, &whole(batch), stream));
+    }
+    // Bytes of scratch for these calls: see warpseal_batch_device_workspace.
+    std::uint64_t device_workspace(const warpseal_scattered_batch& batch,
+                                   warpseal_mode mode = WARPSEAL_GCM) const {
+        std::uint64_t bytes = 0;
+        check(warpseal_batch_device_workspace(get(), mode, &whole(batch), &bytes));
+        return bytes;
+    }
+
 private:
     using Create = decltype(warpseal_key_create);
     Key(const Engine& engine, const char* cipher, Bytes key, Create* create) {
@@ -225,47 +283,59 @@ private:
 };
 
 // Memory of the engine that wipes and frees itself: pinned where the engine has a GPU, or on the
-// GPU.
+// GPU. Can be moved; what is moved from has no bytes.
 class HostMemory {
 public:
-    HostMemory(const Engine& engine, std::size_t bytes) : engine_(engine.get()), bytes_(bytes) {
-        check(warpseal_host_alloc(engine_, bytes_, &memory_));
+    HostMemory(const Engine& engine, std::size_t bytes) : bytes_(bytes) {
+        void* memory = nullptr;
+        check(warpseal_host_alloc(engine.get(), bytes, &memory));
+        memory_ = std::unique_ptr<void, Free>(memory, Free{engine.get()});
     }
-    ~HostMemory() { warpseal_host_free(engine_, memory_); }
-    HostMemory(const HostMemory&) = delete;
-    HostMemory& operator=(const HostMemory&) = delete;
-    MutableBytes span() const noexcept { return {static_cast<std::uint8_t*>(memory_), bytes_}; }
+    MutableBytes span() const noexcept {
+        return {static_cast<std::uint8_t*>(memory_.get()), memory_ ? bytes_ : 0};
+    }
 
 private:
-    warpseal_engine* engine_;
+    struct Free {
+        warpseal_engine* engine;
+        void operator()(void* memory) const noexcept { warpseal_host_free(engine, memory); }
+    };
     std::size_t bytes_;
-    void* memory_ = nullptr;
+    std::unique_ptr<void, Free> memory_;
 };
 
 class DeviceMemory {
 public:
-    DeviceMemory(const Engine& engine, std::size_t bytes) : engine_(engine.get()), bytes_(bytes) {
-        check(warpseal_device_alloc(engine_, bytes_, &memory_));
+    DeviceMemory(const Engine& engine, std::size_t bytes) : bytes_(bytes) {
+        void* memory = nullptr;
+        check(warpseal_device_alloc(engine.get(), bytes, &memory));
+        memory_ = std::unique_ptr<void, Free>(memory, Free{engine.get()});
     }
-    ~DeviceMemory() { warpseal_device_free(engine_, memory_); }
-    DeviceMemory(const DeviceMemory&) = delete;
-    DeviceMemory& operator=(const DeviceMemory&) = delete;
-    void* get() const noexcept { return memory_; }
-    std::size_t size() const noexcept { return bytes_; }
+    void* get() const noexcept { return memory_.get(); }
+    std::size_t size() const noexcept { return memory_ ? bytes_ : 0; }
     void upload(Bytes from) {
-        if (from.size() > bytes_) throw Error(WARPSEAL_INVALID_ARGUMENT);
-        check(warpseal_device_upload(engine_, memory_, from.data(), from.size()));
+        if (from.size() > size()) throw Error(WARPSEAL_INVALID_ARGUMENT);
+        check(
+            warpseal_device_upload(memory_.get_deleter().engine, get(), from.data(), from.size()));
     }
     void download(MutableBytes to) const {
-        if (to.size() > bytes_) throw Error(WARPSEAL_INVALID_ARGUMENT);
-        check(warpseal_device_download(engine_, to.data(), memory_, to.size()));
+        if (to.size() > size()) throw Error(WARPSEAL_INVALID_ARGUMENT);
+        check(warpseal_device_download(memory_.get_deleter().engine, to.data(), get(), to.size()));
     }
 
 private:
-    warpseal_engine* engine_;
+    struct Free {
+        warpseal_engine* engine;
+        void operator()(void* memory) const noexcept { warpseal_device_free(engine, memory); }
+    };
     std::size_t bytes_;
-    void* memory_ = nullptr;
+    std::unique_ptr<void, Free> memory_;
 };
+
+// Waits for all work on the stream; null: on the default stream of each open GPU.
+inline void synchronize(const Engine& engine, void* stream = nullptr) {
+    check(warpseal_device_synchronize(engine.get(), stream));
+}
 
 // A random generator: see drbg.h. Keep the engine alive as long.
 class Drbg {
@@ -532,6 +602,28 @@ inline warpseal_file_result open_file(const Engine& engine, int in_fd, int out_f
     });
 }
 
+// Files whose text lies in device memory: see device_file.h. `out_bytes` receives how many bytes
+// were read.
+inline warpseal_file_result open_file_device(const Engine& engine, int in_fd,
+                                             const warpseal_file_options& options,
+                                             std::uint64_t offset, void* out, std::size_t bytes,
+                                             std::size_t& out_bytes, void* stream = nullptr) {
+    return detail::file([&](auto& result) {
+        return warpseal_file_open_device(engine.get(), in_fd, &options, offset, out, bytes, stream,
+                                         &out_bytes, &result);
+    });
+}
+
+inline warpseal_file_result seal_file_device(const Engine& engine, const void* in,
+                                             std::size_t bytes, int out_fd,
+                                             const warpseal_file_options& options,
+                                             void* stream = nullptr) {
+    return detail::file([&](auto& result) {
+        return warpseal_file_seal_device(engine.get(), in, bytes, stream, out_fd, &options,
+                                         &result);
+    });
+}
+
 // The text of a sealed file at any offset: see reader.h. Keep the engine alive as long. Can be
 // moved. Any number of threads may read at the same time.
 class Reader {
@@ -563,6 +655,16 @@ public:
             return warpseal_reader_read_at(get(), offset, out.data(), out.size(), &read, &result);
         });
         return out.first(read);
+    }
+    // Into device memory, once the work on the stream is done. Returns the bytes that were read.
+    std::size_t read_at_device(std::uint64_t offset, void* out, std::size_t bytes,
+                               void* stream = nullptr) const {
+        std::size_t read = 0;
+        detail::file([&](auto& result) {
+            return warpseal_reader_read_at_device(get(), offset, out, bytes, stream, &read,
+                                                  &result);
+        });
+        return read;
     }
 
 private:

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <system_error>
@@ -14,6 +15,7 @@
 #include "bindings/engine.h"
 #include "bindings/file_options.h"
 #include "bindings/slot_keys.h"
+#include "warpseal/device_file.h"
 
 namespace nb = nanobind;
 
@@ -47,7 +49,8 @@ private:
 // callback meanwhile, as only it may: the library reports from any thread.
 class FileCall {
 public:
-    using Call = decltype(&warpseal_internal_file_seal);
+    using Call =
+        std::function<warpseal_status(const warpseal_file_options*, warpseal_file_result*)>;
 
     FileCall(warpseal_file_options& options, Cancellation& cancellation)
         : options_(options), cancellation_(cancellation) {
@@ -61,14 +64,12 @@ public:
         options_.progress_user = this;
     }
 
-    // keys: of a run over many files, or null.
-    warpseal_file_result run(Call call, warpseal_engine* engine, int in, int out,
-                             warpseal_internal_slot_keys* keys, nb::handle progress) {
+    warpseal_file_result run(const Call& call, nb::handle progress) {
         calls_in_flight.fetch_add(1);
         std::thread worker;
         try {
-            worker = std::thread([this, call, engine, in, out, keys] {
-                const warpseal_status status = call(engine, in, out, &options_, keys, &result_);
+            worker = std::thread([this, &call] {
+                const warpseal_status status = call(&options_, &result_);
                 const std::lock_guard<std::mutex> lock(mutex_);
                 status_ = status;
                 finished_.notify_one();
@@ -128,19 +129,48 @@ private:
     std::optional<warpseal_status> status_;
 };
 
-nb::tuple run(FileCall::Call call, int in, int out, nb::handle secrets,
-              std::optional<const char*> suite, nb::handle context, bool cobblestone,
-              bool any_order, nb::handle progress, Cancellation& cancellation, const SlotKeys* keys,
-              nb::handle engine_argument) {
+nb::tuple run(const FileCall::Call& call, FileOptions& options, nb::handle progress,
+              Cancellation& cancellation) {
+    FileCall file_call(*options, cancellation);
+    const warpseal_file_result result = file_call.run(call, progress);
+    return nb::make_tuple(result.plaintext_bytes, result.file_bytes, result.target,
+                          result.header_copies_differ != 0);
+}
+
+// keys: of a run over many files, or null.
+nb::tuple run_file_call(bool sealing, int in, int out, nb::handle secrets,
+                        std::optional<const char*> suite, nb::handle context, bool cobblestone,
+                        bool any_order, nb::handle progress, Cancellation& cancellation,
+                        const SlotKeys* keys, nb::handle engine_argument) {
     FileOptions options(secrets, context, cobblestone);
     const EngineHandle engine = engine_of(engine_argument);
     (*options).suite = suite.value_or(nullptr);
     (*options).any_order = any_order ? 1 : 0;
-    FileCall file_call(*options, cancellation);
-    const warpseal_file_result result = file_call.run(
-        call, engine.get(), in, out, keys == nullptr ? nullptr : keys->get(), progress);
-    return nb::make_tuple(result.plaintext_bytes, result.file_bytes, result.target,
-                          result.header_copies_differ != 0);
+    const auto run_on = sealing ? warpseal_internal_file_seal : warpseal_internal_file_open;
+    return run(
+        [&](const warpseal_file_options* chosen, warpseal_file_result* result) {
+            return run_on(engine.get(), in, out, chosen, keys == nullptr ? nullptr : keys->get(),
+                          result);
+        },
+        options, progress, cancellation);
+}
+
+// Seals device memory.
+nb::tuple seal_from_device(uint64_t address, uint64_t bytes, uint64_t stream, int out,
+                           nb::handle secrets, std::optional<const char*> suite, nb::handle context,
+                           bool cobblestone, nb::handle progress, Cancellation& cancellation,
+                           nb::handle engine_argument) {
+    FileOptions options(secrets, context, cobblestone);
+    const EngineHandle engine = engine_of(engine_argument);
+    (*options).suite = suite.value_or(nullptr);
+    (*options).any_order = 1;
+    return run(
+        [&](const warpseal_file_options* chosen, warpseal_file_result* result) {
+            return warpseal_file_seal_device(engine.get(), reinterpret_cast<const void*>(address),
+                                             bytes, reinterpret_cast<void*>(stream), out, chosen,
+                                             result);
+        },
+        options, progress, cancellation);
 }
 
 nb::dict file_info(int in) {
@@ -178,19 +208,15 @@ void bind_files(nb::module_& module) {
         .def("cancel", &Cancellation::cancel)
         .def("requested", &Cancellation::requested);
     nb::class_<SlotKeys>(module, "SlotKeys").def(nb::init<>());
-    module.def(
-        "run_file_call",
-        [](bool sealing, int in, int out, nb::handle secrets, std::optional<const char*> suite,
-           nb::handle context, bool cobblestone, bool any_order, nb::handle progress,
-           Cancellation& cancellation, const SlotKeys* keys, nb::handle engine) {
-            return run(sealing ? warpseal_internal_file_seal : warpseal_internal_file_open, in, out,
-                       secrets, suite, context, cobblestone, any_order, progress, cancellation,
-                       keys, engine);
-        },
-        nb::arg("sealing"), nb::arg("in_fd"), nb::arg("out_fd"), nb::arg("secrets"),
-        nb::arg("suite").none(), nb::arg("context").none(), nb::arg("cobblestone"),
-        nb::arg("any_order"), nb::arg("progress").none(), nb::arg("cancellation"),
-        nb::arg("keys").none(), nb::arg("engine").none());
+    module.def("run_file_call", run_file_call, nb::arg("sealing"), nb::arg("in_fd"),
+               nb::arg("out_fd"), nb::arg("secrets"), nb::arg("suite").none(),
+               nb::arg("context").none(), nb::arg("cobblestone"), nb::arg("any_order"),
+               nb::arg("progress").none(), nb::arg("cancellation"), nb::arg("keys").none(),
+               nb::arg("engine").none());
+    module.def("seal_from_device", seal_from_device, nb::arg("address"), nb::arg("size"),
+               nb::arg("stream"), nb::arg("out_fd"), nb::arg("secrets"), nb::arg("suite").none(),
+               nb::arg("context").none(), nb::arg("cobblestone"), nb::arg("progress").none(),
+               nb::arg("cancellation"), nb::arg("engine").none());
     module.def("file_info", file_info, nb::arg("in_fd"));
 }
 

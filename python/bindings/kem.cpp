@@ -10,6 +10,7 @@
 #include "bindings/calls.h"
 #include "bindings/engine.h"
 #include "bindings/errors.h"
+#include "warpseal/error.h"
 
 namespace nb = nanobind;
 
@@ -95,6 +96,28 @@ public:
         return secrets.object();
     }
 
+    // A batch in device memory, by address; 0 for what the operation does not have.
+    // one_key: one secret key for all items.
+    void run_device(const char* operation, uint64_t count, uint64_t public_keys,
+                    uint64_t secret_keys, uint64_t ciphertexts, uint64_t shared_secrets,
+                    uint64_t statuses, bool one_key, uint64_t stream) const {
+        const auto at = [](uint64_t address) { return reinterpret_cast<uint8_t*>(address); };
+        warpseal_kem_batch batch = batch_of(count);
+        batch.public_keys = at(public_keys);
+        batch.secret_keys = at(secret_keys);
+        batch.ciphertexts = at(ciphertexts);
+        batch.shared_secrets = at(shared_secrets);
+        batch.statuses = reinterpret_cast<int32_t*>(statuses);
+        if (one_key) batch.secret_key_stride = 0;
+        const auto call = *operation == 'k'   ? warpseal_kem_keypair_device
+                          : *operation == 'e' ? warpseal_kem_encapsulate_device
+                                              : warpseal_kem_decapsulate_device;
+        const warpseal_status status = without_gil(true, [&] {
+            return call(engine_.get(), info_.name, &batch, reinterpret_cast<void*>(stream));
+        });
+        if (status != WARPSEAL_OK) throw_status(status, warpseal_last_error_message());
+    }
+
     const warpseal_kem_info& info() const { return info_; }
 
 private:
@@ -152,7 +175,10 @@ void bind_kem(nb::module_& module) {
                      [](const Kem& self) { return self.info().shared_secret_bytes; })
         .def("generate", &Kem::generate, nb::arg("count"))
         .def("encapsulate", &Kem::encapsulate, nb::arg("public_keys"))
-        .def("decapsulate", &Kem::decapsulate, nb::arg("secret_keys"), nb::arg("ciphertexts"));
+        .def("decapsulate", &Kem::decapsulate, nb::arg("secret_keys"), nb::arg("ciphertexts"))
+        .def("run_device", &Kem::run_device, nb::arg("operation"), nb::arg("count"),
+             nb::arg("public_keys"), nb::arg("secret_keys"), nb::arg("ciphertexts"),
+             nb::arg("shared_secrets"), nb::arg("statuses"), nb::arg("one_key"), nb::arg("stream"));
 }
 
 }  // namespace warpseal::python

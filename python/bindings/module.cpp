@@ -13,10 +13,12 @@ NB_MODULE(_core, module) {
     module.attr("__version__") = warpseal_version();
     bind_engine(module);
     bind_aead(module);
+    bind_arrays(module);
     bind_cobblestone(module);
     bind_files(module);
     bind_hazmat(module);
     bind_kem(module);
+    bind_memory(module);
     bind_plan(module);
     bind_reader(module);
     bind_slots(module);

@@ -1,5 +1,5 @@
 // Reads of sealed files at any offset, for warpseal.open.
-#include "warpseal/reader.h"
+#include "warpseal/device_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -103,17 +103,28 @@ public:
         return out;
     }
 
+    // Into device memory, once the work on `stream` is done.
+    size_t read_into_device(uint64_t offset, uint64_t address, uint64_t bytes, uint64_t stream) {
+        return finished([&](size_t* got, warpseal_file_result* result) {
+            return warpseal_reader_read_at_device(reader_, offset, reinterpret_cast<void*>(address),
+                                                  bytes, reinterpret_cast<void*>(stream), got,
+                                                  result);
+        });
+    }
+
 private:
     size_t read_at(uint64_t offset, uint8_t* out, size_t bytes) {
+        return finished([&](size_t* got, warpseal_file_result* result) {
+            return warpseal_reader_read_at(reader_, offset, out, bytes, got, result);
+        });
+    }
+
+    template <class Call>
+    size_t finished(Call call) {
         warpseal_file_result result = {};
         result.struct_bytes = sizeof result;
         size_t got = 0;
-        finish(without_gil(true,
-                           [&] {
-                               return warpseal_reader_read_at(reader_, offset, out, bytes, &got,
-                                                              &result);
-                           }),
-               result);
+        finish(without_gil(true, [&] { return call(&got, &result); }), result);
         return got;
     }
 
@@ -137,7 +148,9 @@ void bind_reader(nb::module_& module) {
              nb::arg("context").none(), nb::arg("cobblestone"), nb::arg("engine").none())
         .def("size", &Reader::size)
         .def("read", &Reader::read, nb::arg("offset"), nb::arg("count"))
-        .def("read_into", &Reader::read_into, nb::arg("offset"), nb::arg("buffer"));
+        .def("read_into", &Reader::read_into, nb::arg("offset"), nb::arg("buffer"))
+        .def("read_into_device", &Reader::read_into_device, nb::arg("offset"), nb::arg("address"),
+             nb::arg("size"), nb::arg("stream"));
 }
 
 }  // namespace warpseal::python

@@ -1,6 +1,13 @@
-"""Settings of all tests. Nothing has a deadline, as a machine may build at the same time."""
+"""Settings and fixtures of all tests. Nothing has a deadline: the machine may build meanwhile."""
 
+import pytest
+from gpu_stand_in import StandIn
 from hypothesis import settings
 
 settings.register_profile("warpseal", deadline=None, print_blob=True)
 settings.load_profile("warpseal")
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    return StandIn(monkeypatch)

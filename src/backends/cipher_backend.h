@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/known_answer.h"
-#include "warpseal/warpseal.h"  // warpseal_status, warpseal_mode, warpseal_batch
+#include "warpseal/batch.h"
 
 namespace warpseal {
 
@@ -139,8 +139,10 @@ struct CudaCipher : CipherFacts {
                                     size_t bytes, void* stream);
     Xts xts[direction_count];
     // Every pointer in the batch is a device pointer. If state is null, the keys of the messages
-    // are expanded on the device.
-    using Batch = warpseal_status (*)(const void* state, const warpseal_batch& batch, void* stream);
+    // are expanded on the device. A message that ends past an extent gets the status
+    // WARPSEAL_INVALID_ARGUMENT, one over the mode's limit WARPSEAL_LIMIT_EXCEEDED.
+    using Batch = warpseal_status (*)(const void* state, const warpseal_scattered_batch& batch,
+                                      void* stream);
     Batch batch[WARPSEAL_MODE_COUNT][direction_count];
 
     // For the backend's own pipeline. Processes a segment of one GCM message in device memory, as

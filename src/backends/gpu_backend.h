@@ -42,6 +42,11 @@ struct DrbgRequest {
 enum class PoolTransfer : uint8_t { put = 0, get = 1, wipe = 2 };
 inline constexpr uint32_t no_pool_slot = UINT32_MAX;  // item without a slot: get returns zeros
 
+// Bytes [begin, begin + bytes) of a message's text.
+struct TextWindow {
+    uint64_t begin, bytes;
+};
+
 // The functions of a GPU backend. Tests use FakeGpuBackend.
 // Errors are WARPSEAL_NO_DEVICE (no device, or `lost`) and WARPSEAL_OUT_OF_MEMORY (may be retried).
 // After a sticky error, the backend makes no further CUDA call in this process.
@@ -74,7 +79,15 @@ struct GpuBackend {
                                   size_t bytes, void* stream);
     warpseal_status (*batch_device)(int device, const CudaCipher& cipher, const void* state,
                                     warpseal_mode mode, Direction direction,
-                                    const warpseal_batch& batch, void* stream);
+                                    const warpseal_scattered_batch& batch, void* stream);
+    // Sets *bytes to the scratch that batch_device uses for the batch, in either direction. With
+    // at least that much in batch.workspace it allocates nothing.
+    warpseal_status (*batch_workspace)(int device, warpseal_mode mode,
+                                       const warpseal_scattered_batch& batch, size_t* bytes);
+    // Writes IVs to the part `ivs` of the batch, asynchronously. counter: an IvCounter in device
+    // memory. Calls on several streams may share one. A message that ends past an extent gets none.
+    warpseal_status (*draw_ivs)(int device, void* counter, const warpseal_scattered_batch& batch,
+                                void* stream);
 
     // Pipeline: copy in, run and copy out, overlapped through slots of bounded device memory.
     // `previous` may be null. In CBC and CFB decryption it receives block_bytes bytes: the
@@ -98,6 +111,16 @@ struct GpuBackend {
                                   warpseal_mode mode, Direction direction,
                                   const warpseal_batch& batch, uint64_t* done_messages,
                                   uint64_t* not_authentic);
+    // Like batch_host, for messages of one length at strides, whose text lies in the memory of the
+    // device on one side: `in` when sealing, `out` when opening. Nothing of that side is copied to
+    // the host. After a failure `out` may hold text that was not authenticated.
+    // window: null, or the part of a single opened message that `out` receives.
+    warpseal_status (*batch_resident)(int device, const CudaCipher& cipher, const void* state,
+                                      warpseal_mode mode, Direction direction,
+                                      const warpseal_batch& batch, const TextWindow* window,
+                                      uint64_t* done_messages, uint64_t* not_authentic);
+    // Overwrites device memory with zeros, synchronously.
+    warpseal_status (*zeroize)(int device, void* memory, size_t bytes);
     // Called when a key is destroyed. Overwrites the driver's copies of the last launches'
     // parameters, which include round keys. Does not wait. Null in a fake.
     void (*zeroize_launches)(int device);

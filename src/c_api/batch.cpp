@@ -1,6 +1,7 @@
 // Batches in host and in device memory, and single messages in device memory.
 #include "warpseal/batch.h"
 
+#include "backends/batch_message.h"
 #include "c_api/drawn_ivs.h"
 #include "c_api/handles.h"
 #include "container/random.h"
@@ -28,63 +29,106 @@ warpseal_status check(const warpseal_key* key, warpseal_mode mode, const warpsea
     return check_tag_policy(mode, batch->tag_bytes);
 }
 
-// Returns the whole struct if the batch is part of one, else null.
-const warpseal_scattered_batch* scattered_of(const warpseal_batch* batch) {
+// Sets `whole` to the struct that the batch is part of, or to one that adds nothing to it.
+warpseal_status read_struct(const warpseal_batch* batch, warpseal_scattered_batch& whole) {
     static_assert(offsetof(warpseal_scattered_batch, batch) == 0);
-    if (batch->struct_bytes < sizeof(warpseal_scattered_batch)) return nullptr;
-    return reinterpret_cast<const warpseal_scattered_batch*>(batch);
+    if (batch->struct_bytes >= sizeof whole) {
+        whole = *reinterpret_cast<const warpseal_scattered_batch*>(batch);
+        return WARPSEAL_OK;
+    }
+    // Between the two sizes, fields would be ignored that the caller may have set.
+    if (batch->struct_bytes != sizeof *batch)
+        return refuse("the struct_bytes of batch is %u: set it to sizeof, %zu or %zu",
+                      static_cast<unsigned>(batch->struct_bytes), sizeof *batch, sizeof whole);
+    whole = as_scattered(*batch);
+    return WARPSEAL_OK;
 }
 
 warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction direction,
                         const warpseal_batch* batch, Call call) {
-    const warpseal_status status = check(key, mode, batch, call);
+    warpseal_scattered_batch whole;
+    warpseal_status status = check(key, mode, batch, call);
+    if (status == WARPSEAL_OK) status = read_struct(batch, whole);
     if (status != WARPSEAL_OK) return status;
+    const bool scattered = batch->struct_bytes >= sizeof whole;
     return guarded([&, mode] {
-        if (const warpseal_scattered_batch* const scattered = scattered_of(batch))
-            return key->engine.scattered_batch(*key->key, mode, direction, *scattered);
-        return key->engine.batch(*key->key, mode, direction, *batch);
+        return scattered ? key->engine.scattered_batch(*key->key, mode, direction, whole)
+                         : key->engine.batch(*key->key, mode, direction, *batch);
     });
 }
 
-// Seals under IVs that the call draws and writes to `ivs`.
-warpseal_status seal_drawn(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
-                           void* ivs) {
-    const warpseal_status status = check(key, mode, batch, Call::seal);
+// Checks a call that draws its IVs and writes them to `ivs`.
+warpseal_status check_drawing(const warpseal_key* key, warpseal_mode mode,
+                              const warpseal_batch* batch, void* ivs,
+                              warpseal_scattered_batch& whole) {
+    warpseal_status status = check(key, mode, batch, Call::seal);
+    if (status == WARPSEAL_OK) status = read_struct(batch, whole);
     if (status != WARPSEAL_OK) return status;
     if (batch->ivs != nullptr) return refuse("batch.ivs is not null: the call takes ivs");
     if (batch->iv_bytes != drawn_iv_bytes)
         return refuse("batch.iv_bytes is %u: drawn IVs have 12 bytes",
                       static_cast<unsigned>(batch->iv_bytes));
+    if (ivs != nullptr && whole.iv_pointers != nullptr)
+        return refuse("ivs is not null: iv_pointers takes its place");
+    if (ivs == nullptr && whole.iv_pointers == nullptr && batch->message_count != 0)
+        return refuse("ivs is null: give memory for the IVs that are drawn");
+    whole.batch.ivs = static_cast<const uint8_t*>(ivs);
+    return WARPSEAL_OK;
+}
+
+// Counts the IVs of a batch under its key.
+warpseal_status count_ivs(const warpseal_key& key, const warpseal_batch& batch) {
+    const uint64_t counted = batch.keys == nullptr ? batch.message_count : 0;
+    return count_drawn_ivs(key, counted) ? WARPSEAL_OK : refuse_drawn_ivs();
+}
+
+warpseal_status seal_drawn(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
+                           void* ivs) {
+    warpseal_scattered_batch whole;
+    const warpseal_status status = check_drawing(key, mode, batch, ivs, whole);
+    if (status != WARPSEAL_OK) return status;
     const auto draw = [key, batch](void* out, size_t bytes) {
-        const uint64_t counted = batch->keys == nullptr ? batch->message_count : 0;
-        if (!count_drawn_ivs(*key, counted)) return refuse_drawn_ivs();
+        const warpseal_status counted = count_ivs(*key, *batch);
+        if (counted != WARPSEAL_OK) return counted;
         return container::random_bytes(out, bytes) ? WARPSEAL_OK : WARPSEAL_NO_RANDOM;
     };
-    warpseal_scattered_batch drawn = {};
-    if (const warpseal_scattered_batch* const scattered = scattered_of(batch))
-        drawn = *scattered;
-    else
-        drawn.batch = *batch;
-    if (ivs != nullptr && drawn.iv_pointers != nullptr)
-        return refuse("ivs is not null: iv_pointers takes its place");
-    if (ivs == nullptr && drawn.iv_pointers == nullptr && batch->message_count != 0)
-        return refuse("ivs is null: give memory for the IVs that are drawn");
     return guarded([&, mode] {
-        drawn.batch.ivs = static_cast<const uint8_t*>(ivs);
-        return key->engine.scattered_batch(*key->key, mode, Direction::encrypt, drawn, draw);
+        return key->engine.scattered_batch(*key->key, mode, Direction::encrypt, whole, draw);
+    });
+}
+
+warpseal_status seal_drawn_device(const warpseal_key* key, warpseal_mode mode,
+                                  const warpseal_batch* batch, void* ivs, void* stream) {
+    warpseal_scattered_batch whole;
+    const warpseal_status status = check_drawing(key, mode, batch, ivs, whole);
+    if (status != WARPSEAL_OK) return status;
+    return guarded_waiting([&, mode] {
+        return key->engine.seal_batch_device(
+            *key->key, mode, whole, container::random_bytes,
+            [&] { return count_ivs(*key, *batch); }, stream);
     });
 }
 
 warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction,
                           const warpseal_batch* batch, Call call, void* stream) {
-    const warpseal_status status = check(key, mode, batch, call);
+    warpseal_scattered_batch whole;
+    warpseal_status status = check(key, mode, batch, call);
+    if (status == WARPSEAL_OK) status = read_struct(batch, whole);
     if (status != WARPSEAL_OK) return status;
-    if (scattered_of(batch) != nullptr)
-        return refuse_as(WARPSEAL_UNSUPPORTED,
-                         "batch is a warpseal_scattered_batch: calls for device memory take a "
-                         "warpseal_batch alone");
     return guarded_waiting(
-        [&, mode] { return key->engine.batch_device(*key->key, mode, direction, *batch, stream); });
+        [&, mode] { return key->engine.batch_device(*key->key, mode, direction, whole, stream); });
+}
+
+warpseal_status workspace(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
+                          uint64_t* bytes) {
+    warpseal_scattered_batch whole;
+    warpseal_status status = check_pointer(bytes, "bytes");
+    if (status == WARPSEAL_OK) status = check_key_and_mode(key, mode);
+    if (status == WARPSEAL_OK) status = check_struct(batch, "batch");
+    if (status == WARPSEAL_OK) status = read_struct(batch, whole);
+    if (status != WARPSEAL_OK) return status;
+    return guarded_waiting(
+        [&, mode] { return key->engine.batch_device_workspace(*key->key, mode, whole, bytes); });
 }
 
 warpseal_status sweep_device(const warpseal_key* key, warpseal_mode mode, Direction direction,
@@ -136,6 +180,16 @@ warpseal_status warpseal_seal_batch_unsafe_iv(const warpseal_key* key, warpseal_
 warpseal_status warpseal_seal_batch(const warpseal_key* key, warpseal_mode mode,
                                     const warpseal_batch* batch, void* ivs) {
     return c_api::seal_drawn(key, mode, batch, ivs);
+}
+
+warpseal_status warpseal_seal_batch_device(const warpseal_key* key, warpseal_mode mode,
+                                           const warpseal_batch* batch, void* ivs, void* stream) {
+    return c_api::seal_drawn_device(key, mode, batch, ivs, stream);
+}
+
+warpseal_status warpseal_batch_device_workspace(const warpseal_key* key, warpseal_mode mode,
+                                                const warpseal_batch* batch, uint64_t* bytes) {
+    return c_api::workspace(key, mode, batch, bytes);
 }
 
 warpseal_status warpseal_open_batch(const warpseal_key* key, warpseal_mode mode,

@@ -12,6 +12,14 @@ namespace warpseal::container {
 
 struct Resumption;  // container/resume/resume.h
 
+// Text in device memory, the input of a call.
+struct DeviceInput {
+    const void* memory;
+    uint64_t bytes;
+    void* stream;  // of work that writes it
+    DeviceText text = {};
+};
+
 // State of one call: input, output, options, progress and result.
 struct FileCall {
     Engine& engine;
@@ -25,6 +33,7 @@ struct FileCall {
     warpseal_rescue* rescue = nullptr;  // set for a rescue
     Resumption* resumption = nullptr;   // set if the output of an earlier run is continued
     SlotKeys* keys = nullptr;           // of a run over many files
+    DeviceInput* device = nullptr;      // set where the input is not a descriptor
     Fault fault;
 
     FileCall(Engine& its_engine, int in_fd, int out_fd, const warpseal_file_options& its_options)

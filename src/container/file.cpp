@@ -36,13 +36,19 @@ warpseal_status seal_call(FileCall& call) {
         return call.fault.status;
     if (call.sink.discards())
         return call.fault.say(WARPSEAL_INVALID_ARGUMENT, "sealing needs an output");
-    call.progress.expect(call.source.bytes());
+    DeviceInput* const device = call.device;
+    if (device != nullptr &&
+        find_device_text(call.engine, device->memory, device->bytes, device->stream, device->text,
+                         "in", call.fault) != WARPSEAL_OK)
+        return call.fault.status;
+    call.progress.expect(device != nullptr ? device->bytes : call.source.bytes());
     if (make_front(call, *suite, made, front) != WARPSEAL_OK) return call.fault.status;
     call.head_bytes = front.size();
     if (call.sink.write(0, front.data(), front.size(), call.fault) != WARPSEAL_OK)
         return call.fault.status;
     call.secrets_used();
-    const PipelineJob job = {{call.engine, made.payload, Direction::encrypt, 0},
+    const DeviceText* const text = device != nullptr ? &device->text : nullptr;
+    const PipelineJob job = {{call.engine, made.payload, Direction::encrypt, 0, text},
                              *suite,
                              call.source,
                              call.sink,
@@ -119,10 +125,11 @@ warpseal_status report(const Fault& fault, warpseal_file_result& result) {
 warpseal_status run(warpseal_status (*work)(FileCall&), Engine& engine, int in_fd, int out_fd,
                     const warpseal_file_options& options, warpseal_file_result& result,
                     bool sealing, SlotKeys* keys, warpseal_rescue* rescue = nullptr,
-                    Resumption* resumption = nullptr) {
+                    Resumption* resumption = nullptr, DeviceInput* device = nullptr) {
     FileCall call(engine, in_fd, out_fd, options);
     call.rescue = rescue;
     call.resumption = resumption;
+    call.device = device;
     call.keys = keys;
     try {
         if (call.source.is_same_file(out_fd)) {
@@ -152,6 +159,15 @@ warpseal_status run(warpseal_status (*work)(FileCall&), Engine& engine, int in_f
 warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                      warpseal_file_result& result, SlotKeys* keys) {
     return run(seal_call, engine, in_fd, out_fd, options, result, true, keys);
+}
+
+warpseal_status seal_device(Engine& engine, const void* in, uint64_t bytes, void* stream,
+                            int out_fd, const warpseal_file_options& options,
+                            warpseal_file_result& result) {
+    DeviceInput device = {in, bytes, stream};
+    device.text.memory = static_cast<uint8_t*>(const_cast<void*>(in));  // is only read
+    return run(seal_call, engine, -1, out_fd, options, result, true, nullptr, nullptr, nullptr,
+               &device);
 }
 
 warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,

@@ -16,6 +16,10 @@ struct Resumption;
 // keys: those of a run over many files, or null.
 warpseal_status seal(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                      warpseal_file_result& result, SlotKeys* keys = nullptr);
+// Seals text in device memory, once the work on `stream` is done.
+warpseal_status seal_device(Engine& engine, const void* in, uint64_t bytes, void* stream,
+                            int out_fd, const warpseal_file_options& options,
+                            warpseal_file_result& result);
 warpseal_status open(Engine& engine, int in_fd, int out_fd, const warpseal_file_options& options,
                      warpseal_file_result& result, SlotKeys* keys = nullptr);
 // The caller zeroes the fields of `report` that the call sets.

@@ -20,6 +20,8 @@ using ull = unsigned long long;
 constexpr size_t least_cpu_chunks = 4, most_cpu_chunks = 16;
 constexpr size_t cuda_chunks = 256;
 constexpr size_t all_segments_bytes = size_t{32} << 20;
+// Into device memory: as many readers as a host link needs.
+constexpr size_t device_segments_bytes = size_t{256} << 20;
 
 // A descriptor's source with a progress that nobody receives.
 struct DescriptorInput {
@@ -99,14 +101,22 @@ warpseal_status Reader::verify_end(Fault& fault) {
     Segment segment;
     if (!segment.allocate(engine_, Layout::in_place, 1))
         return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for the last chunk");
-    const char* target = nullptr;
-    if (open_chunks(segment, last, 1, target) != WARPSEAL_OK) fault = segment.fault;
+    const ChunkJob job = {engine_, opened_.payload, Direction::decrypt, opened_.head_bytes};
+    if (read_chunks(job, segment, last, 1) == WARPSEAL_OK) segment.verify_last(job);
+    if (segment.fault.status != WARPSEAL_OK) fault = segment.fault;
     return fault.status;
 }
 
 warpseal_status Reader::open_chunks(Segment& segment, uint64_t first, size_t count,
-                                    const char*& target) const {
-    const ChunkJob job = {engine_, opened_.payload, Direction::decrypt, opened_.head_bytes};
+                                    const DeviceText* device, const char*& target) const {
+    const ChunkJob job = {engine_, opened_.payload, Direction::decrypt, opened_.head_bytes, device};
+    if (read_chunks(job, segment, first, count) != WARPSEAL_OK) return segment.fault.status;
+    if (const char* ran = segment.transform(job)) target = ran;
+    return segment.fault.status;
+}
+
+warpseal_status Reader::read_chunks(const ChunkJob& job, Segment& segment, uint64_t first,
+                                    size_t count) const {
     const uint64_t at = opened_.head_bytes + first * chunk_bytes;
     const size_t wanted =
         static_cast<size_t>(std::min<uint64_t>(count * chunk_bytes, input_.bytes - at));
@@ -122,19 +132,27 @@ warpseal_status Reader::open_chunks(Segment& segment, uint64_t first, size_t cou
                                  "the file ends at byte %llu; it had %llu bytes when it was opened",
                                  ull{at + segment.bytes_in}, ull{input_.bytes});
     segment.find_chunks(job);
-    if (const char* ran = segment.transform(job)) target = ran;
     return segment.fault.status;
 }
 
 // One read: its workers take segments in order, and the first failure in the file is reported.
 class Reader::Read {
 public:
-    Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t bytes);
+    // Into `out` in host memory, or into device memory.
+    Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t bytes)
+        : Read(reader, offset, out, bytes, nullptr) {}
+    Read(const Reader& reader, const DeviceText& device)
+        : Read(reader, device.begin, nullptr, static_cast<size_t>(device.bytes), &device) {}
     warpseal_status run(const char*& target, Fault& fault);
 
 private:
-    Layout layout() const { return cuda_ ? Layout::separate : Layout::in_place; }
+    Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t bytes,
+         const DeviceText* device);
+    Layout layout() const {
+        return device_ != nullptr ? Layout::device : cuda_ ? Layout::separate : Layout::in_place;
+    }
     size_t workers() const;
+    std::unique_ptr<Segment> new_segment() const;
     void work(Segment& segment);
     void copy_text(Segment& segment);
     void fail(uint64_t number, const Fault& fault);
@@ -144,6 +162,7 @@ private:
     uint8_t* const out_;
     const size_t bytes_;
     const uint64_t first_, end_;  // chunks
+    const DeviceText* const device_;
     bool cuda_ = false;
     size_t step_ = least_cpu_chunks;  // chunks of a full segment
     uint64_t segment_count_ = 0;
@@ -155,44 +174,61 @@ private:
     Fault fault_;
 };
 
-Reader::Read::Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t bytes)
+Reader::Read::Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t bytes,
+                   const DeviceText* device)
     : reader_(reader),
       offset_(offset),
       out_(out),
       bytes_(bytes),
       first_(offset / chunk_text_bytes),
-      end_((offset + bytes - 1) / chunk_text_bytes + 1) {
-    cuda_ = reader.engine_.gpus_for_segments(reader.opened_.suite->cipher, WARPSEAL_GCM,
+      end_((offset + bytes - 1) / chunk_text_bytes + 1),
+      device_(device) {
+    cuda_ = device == nullptr &&
+            reader.engine_.gpus_for_segments(reader.opened_.suite->cipher, WARPSEAL_GCM,
                                              Direction::decrypt, bytes);
     const uint64_t chunks = end_ - first_, threads = reader.engine_.threads();
-    step_ = cuda_ ? cuda_chunks
-                  : static_cast<size_t>(std::clamp<uint64_t>((chunks + threads - 1) / threads,
-                                                             least_cpu_chunks, most_cpu_chunks));
+    step_ = device != nullptr ? PinnedSegments::chunks
+            : cuda_           ? cuda_chunks
+                    : static_cast<size_t>(std::clamp<uint64_t>((chunks + threads - 1) / threads,
+                                                               least_cpu_chunks, most_cpu_chunks));
     step_ = static_cast<size_t>(std::min<uint64_t>(step_, chunks));
     segment_count_ = (chunks + step_ - 1) / step_;
 }
 
 size_t Reader::Read::workers() const {
-    const size_t fit = all_segments_bytes / (step_ * chunk_memory_bytes(layout()));
+    const size_t fit = device_ != nullptr
+                           ? device_segments_bytes / (PinnedSegments::chunks * chunk_bytes)
+                           : all_segments_bytes / (step_ * chunk_memory_bytes(layout()));
     const size_t wanted = std::clamp<size_t>(fit, 1, reader_.engine_.threads());
     return static_cast<size_t>(std::min<uint64_t>(wanted, segment_count_));
 }
 
 warpseal_status Reader::Read::run(const char*& target, Fault& fault) {
-    std::vector<Segment> segments(workers());
-    for (Segment& segment : segments) {
-        if (!segment.allocate(reader_.engine_, layout(), step_, &reader_.spaces_))
+    std::vector<std::unique_ptr<Segment>> segments(workers());
+    for (std::unique_ptr<Segment>& segment : segments) {
+        segment = new_segment();
+        if (segment == nullptr)
             return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu segments of the file",
                              segments.size());
     }
     if (segments.size() == 1) {
-        work(segments[0]);
+        work(*segments[0]);
     } else {
-        reader_.engine_.parallel(segments.size(), [&](size_t i) { work(segments[i]); });
+        reader_.engine_.parallel(segments.size(), [&](size_t i) { work(*segments[i]); });
     }
+    if (device_ != nullptr)
+        for (std::unique_ptr<Segment>& segment : segments)
+            reader_.pinned_.give_back(std::move(segment));
     target = target_;
     if (failed_at_ != UINT64_MAX) fault = fault_;
     return fault.status;
+}
+
+std::unique_ptr<Segment> Reader::Read::new_segment() const {
+    if (device_ != nullptr) return reader_.pinned_.take(reader_.engine_);
+    auto made = std::make_unique<Segment>();
+    return made->allocate(reader_.engine_, layout(), step_, &reader_.spaces_) ? std::move(made)
+                                                                              : nullptr;
 }
 
 void Reader::Read::work(Segment& segment) {
@@ -202,11 +238,11 @@ void Reader::Read::work(Segment& segment) {
         const uint64_t first = first_ + number * step_;
         const size_t count = static_cast<size_t>(std::min<uint64_t>(step_, end_ - first));
         const char* target = nullptr;
-        if (reader_.open_chunks(segment, first, count, target) != WARPSEAL_OK) {
+        if (reader_.open_chunks(segment, first, count, device_, target) != WARPSEAL_OK) {
             fail(number, segment.fault);
         } else {
             if (target != nullptr) target_ = target;
-            copy_text(segment);
+            if (device_ == nullptr) copy_text(segment);
         }
     }
 }
@@ -232,27 +268,46 @@ void Reader::Read::fail(uint64_t number, const Fault& fault) {
     fault_ = fault;
 }
 
-warpseal_status Reader::read_at(uint64_t offset, uint8_t* out, size_t bytes, size_t& got,
-                                const char*& target, Fault& fault) const {
+template <class Run, class WipeOutput>
+warpseal_status Reader::read(uint64_t offset, size_t bytes, size_t& got, const char*& target,
+                             Fault& fault, const Run& run, const WipeOutput& wipe_output) const {
     got = 0;
     target = "";
     if (offset >= text_bytes_ || bytes == 0) return WARPSEAL_OK;
     bytes = static_cast<size_t>(std::min<uint64_t>(bytes, text_bytes_ - offset));
-    const auto failed = [&](warpseal_status status) {
-        wipe(out, bytes);
-        return status;
-    };
     try {
-        Read read(*this, offset, out, bytes);
-        if (read.run(target, fault) != WARPSEAL_OK) return failed(fault.status);
+        if (run(bytes) == WARPSEAL_OK) {
+            got = bytes;
+            return WARPSEAL_OK;
+        }
     } catch (const std::bad_alloc&) {
-        return failed(fault.say(WARPSEAL_OUT_OF_MEMORY, "out of memory"));
+        fault.say(WARPSEAL_OUT_OF_MEMORY, "out of memory");
     } catch (...) {
-        failed(WARPSEAL_INVALID_ARGUMENT);
+        wipe_output(bytes);
         throw;
     }
-    got = bytes;
-    return WARPSEAL_OK;
+    wipe_output(bytes);
+    return fault.status;
+}
+
+warpseal_status Reader::read_at(uint64_t offset, uint8_t* out, size_t bytes, size_t& got,
+                                const char*& target, Fault& fault) const {
+    return read(
+        offset, bytes, got, target, fault,
+        [&](size_t some) { return Read(*this, offset, out, some).run(target, fault); },
+        [&](size_t some) { wipe(out, some); });
+}
+
+warpseal_status Reader::read_at_device(uint64_t offset, uint8_t* out, size_t bytes, void* stream,
+                                       size_t& got, const char*& target, Fault& fault) const {
+    DeviceText text = {0, out, offset, 0};
+    const auto run = [&](size_t some) {
+        if (find_device_text(engine_, out, some, stream, text, "out", fault) != WARPSEAL_OK)
+            return fault.status;
+        return Read(*this, text).run(target, fault);
+    };
+    return read(offset, bytes, got, target, fault, run,
+                [&](size_t) { engine_.wipe_resident(text.gpu, out, text.bytes); });
 }
 
 }  // namespace warpseal::container

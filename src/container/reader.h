@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "container/opening.h"
-#include "container/pipeline/segment.h"
+#include "container/pipeline/pinned_segments.h"
 
 namespace warpseal::container {
 
@@ -40,6 +40,9 @@ public:
     // target: receives the name of the target that ran most recently; "" for none.
     warpseal_status read_at(uint64_t offset, uint8_t* out, size_t bytes, size_t& got,
                             const char*& target, Fault& fault) const;
+    // The same into device memory, once the work on `stream` is done. No text is in host memory.
+    warpseal_status read_at_device(uint64_t offset, uint8_t* out, size_t bytes, void* stream,
+                                   size_t& got, const char*& target, Fault& fault) const;
 
 private:
     class Read;
@@ -47,15 +50,24 @@ private:
     Reader(Engine& engine, ReaderInput input) : engine_(engine), input_(std::move(input)) {}
     warpseal_status verify_end(Fault& fault);
     uint64_t chunk_count() const { return text_bytes_ / chunk_text_bytes + 1; }
-    // Reads and opens `count` chunks from chunk `first` on, into a segment of that size.
+    // Reads `count` chunks from chunk `first` on, into a segment of that size.
+    warpseal_status read_chunks(const ChunkJob& job, Segment& segment, uint64_t first,
+                                size_t count) const;
+    // Reads and opens them.
     warpseal_status open_chunks(Segment& segment, uint64_t first, size_t count,
-                                const char*& target) const;
+                                const DeviceText* device, const char*& target) const;
+    // Calls run(bytes) with the bytes that the text has from `offset` on. After a failure calls
+    // wipe_output(bytes).
+    template <class Run, class WipeOutput>
+    warpseal_status read(uint64_t offset, size_t bytes, size_t& got, const char*& target,
+                         Fault& fault, const Run& run, const WipeOutput& wipe_output) const;
 
     Engine& engine_;
     const ReaderInput input_;
     Opened opened_;
     uint64_t text_bytes_ = 0;
-    mutable Workspaces spaces_;  // of reads that have ended
+    mutable Workspaces spaces_;      // of reads that have ended
+    mutable PinnedSegments pinned_;  // likewise, of reads into device memory
 };
 
 }  // namespace warpseal::container

@@ -99,6 +99,9 @@ public:
                          uint8_t* out, size_t bytes, uint8_t* tag, size_t tag_bytes);
     warpseal_status open(const Key& key, warpseal_mode mode, Bytes iv, Bytes aad, const uint8_t* in,
                          uint8_t* out, size_t bytes, const uint8_t* tag, size_t tag_bytes);
+    // Verifies a message in GCM without AAD, and does not decrypt it.
+    warpseal_status verify_gcm(const Key& key, Bytes iv, Bytes ciphertext, const uint8_t* tag,
+                               size_t tag_bytes);
     // CMAC: encrypt writes the tag, decrypt compares it.
     warpseal_status mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
                         uint8_t* tag, size_t tag_bytes);
@@ -126,7 +129,29 @@ public:
                                const uint8_t* in, uint8_t* out, size_t bytes, void* stream);
     // Does not check data in device memory: lengths, offsets and weak keys of the batch.
     warpseal_status batch_device(const Key& key, warpseal_mode mode, Direction direction,
-                                 const warpseal_batch& batch, void* stream);
+                                 const warpseal_scattered_batch& batch, void* stream);
+    // Seals under IVs that the GPU draws and writes to the part `ivs`. random: source of the
+    // counter's start. count: called once all checks passed; what it returns ends the call unless
+    // it is WARPSEAL_OK.
+    warpseal_status seal_batch_device(const Key& key, warpseal_mode mode,
+                                      const warpseal_scattered_batch& batch,
+                                      bool (*random)(void* out, size_t bytes),
+                                      const std::function<warpseal_status()>& count, void* stream);
+    // Scratch that calls on device memory use for the batch, in either direction.
+    warpseal_status batch_device_workspace(const Key& key, warpseal_mode mode,
+                                           const warpseal_scattered_batch& batch, uint64_t* bytes);
+
+    // Batches whose text lies in device memory on one side, and everything else in host memory;
+    // synchronous. Used for files.
+    // resident_gpu: finds the GPU that holds the text, and waits for the work on a stream of it.
+    // Returns WARPSEAL_INVALID_ARGUMENT if it is not in the memory of one GPU of the engine.
+    warpseal_status resident_gpu(const void* memory, uint64_t bytes, void* stream, unsigned& gpu);
+    // Messages of one length at strides: see GpuBackend::batch_resident.
+    warpseal_status batch_resident(unsigned gpu, const Key& key, warpseal_mode mode,
+                                   Direction direction, const warpseal_batch& batch,
+                                   const TextWindow* window = nullptr);
+    // Zeroizes text, if the GPU still works.
+    void wipe_resident(unsigned gpu, void* memory, uint64_t bytes);
 
     // Key encapsulation in host memory. random: source of the seed for drawn coins; returns false
     // on failure.

@@ -2,6 +2,7 @@
    round trips and a refused forgery. */
 #include "warpseal/batcher.h"
 #include "warpseal/cobblestone.h"
+#include "warpseal/device_file.h"
 #include "warpseal/drbg.h"
 #include "warpseal/error.h"
 #include "warpseal/kem.h"

@@ -274,9 +274,17 @@ TEST_F(Refused, CallsForDeviceMemory) {
     Records records(messages_);
     const Batch batch = records.batch();
     for (const auto call : {warpseal_seal_batch_device_unsafe_iv, warpseal_open_batch_device})
-        EXPECT_EQ(call(key_.get(), WARPSEAL_GCM, &batch.batch, nullptr), WARPSEAL_UNSUPPORTED);
-    EXPECT_NE(std::string(warpseal_last_error_message()).find("warpseal_scattered_batch"),
+        EXPECT_EQ(call(key_.get(), WARPSEAL_GCM, &batch.batch, nullptr), WARPSEAL_NO_DEVICE);
+    // A struct of neither type's size: fields that the caller set would be ignored.
+    Batch between = batch;
+    between.batch.struct_bytes = sizeof between - 8;
+    for (const auto call : {warpseal_seal_batch_device_unsafe_iv, warpseal_open_batch_device})
+        EXPECT_EQ(call(key_.get(), WARPSEAL_GCM, &between.batch, nullptr),
+                  WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(warpseal_last_error_message()).find("the struct_bytes of batch"),
               std::string::npos);
+    EXPECT_EQ(warpseal_open_batch(key_.get(), WARPSEAL_GCM, &between.batch),
+              WARPSEAL_INVALID_ARGUMENT);
 }
 
 }  // namespace

@@ -44,6 +44,7 @@ const Named all[] = {
     {"device_memory", works::device_memory, gpu_steps},
     {"device_batches", works::device_batches, gpu_steps},
     {"device_kem", works::device_kem, gpu_steps},
+    {"device_files", works::device_files, gpu_steps},
 };
 
 // Functions in which no request and no step of a GPU is made, and the reason.

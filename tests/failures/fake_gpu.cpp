@@ -27,6 +27,8 @@ Ended end_steps() {
         ended.complaint = "a call on the lost GPU";
     else if (!script.lost && script.live_device_allocations + script.live_host_allocations != 0)
         ended.complaint = "memory of the GPU is not freed";
+    else if (script.live_iv_counters > 1)
+        ended.complaint = "a second counter of drawn IVs";
     tests::script() = {};  // the next run has a GPU again
     return ended;
 }

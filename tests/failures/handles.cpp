@@ -30,7 +30,8 @@ bool documented(const char* function, warpseal_status status) {
         case WARPSEAL_NO_RANDOM:
             return is_one_of(
                 function,
-                {"warpseal_random", "warpseal_seal", "warpseal_seal_batch", "warpseal_file_seal",
+                {"warpseal_random", "warpseal_seal", "warpseal_seal_batch",
+                 "warpseal_seal_batch_device", "warpseal_file_seal", "warpseal_file_seal_device",
                  "warpseal_file_slots_change", "warpseal_kem_keypair", "warpseal_kem_encapsulate",
                  "warpseal_kem_pool_create", "warpseal_kem_pool_fill", "warpseal_kem_pool_acquire",
                  "warpseal_kem_batcher_run", "warpseal_kem_batcher_submit", "warpseal_drbg_create",

@@ -53,6 +53,7 @@ warpseal_status batcher();
 warpseal_status device_memory();
 warpseal_status device_batches();
 warpseal_status device_kem();
+warpseal_status device_files();
 // An engine and a key that are tested before their first use: in a process without results of
 // self-tests.
 warpseal_status self_test();

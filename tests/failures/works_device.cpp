@@ -1,8 +1,14 @@
 // Device memory, in runs with the fake GPU.
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "handles.h"
+#include "warpseal/batch.h"
+#include "warpseal/device_file.h"
 #include "warpseal/drbg.h"
+#include "warpseal/error.h"
 #include "warpseal/kem.h"
 #include "works.h"
 
@@ -96,6 +102,31 @@ warpseal_batch reversed(warpseal_batch batch) {
     return batch;
 }
 
+// Seals under drawn IVs with a workspace, and opens again.
+warpseal_status drawn_batch(const Engine& engine, const Key& key, const Layout& at,
+                            const warpseal_batch& opening) {
+    uint64_t bytes = 0;
+    warpseal_scattered_batch sealing = {};
+    sealing.batch = batch_of(at, 12);
+    sealing.batch.struct_bytes = sizeof sealing;
+    sealing.batch.ivs = nullptr;
+    const warpseal_status status = checked("warpseal_batch_device_workspace", {}, [&] {
+        return warpseal_batch_device_workspace(key.get(), WARPSEAL_GCM, &sealing.batch, &bytes);
+    });
+    if (status != WARPSEAL_OK) return status;
+    const DeviceMemory workspace(engine, std::max<uint64_t>(bytes, 16));  // a GPU may need none
+    sealing.workspace = workspace.get(), sealing.workspace_bytes = bytes;
+    return Steps({workspace.status})
+        .then("warpseal_seal_batch_device",
+              [&] {
+                  return warpseal_seal_batch_device(key.get(), WARPSEAL_GCM, &sealing.batch, at.ivs,
+                                                    nullptr);
+              })
+        .then("warpseal_open_batch_device", [&] {
+            return warpseal_open_batch_device(key.get(), WARPSEAL_GCM, &opening, nullptr);
+        });
+}
+
 }  // namespace
 
 warpseal_status device_memory() {
@@ -171,6 +202,7 @@ warpseal_status device_batches() {
             return run("warpseal_open_batch_device", warpseal_open_batch_device, WARPSEAL_GCM,
                        opening);
         })
+        .run([&] { return drawn_batch(engine, key, at, opening); })
         .run([&] {
             return run("warpseal_mac_batch_device", warpseal_mac_batch_device, WARPSEAL_CMAC, mac);
         })
@@ -231,6 +263,60 @@ warpseal_status device_kem() {
                     complain("warpseal_kem_decapsulate_device", "a wrong secret");
             });
     called("warpseal_drbg_destroy", [&] { warpseal_drbg_destroy(generator); });
+    return status;
+}
+
+// Seals memory of the GPU to a file, and opens it into other memory: whole, and a range with a
+// reader.
+warpseal_status device_files() {
+    constexpr size_t skipped = 100;
+    const Engine engine(2);
+    const DeviceMemory from(engine, bytes), to(engine, bytes);
+    const warpseal_secret key = {WARPSEAL_SECRET_KEY, secret, 32};
+    warpseal_file_options options = {};
+    options.struct_bytes = sizeof options;
+    options.format = WARPSEAL_FORMAT_COBBLESTONE;
+    options.secrets = &key, options.secret_count = 1;
+    warpseal_file_result result = {};
+    result.struct_bytes = sizeof result;
+    const int file = memfd_create("", MFD_CLOEXEC);
+    warpseal_reader* reader = nullptr;
+    size_t got = 0;
+    const warpseal_status status =
+        Steps({engine.status, from.status, to.status})
+            .run([&] { return from.upload(text, bytes); })
+            .then("warpseal_file_seal_device",
+                  [&] {
+                      return warpseal_file_seal_device(engine.get(), from.get(), bytes, nullptr,
+                                                       file, &options, &result);
+                  })
+            .run([&] {
+                (void)lseek(file, 0, SEEK_SET);
+                return WARPSEAL_OK;
+            })
+            .then("warpseal_file_open_device",
+                  [&] {
+                      return warpseal_file_open_device(engine.get(), file, &options, 0, to.get(),
+                                                       bytes, nullptr, &got, &result);
+                  })
+            .run([&] { return to.must_hold("warpseal_file_open_device", text, bytes); })
+            .then("warpseal_reader_open",
+                  [&] {
+                      return warpseal_reader_open(engine.get(), file, &options, &reader, nullptr);
+                  })
+            .then("warpseal_reader_read_at_device",
+                  [&] {
+                      return warpseal_reader_read_at_device(
+                          reader, skipped, to.get(), bytes - skipped, nullptr, &got, nullptr);
+                  })
+            .run([&] {
+                return to.must_hold("warpseal_reader_read_at_device", text + skipped,
+                                    bytes - skipped);
+            });
+    if (status != WARPSEAL_OK && warpseal_last_error_message()[0] == 0)
+        complain("warpseal_reader_read_at_device", "a failure without a message");
+    called("warpseal_reader_close", [&] { warpseal_reader_close(reader); });
+    (void)close(file);
     return status;
 }
 

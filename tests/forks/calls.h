@@ -10,6 +10,7 @@
 #include "warpseal/batch.h"
 #include "warpseal/batcher.h"
 #include "warpseal/cobblestone.h"
+#include "warpseal/device_file.h"
 #include "warpseal/drbg.h"
 #include "warpseal/error.h"
 #include "warpseal/kem.h"

@@ -85,7 +85,10 @@ bool batches_on_device(const warpseal_key* key) {
     batch.tag_bytes = batch.tag_stride = 16;
     RIGHT(warpseal_seal_batch_device_unsafe_iv(key, WARPSEAL_GCM, &batch, nullptr) == none);
     RIGHT(warpseal_open_batch_device(key, WARPSEAL_GCM, &batch, nullptr) == none);
+    uint64_t workspace = 0;
+    RIGHT(warpseal_batch_device_workspace(key, WARPSEAL_GCM, &batch, &workspace) == none);
     batch.ivs = nullptr;
+    RIGHT(warpseal_seal_batch_device(key, WARPSEAL_GCM, &batch, memory, nullptr) == none);
     batch.iv_bytes = 0;
     batch.iv_stride = batch.out_stride = 0;
     batch.out = nullptr;

@@ -63,6 +63,23 @@ bool reads(const warpseal_reader* reader) {
     return true;
 }
 
+// The engine has no GPU.
+bool no_device_reads(warpseal_engine* engine, const warpseal_reader* reader, int descriptor) {
+    const warpseal_file_options options = bare();
+    warpseal_file_result result{};
+    result.struct_bytes = sizeof result;
+    uint8_t byte = 0;
+    size_t got = 9;
+    RIGHT(warpseal_reader_read_at_device(reader, 0, &byte, 1, nullptr, &got, nullptr) ==
+              WARPSEAL_NO_DEVICE &&
+          got == 0);
+    RIGHT(warpseal_file_open_device(engine, descriptor, &options, 0, &byte, 1, nullptr, &got,
+                                    &result) == WARPSEAL_NO_DEVICE);
+    RIGHT(warpseal_file_seal_device(engine, &byte, 1, nullptr, descriptor, &options, &result) ==
+          WARPSEAL_NO_DEVICE);
+    return byte == 0;
+}
+
 int64_t read_memory(void* user, uint64_t offset, void* out, size_t bytes) {
     const Bytes& from = *static_cast<const Bytes*>(user);
     const size_t some = std::min<size_t>(bytes, from.size() - static_cast<size_t>(offset));
@@ -103,7 +120,7 @@ bool readers(const Scene& scene) {
     warpseal_reader* reader = nullptr;
     RIGHT(warpseal_reader_open(scene.engine, descriptor, &options, &reader, nullptr) ==
           WARPSEAL_OK);
-    const bool right = reads(reader);
+    const bool right = reads(reader) && no_device_reads(scene.engine, reader, descriptor);
     warpseal_reader_close(reader);
     close(descriptor);
     RIGHT(right);

@@ -13,6 +13,7 @@
 #include <set>
 #include <vector>
 
+#include "backends/batch_message.h"
 #include "backends/kem_catalogue.h"
 
 namespace tests {
@@ -29,6 +30,7 @@ std::atomic<int> calls_in_progress{0};  // calls on host memory in progress
 // reports only real leaks.
 std::map<void*, std::pair<size_t, int>>& on_device = *new std::map<void*, std::pair<size_t, int>>;
 std::set<void*>& on_host = *new std::set<void*>;
+std::set<void*>& iv_counters = *new std::set<void*>;
 
 const CpuCipher& cores_of(const CudaCipher& cipher) {
     return *cpu_cipher(cpu_has(Target::aesni) ? Target::aesni : Target::portable, cipher.name);
@@ -80,7 +82,9 @@ warpseal_status step_on(void* stream, int device = 0) {
 }
 
 // Placeholders for offered functions, which the backend runs itself.
-warpseal_status offered(const void*, const warpseal_batch&, void*) { return WARPSEAL_UNSUPPORTED; }
+warpseal_status offered(const void*, const warpseal_scattered_batch&, void*) {
+    return WARPSEAL_UNSUPPORTED;
+}
 warpseal_status offered_sweep(const void*, const uint8_t*, uint64_t, const uint8_t*, uint8_t*,
                               size_t, void*) {
     return WARPSEAL_UNSUPPORTED;
@@ -165,7 +169,10 @@ void device_free(int, void* memory, size_t bytes) {
     const std::lock_guard lock(stepping);
     current.last_freed_bytes = bytes;
     count_if_lost();
-    --current.live_device_allocations;
+    if (iv_counters.erase(memory) != 0)
+        --current.live_iv_counters;
+    else
+        --current.live_device_allocations;
     on_device.erase(memory);
     std::free(memory);
 }
@@ -222,13 +229,78 @@ void spoil(Direction direction, const warpseal_batch& batch) {
         batch.statuses[0] ^= WARPSEAL_NOT_AUTHENTIC;
 }
 
+// Returns message i as a batch of its own.
+warpseal_batch alone(const warpseal_scattered_batch& batch, uint64_t i, const BatchMessage& m,
+                     uint32_t key_bytes) {
+    warpseal_batch one = {};
+    one.struct_bytes = sizeof one;
+    one.message_count = 1, one.message_bytes = m.bytes;
+    one.iv_bytes = batch.batch.iv_bytes, one.tag_bytes = batch.batch.tag_bytes;
+    one.keys = batch.batch.keys == nullptr ? nullptr : batch.batch.keys + i * key_bytes;
+    one.ivs = m.iv, one.aad = m.aad, one.aad_bytes = m.aad_bytes;
+    one.in = m.in, one.out = m.out, one.tags = m.tag, one.statuses = m.status;
+    return one;
+}
+
+size_t workspace_bytes(warpseal_mode mode, const warpseal_scattered_batch& batch) {
+    return mode == WARPSEAL_GCM ? 16 * batch.batch.message_count : 0;
+}
+
+// Uses the workspace as a kernel would, or scratch of its own.
+void use_workspace(warpseal_mode mode, const warpseal_scattered_batch& batch) {
+    const size_t bytes = workspace_bytes(mode, batch);
+    if (bytes == 0) return;
+    if (batch.workspace != nullptr) {
+        std::memset(batch.workspace, 0, bytes);
+        return;
+    }
+    const std::lock_guard lock(stepping);
+    ++current.scratch_allocations;
+}
+
 warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state,
-                             warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                             void* stream) {
+                             warpseal_mode mode, Direction direction,
+                             const warpseal_scattered_batch& batch, void* stream) {
     const warpseal_status status = step_on(stream, device);
     if (status != WARPSEAL_OK) return status;
-    cores_of(cipher).batch[mode][static_cast<int>(direction)](state, batch, 0, batch.message_count);
-    if (wrong(device, current.wrong_device, mode, direction, true)) spoil(direction, batch);
+    use_workspace(mode, batch);
+    const auto run = cores_of(cipher).batch[mode][static_cast<int>(direction)];
+    for (uint64_t i = 0; i < batch.batch.message_count; ++i) {
+        const BatchMessage m = message_of(batch, i);
+        if (within_extents(batch, i, m))
+            run(state, alone(batch, i, m, cipher.key_bytes), 0, 1);
+        else if (m.status != nullptr)
+            *m.status = WARPSEAL_INVALID_ARGUMENT;
+    }
+    if (wrong(device, current.wrong_device, mode, direction, true))
+        spoil(direction, alone(batch, 0, message_of(batch, 0), cipher.key_bytes));
+    return WARPSEAL_OK;
+}
+
+warpseal_status batch_workspace(int device, warpseal_mode mode,
+                                const warpseal_scattered_batch& batch, size_t* bytes) {
+    *bytes = workspace_bytes(mode, batch);
+    return step(device);
+}
+
+warpseal_status draw_ivs(int device, void* counter, const warpseal_scattered_batch& batch,
+                         void* stream) {
+    const warpseal_status status = step_on(stream, device);
+    if (status != WARPSEAL_OK) return status;
+    {
+        const std::lock_guard lock(stepping);
+        if (iv_counters.insert(counter).second)
+            --current.live_device_allocations, ++current.live_iv_counters;
+    }
+    auto& from = *static_cast<IvCounter*>(counter);
+    const uint64_t count = batch.batch.message_count,
+                   first = __atomic_fetch_add(&from.next, count, __ATOMIC_RELAXED);
+    for (uint64_t i = 0; i < count; ++i) {
+        const BatchMessage m = message_of(batch, i);
+        if (within_extents(batch, i, m))
+            write_drawn_iv(from.start, current.wrong_ivs ? 7 : first + i,
+                           const_cast<uint8_t*>(m.iv));
+    }
     return WARPSEAL_OK;
 }
 
@@ -349,12 +421,6 @@ warpseal_status batch_host(int device, const CudaCipher& cipher, const void* sta
     return WARPSEAL_OK;
 }
 
-bool pinned(const void* begin, size_t bytes) {
-    const std::lock_guard lock(stepping);
-    count_if_lost();
-    return begin != nullptr && current.all_pinned && bytes <= current.most_pinned;
-}
-
 warpseal_status device_of(const void* memory, int* device) {
     const std::lock_guard lock(stepping);
     const auto after = on_device.upper_bound(const_cast<void*>(memory));
@@ -364,6 +430,47 @@ warpseal_status device_of(const void* memory, int* device) {
     return static_cast<const uint8_t*>(memory) < static_cast<uint8_t*>(begin) + what.first
                ? WARPSEAL_OK
                : WARPSEAL_INVALID_ARGUMENT;
+}
+
+// The resident side must be memory of the device. After a failure `out` has garbage where messages
+// were in flight.
+warpseal_status batch_resident(int device, const CudaCipher& cipher, const void* state,
+                               warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                               const TextWindow* window, uint64_t* done_messages,
+                               uint64_t* not_authentic) {
+    const bool opens = direction == Direction::decrypt;
+    int holder = -1;
+    *done_messages = *not_authentic = 0;
+    if (batch.message_bytes != 0 &&
+        (device_of(opens ? batch.out : batch.in, &holder) != WARPSEAL_OK || holder != device))
+        return WARPSEAL_INVALID_ARGUMENT;
+    {
+        const std::lock_guard lock(stepping);
+        ++current.resident_calls;
+    }
+    std::vector<uint8_t> text(window != nullptr ? batch.message_bytes + 1 : 0);
+    warpseal_batch run = batch;
+    if (window != nullptr) run.out = text.data();
+    const warpseal_status status =
+        batch_host(device, cipher, state, mode, direction, run, done_messages, not_authentic);
+    if (status == WARPSEAL_OK && window != nullptr)
+        std::memcpy(batch.out, text.data() + window->begin, window->bytes);
+    if (status != WARPSEAL_OK && opens)
+        std::memset(batch.out + *done_messages * batch.out_stride, 0xee,
+                    window != nullptr ? window->bytes : batch.message_bytes);
+    return status;
+}
+
+warpseal_status zeroize(int device, void* memory, size_t bytes) {
+    const warpseal_status status = step(device);
+    if (status == WARPSEAL_OK) std::memset(memory, 0, bytes);
+    return status;
+}
+
+bool pinned(const void* begin, size_t bytes) {
+    const std::lock_guard lock(stepping);
+    count_if_lost();
+    return begin != nullptr && current.all_pinned && bytes <= current.most_pinned;
 }
 
 warpseal_status copy_both_ways(int, const void*, void* out, size_t bytes) {
@@ -502,12 +609,16 @@ const warpseal::GpuBackend* fake_backend(const Script& script) {
     static std::vector<std::unique_ptr<GpuBackend>>
         backends;  // never freed: results are recorded by address
     current = script;
-    backends.push_back(std::make_unique<GpuBackend>(GpuBackend{
-        cipher,       device_count,     describe,      lost,       device_alloc,   device_free,
-        host_alloc,   host_free,        copy,          copy,       synchronize,    time,
-        sweep_device, xts_device,       batch_device,  sweep_host, xts_host,       gcm_host,
-        batch_host,   zeroize_launches, pinned,        device_of,  copy_both_ways, kem,
-        kem_device,   kem_host,         pool_transfer, nullptr,    drbg_device}));
+    backends.push_back(std::make_unique<GpuBackend>(
+        GpuBackend{cipher,       device_count,   describe,       lost,
+                   device_alloc, device_free,    host_alloc,     host_free,
+                   copy,         copy,           synchronize,    time,
+                   sweep_device, xts_device,     batch_device,   batch_workspace,
+                   draw_ivs,     sweep_host,     xts_host,       gcm_host,
+                   batch_host,   batch_resident, zeroize,        zeroize_launches,
+                   pinned,       device_of,      copy_both_ways, kem,
+                   kem_device,   kem_host,       pool_transfer,  nullptr,
+                   drbg_device}));
     return backends.back().get();
 }
 

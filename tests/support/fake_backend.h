@@ -24,6 +24,7 @@ struct Script {
     bool wrong_batches_only = false;
     uint32_t wrong_kem = 0;         // bit mask of 1 << KemOperation
     bool wrong_drbg = false;        // random bytes in device memory
+    bool wrong_ivs = false;         // drawn IVs: all are one
     int wrong_gpu = -1;             // that GPU alone; -1: all
     bool all_pinned = false;        // reports all host memory as pinned
     size_t most_pinned = SIZE_MAX;  // unless it is longer
@@ -32,10 +33,13 @@ struct Script {
     uint64_t steps = 0;
     uint64_t calls_after_lost = 0;
     uint64_t host_calls = 0;
+    uint64_t resident_calls = 0;                         // of them those with text in device memory
     uint64_t steps_of[16] = {}, host_calls_of[16] = {};  // by device
     uint64_t zeroized = 0;
-    void* last_stream = nullptr;  // of calls on device memory
-    uint64_t live_device_allocations = 0;
+    void* last_stream = nullptr;           // of calls on device memory
+    uint64_t scratch_allocations = 0;      // of batches on device memory without a workspace
+    uint64_t live_device_allocations = 0;  // but for the counters of drawn IVs
+    uint64_t live_iv_counters = 0;
     size_t last_freed_bytes = 0;
     uint64_t live_host_allocations = 0;
     bool lost = false;

@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "backends/batch_message.h"
 #include "backends/cuda/host/device.h"
 #include "backends/gpu_backend.h"
 #include "support/random.h"
@@ -190,9 +191,9 @@ counting::TestCase test_case_of(const std::string& name, const CallSpec& spec,
                 ? cipher.sweep[spec.mode][spec.direction](
                       state.data(), call_memory.iv, 0, static_cast<const uint8_t*>(call_memory.in),
                       static_cast<uint8_t*>(call_memory.out), text_bytes, nullptr)
-                : cipher.batch[spec.mode][spec.direction](spec.own_keys ? nullptr : state.data(),
-                                                          batch_of(spec, cipher, call_memory),
-                                                          nullptr);
+                : cipher.batch[spec.mode][spec.direction](
+                      spec.own_keys ? nullptr : state.data(),
+                      warpseal::as_scattered(batch_of(spec, cipher, call_memory)), nullptr);
         expect(status == WARPSEAL_OK, name);
     });
 }

@@ -5,7 +5,8 @@ import os
 
 from warpseal import _core
 from warpseal._age_keys import generate_identity
-from warpseal._core import Engine, SlotKeys, __version__
+from warpseal._array_files import open_into, seal_array
+from warpseal._core import Engine, SlotKeys, __version__, has_cuda
 from warpseal._many import change_slots_of, open_files, seal_files
 from warpseal._slots import SlotChange, change_slots, slots
 from warpseal._streams import abort_open_files
@@ -63,10 +64,13 @@ __all__ = [
     "change_slots",
     "change_slots_of",
     "generate_identity",
+    "has_cuda",
     "info",
     "open",
     "open_file",
     "open_files",
+    "open_into",
+    "seal_array",
     "seal_file",
     "seal_files",
     "slots",

@@ -162,6 +162,27 @@ class FileCall:
         )
         return FileResult(*result)
 
+    def run_on_device(
+        self, memory: _core.Memory, stream: int, target: int, progress: Progress | None
+    ) -> FileResult:
+        """Seals memory of a GPU."""
+        if not self.has_reader:
+            raise ValueError(f"format: {self.format!r} is not sealed on a GPU")
+        result = _core.seal_from_device(
+            memory.address,
+            memory.size,
+            stream,
+            target,
+            self._secrets(),
+            self.suite,
+            self.context,
+            self.format == "cobblestone",
+            progress,
+            _core.Cancellation(),
+            self.engine,
+        )
+        return FileResult(*result)
+
     def reader(self, source: int | ReadAt, file_bytes: int) -> _core.Reader:
         if not self.has_reader:
             raise ValueError(f"format: {self.format!r} is not read at any offset")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import io
 import os
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from warpseal._arrays import HOST, memory_of, stream_of
 from warpseal._endpoints import Input, descriptor_of
 from warpseal._file_call import FileCall, ReadableFile, ReadAt, Source
 from warpseal._streams import RawReader
@@ -58,6 +59,16 @@ class RawRandomReader(io.RawIOBase):
         if offset < 0 or count < 0:
             raise ValueError("offset and count must not be negative")
         return self._reader.read(offset, count)
+
+    def read_into(self, offset: int, array: Any, stream: Any) -> int:
+        self._check_open()
+        if offset < 0:
+            raise ValueError("offset must not be negative")
+        handle = stream_of(stream, array)
+        memory = memory_of(array, "array", writable=True, stream=handle)
+        if memory.device == HOST:
+            return self._reader.read_into(offset, memory.view())
+        return self._reader.read_into_device(offset, memory.address, memory.size, handle)
 
     def size(self) -> int:
         self._check_open()

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from warpseal import _core
 from warpseal._endpoints import OPENED_MODE, SEALED_MODE, Input, Output
@@ -131,6 +131,15 @@ class SealedReader(io.BufferedReader):
     def read_at(self, offset: int, count: int) -> bytes:
         """Reads at an offset, fewer bytes at the end. Any number of threads may do so at once."""
         return self._random().read_at(offset, count)
+
+    def read_into(self, offset: int, array: Any, *, stream: Any = None) -> int:
+        """Reads at an offset into an array, in host memory or on a GPU. Returns the bytes read.
+
+        On a GPU the text is decrypted there, once the work queued on `stream` is done, by default
+        the current one of the array's library. It is never in host memory. Any number of threads
+        may read at once.
+        """
+        return self._random().read_into(offset, array, stream)
 
     @property
     def size(self) -> int:

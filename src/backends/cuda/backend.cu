@@ -1,6 +1,7 @@
 // The CUDA backend: ciphers by name, and the entry points of host/ and kem/.
 #include <cstring>
 
+#include "backends/cuda/host/batch_device.h"
 #include "backends/cuda/host/chunks.h"
 #include "backends/cuda/host/device.h"
 #include "backends/cuda/host/drbg.h"
@@ -42,19 +43,22 @@ warpseal_status xts_device(int device, const CudaCipher& cipher, const void* sta
 }
 
 warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state,
-                             warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                             void* stream) {
+                             warpseal_mode mode, Direction direction,
+                             const warpseal_scattered_batch& batch, void* stream) {
     const CurrentDevice current(device);
     if (current.status() != WARPSEAL_OK) return current.status();
     return cipher.batch[mode][static_cast<int>(direction)](state, batch, stream);
 }
 
-constexpr GpuBackend backend = {
-    cipher,       device_count,     describe,      lost,        device_alloc,   device_free,
-    host_alloc,   host_free,        upload,        download,    synchronize,    cuda::time,
-    sweep_device, xts_device,       batch_device,  sweep_host,  xts_host,       gcm_host,
-    batch_host,   zeroize_launches, is_pinned,     device_of,   copy_both_ways, cuda_kem,
-    kem_device,   kem_host,         pool_transfer, kem_prepare, drbg_device};
+constexpr GpuBackend backend = {cipher,       device_count,   describe,       lost,
+                                device_alloc, device_free,    host_alloc,     host_free,
+                                upload,       download,       synchronize,    cuda::time,
+                                sweep_device, xts_device,     batch_device,   batch_workspace,
+                                draw_ivs,     sweep_host,     xts_host,       gcm_host,
+                                batch_host,   batch_resident, zeroize,        zeroize_launches,
+                                is_pinned,    device_of,      copy_both_ways, cuda_kem,
+                                kem_device,   kem_host,       pool_transfer,  kem_prepare,
+                                drbg_device};
 
 }  // namespace
 }  // namespace cuda

@@ -3,6 +3,7 @@
 #include "container/file.h"
 #include "c_api/files/file_call.h"
 #include "c_api/files/slot_keys.h"
+#include "warpseal/device_file.h"
 
 namespace warpseal::c_api {
 namespace {
@@ -39,6 +40,19 @@ warpseal_status warpseal_file_open(warpseal_engine* engine, int in_fd, int out_f
                                    const warpseal_file_options* options,
                                    warpseal_file_result* result) {
     return warpseal_internal_file_open(engine, in_fd, out_fd, options, nullptr, result);
+}
+
+warpseal_status warpseal_file_seal_device(warpseal_engine* engine, const void* in, size_t bytes,
+                                          void* stream, int out_fd,
+                                          const warpseal_file_options* options,
+                                          warpseal_file_result* result) {
+    if (!c_api::sized(result)) return refuse("result is null, or its struct_bytes is too small");
+    const char* wrong = c_api::wrong_in(engine, 0, out_fd, 0, options);
+    if (*wrong == 0 && in == nullptr && bytes != 0) wrong = "in is null";
+    return c_api::reported(*result, wrong, [&] {
+        return container::seal_device(*engine->engine, in, bytes, stream, out_fd, *options,
+                                      *result);
+    });
 }
 
 warpseal_internal_slot_keys* warpseal_internal_slot_keys_create(void) {

@@ -1,5 +1,5 @@
-// Implements reader.h.
-#include "warpseal/reader.h"
+// Implements reader.h, and reads of device_file.h.
+#include "warpseal/device_file.h"
 
 #include "c_api/files/file_call.h"
 #include "c_api/files/slot_keys.h"
@@ -121,6 +121,46 @@ warpseal_status warpseal_reader_read_at(const warpseal_reader* reader, uint64_t 
         (*result).plaintext_bytes = *out_bytes;
         return c_api::report(fault, *result);
     });
+}
+
+warpseal_status warpseal_reader_read_at_device(const warpseal_reader* reader, uint64_t offset,
+                                               void* out, size_t bytes, void* stream,
+                                               size_t* out_bytes, warpseal_file_result* given) {
+    c_api::Result result(given);
+    if (out_bytes == nullptr) return refuse("out_bytes is null");
+    *out_bytes = 0;
+    if (!result.right()) return refuse("the struct_bytes of result is too small");
+    const char* const wrong = reader == nullptr              ? "the reader is null"
+                              : out == nullptr && bytes != 0 ? "out is null"
+                                                             : "";
+    return c_api::reported(*result, wrong, [&] {
+        container::Fault fault;
+        reader->reader->read_at_device(offset, static_cast<uint8_t*>(out), bytes, stream,
+                                       *out_bytes, (*result).target, fault);
+        (*result).plaintext_bytes = *out_bytes;
+        return c_api::report(fault, *result);
+    });
+}
+
+warpseal_status warpseal_file_open_device(warpseal_engine* engine, int in_fd,
+                                          const warpseal_file_options* options, uint64_t offset,
+                                          void* out, size_t bytes, void* stream, size_t* out_bytes,
+                                          warpseal_file_result* given) {
+    c_api::Result result(given);
+    if (out_bytes == nullptr) return refuse("out_bytes is null");
+    *out_bytes = 0;
+    warpseal_reader* reader = nullptr;
+    warpseal_status status = warpseal_reader_open(engine, in_fd, options, &reader, given);
+    if (status != WARPSEAL_OK) return status;
+    const warpseal_file_result opened = *result;
+    status = warpseal_reader_read_at_device(reader, offset, out, bytes, stream, out_bytes, given);
+    if (given != nullptr) {
+        given->file_bytes = opened.file_bytes;
+        given->plaintext_bytes = warpseal_reader_size(reader);
+        given->header_copies_differ = opened.header_copies_differ;
+    }
+    warpseal_reader_close(reader);
+    return status;
 }
 
 void warpseal_reader_close(warpseal_reader* reader) {

@@ -35,7 +35,13 @@ public:
 private:
     bool sealing() const { return job_.direction == Direction::encrypt; }
     size_t segment_bytes_in() const { return chunks_ * in_stride(job_.direction); }
-    Layout layout() const { return cuda_ ? Layout::separate : Layout::in_place; }
+    Layout layout() const {
+        return job_.device != nullptr ? Layout::device
+               : cuda_                ? Layout::separate
+                                      : Layout::in_place;
+    }
+    // The input has a known length and is read at any offset, on any thread.
+    bool positional() const { return job_.device != nullptr || job_.source.positional(); }
     size_t workers() const;
     uint64_t first_chunk() const { return job_.range == nullptr ? 0 : job_.range->first_chunk; }
     // False for a shard that other shards follow: all of its chunks are whole.
@@ -76,12 +82,15 @@ private:
 };
 
 Pipeline::Pipeline(const PipelineJob& job) : job_(job) {
-    if (job.range != nullptr)
+    if (job.device != nullptr)
+        total_in_ = job.device->bytes;
+    else if (job.range != nullptr)
         total_in_ = job.range->text_bytes;
     else if (job.source.positional())
         total_in_ = job.source.bytes() - job.source_offset;
     const uint64_t bytes = total_in_ == none ? assumed_stream_bytes : total_in_;
-    cuda_ = job.engine.gpus_for_segments(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
+    cuda_ = job.device != nullptr ||
+            job.engine.gpus_for_segments(job.suite.cipher, WARPSEAL_GCM, job.direction, bytes);
     if (cuda_)
         chunks_ =
             std::clamp(all_segments_bytes / (job.engine.threads() * chunk_memory_bytes(layout())),
@@ -154,7 +163,7 @@ void Pipeline::transfer(Segment& segment) {
 bool Pipeline::read_next(Segment& segment) {
     Fault fault;
     warpseal_status status;
-    if (job_.source.positional()) {
+    if (positional()) {
         segment.number = next_.fetch_add(1);
         if (segment.number >= segment_count_ || stopped_before(segment.number)) return false;
         status = read(segment, fault);
@@ -173,6 +182,11 @@ bool Pipeline::read_next(Segment& segment) {
 warpseal_status Pipeline::read(Segment& segment, Fault& fault) {
     const size_t whole = segment_bytes_in();
     const uint64_t before = segment.number * whole;
+    if (job_.device != nullptr) {  // the GPU reads the text where it lies
+        segment.bytes_in = static_cast<size_t>(std::min<uint64_t>(whole, total_in_ - before));
+        segment.last = segment.number + 1 == segment_count_;
+        return WARPSEAL_OK;
+    }
     const bool positional = job_.source.positional();
     const size_t expected =
         positional ? static_cast<size_t>(std::min<uint64_t>(whole, total_in_ - before)) : whole;

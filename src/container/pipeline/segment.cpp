@@ -14,16 +14,35 @@ bool sealing(const ChunkJob& job) { return job.direction == Direction::encrypt; 
 
 }  // namespace
 
+warpseal_status find_device_text(Engine& engine, const void* memory, uint64_t bytes, void* stream,
+                                 DeviceText& text, const char* name, Fault& fault) {
+    unsigned gpu = 0;
+    const warpseal_status status = engine.resident_gpu(memory, bytes, stream, gpu);
+    switch (status) {
+        case WARPSEAL_OK: break;
+        case WARPSEAL_INVALID_ARGUMENT:
+            return fault.say(status, "%s is not in the memory of one GPU of the engine", name);
+        case WARPSEAL_NO_DEVICE:
+            return fault.say(status,
+                             "the engine has no GPU that works: create it with the device "
+                             "\"cuda\", or give host memory");
+        default: return fault.say(status, "%s", warpseal_status_text(status));
+    }
+    text.gpu = gpu;
+    text.bytes = bytes;
+    return WARPSEAL_OK;
+}
+
 bool Segment::allocate(Engine& engine, Layout layout, size_t chunk_count, Workspaces* spaces) {
     layout_ = layout;
     nonces_.resize(chunk_count * nonce_bytes);
     lengths_.resize(chunk_count);
     statuses_.resize(chunk_count);
     buffers_.resize(chunk_count);
-    const bool separate = layout == Layout::separate;
-    return chunk_memory_.allocate(engine, separate, chunk_count * chunk_bytes, spaces) &&
+    const bool separate = layout == Layout::separate, pinned = layout != Layout::in_place;
+    return chunk_memory_.allocate(engine, pinned, chunk_count * chunk_bytes, spaces) &&
            (!separate ||
-            text_memory_.allocate(engine, separate, chunk_count * chunk_text_bytes, spaces));
+            text_memory_.allocate(engine, pinned, chunk_count * chunk_text_bytes, spaces));
 }
 
 Segment::Buffers Segment::text_buffers(size_t first, size_t bytes) {
@@ -107,6 +126,7 @@ warpseal_batch Segment::batch(const ChunkJob& job) {
 
 const char* Segment::transform(const ChunkJob& job) {
     if (chunks == 0) return nullptr;
+    if (job.device != nullptr) return transform_on_device(job);
     // The tags of a batch have a fixed stride, so the short chunk's tag moves to the offset where a
     // full chunk has it.
     uint8_t* const short_chunk = last ? chunk(chunks - 1) : nullptr;
@@ -120,6 +140,66 @@ const char* Segment::transform(const ChunkJob& job) {
     else if (short_chunk != nullptr && sealing(job))
         memmove(short_chunk + last_text, short_chunk + chunk_text_bytes, tag_bytes);
     return target;
+}
+
+void Segment::verify_last(const ChunkJob& job) {
+    if (chunks == 0) return;
+    uint8_t nonce[nonce_bytes];
+    chunk_nonce(job.payload, first_chunk, nonce);
+    status_ = job.engine.verify_gcm(*job.payload.key, {nonce, nonce_bytes}, {chunk(0), last_text},
+                                    chunk(0) + last_text, tag_bytes);
+    if (status_ != WARPSEAL_OK) find_failed_chunk(job, status_);
+}
+
+// Seals or opens chunks [first, end), which have one length. Device memory holds all of their text,
+// or a part of the text of a single one.
+warpseal_status Segment::run_on_device(const ChunkJob& job, size_t first, size_t end) {
+    const DeviceText& device = *job.device;
+    const uint64_t offset = text_offset(first);
+    const size_t bytes = text_of(first);
+    const bool whole = device.holds(offset, bytes);
+    const uint64_t begin = std::max(offset, device.begin),
+                   until = std::min(offset + bytes, device.begin + device.bytes);
+    const TextWindow window = {begin - offset, until - begin};
+    // An empty message has no memory of its own.
+    uint8_t* const text = bytes == 0 ? chunk(first) : device.at(begin);
+    warpseal_batch batch = {};
+    batch.struct_bytes = sizeof batch;
+    batch.iv_bytes = nonce_bytes;
+    batch.tag_bytes = tag_bytes;
+    batch.message_count = end - first;
+    batch.message_bytes = bytes;
+    batch.ivs = nonces_.data() + first * nonce_bytes;
+    batch.iv_stride = nonce_bytes;
+    batch.in = sealing(job) ? text : chunk(first);
+    batch.out = sealing(job) ? chunk(first) : text;
+    batch.in_stride = in_stride(job.direction);
+    batch.out_stride = out_stride(job.direction);
+    batch.tags = chunk(first) + bytes;
+    batch.tag_stride = chunk_bytes;
+    batch.statuses = statuses_.data() + first;
+    return job.engine.batch_resident(device.gpu, *job.payload.key, WARPSEAL_GCM, job.direction,
+                                     batch, whole ? nullptr : &window);
+}
+
+const char* Segment::transform_on_device(const ChunkJob& job) {
+    for (size_t i = 0; i < chunks; ++i)
+        chunk_nonce(job.payload, first_chunk + i, nonces_.data() + i * nonce_bytes);
+    std::fill(statuses_.begin(), statuses_.end(), int32_t{WARPSEAL_NOT_AUTHENTIC});
+    const auto uniform = [&](size_t i) {
+        return text_of(i) == chunk_text_bytes && job.device->holds(text_offset(i), text_of(i));
+    };
+    status_ = WARPSEAL_OK;
+    for (size_t i = 0; i < chunks;) {
+        size_t end = i + 1;
+        while (uniform(i) && end < chunks && uniform(end)) ++end;
+        const warpseal_status status = run_on_device(job, i, end);
+        if (status != WARPSEAL_OK) status_ = status;
+        if (status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC) break;
+        i = end;
+    }
+    if (status_ != WARPSEAL_OK) find_failed_chunk(job, status_);
+    return "cuda";
 }
 
 void Segment::find_failed_chunk(const ChunkJob& job, warpseal_status status) {

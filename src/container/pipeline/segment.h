@@ -11,12 +11,31 @@
 
 namespace warpseal::container {
 
+// Text in the memory of a GPU: bytes [begin, begin + bytes) of the payload's text.
+struct DeviceText {
+    unsigned gpu;  // of the engine
+    uint8_t* memory;
+    uint64_t begin, bytes;
+
+    uint8_t* at(uint64_t offset) const { return memory + (offset - begin); }
+    bool holds(uint64_t offset, uint64_t count) const {
+        return offset >= begin && offset + count <= begin + bytes;
+    }
+};
+
+// Finds the GPU that holds `bytes` bytes of text, waits for the work on `stream` and sets the GPU
+// and the bytes of `text`. name: the argument, for the fault.
+warpseal_status find_device_text(Engine& engine, const void* memory, uint64_t bytes, void* stream,
+                                 DeviceText& text, const char* name, Fault& fault);
+
 // Chunks of one payload to seal or open.
 struct ChunkJob {
     Engine& engine;
     const PayloadKey& payload;
     Direction direction;     // encrypt: reads text and writes chunks
     uint64_t source_offset;  // of the text or of the chunks, in the input
+    // Null for text in host memory. Sealing needs all of the text, opening any range of it.
+    const DeviceText* device = nullptr;
 };
 
 // Bytes from one chunk to the next, in the input and in the output.
@@ -59,13 +78,13 @@ private:
 
 // Layout of chunks and text. in_place, for the CPU: text has the stride of chunks, and both stay in
 // the core's cache. separate, for a GPU, which must not modify its input: text lies in separate
-// memory without gaps.
-enum class Layout : uint8_t { in_place, separate };
+// memory without gaps. device: a segment has chunks alone, and the text lies in device memory.
+enum class Layout : uint8_t { in_place, separate, device };
 inline constexpr size_t text_stride(Layout layout) {
     return layout == Layout::in_place ? chunk_bytes : chunk_text_bytes;
 }
 inline constexpr size_t chunk_memory_bytes(Layout layout) {
-    return layout == Layout::in_place ? chunk_bytes : chunk_bytes + chunk_text_bytes;
+    return layout == Layout::separate ? chunk_bytes + chunk_text_bytes : chunk_bytes;
 }
 
 // Chunks [first_chunk, first_chunk + chunks) of the payload, with the file's stride of 16400 bytes.
@@ -96,6 +115,8 @@ struct Segment {
     // Seals or opens the chunks and sets `valid_chunks`. Returns the name of the target, or null
     // if there were no chunks.
     const char* transform(const ChunkJob& job);
+    // Verifies the only chunk of the segment, which is the last of the payload, without opening it.
+    void verify_last(const ChunkJob& job);
 
     // After opening: true if chunk i of this segment verified.
     bool verified(size_t i) const {
@@ -113,12 +134,16 @@ struct Segment {
     // Returns buffers of `bytes` bytes of text, from the beginning of chunk `first`.
     Buffers text_buffers(size_t first, size_t bytes);
 
+    uint64_t text_offset(size_t i) const { return (first_chunk + i) * chunk_text_bytes; }
+
 private:
     uint8_t* chunk(size_t i) { return chunk_memory_.data() + i * chunk_bytes; }
     uint8_t* text(size_t i) {
         return layout_ == Layout::in_place ? chunk(i) : text_memory_.data() + i * chunk_text_bytes;
     }
     warpseal_batch batch(const ChunkJob& job);
+    const char* transform_on_device(const ChunkJob& job);
+    warpseal_status run_on_device(const ChunkJob& job, size_t first, size_t end);
     void find_failed_chunk(const ChunkJob& job, warpseal_status status);
 
     Layout layout_ = Layout::in_place;

@@ -255,6 +255,26 @@ warpseal_status Engine::open(const Key& key, warpseal_mode mode, Bytes iv, Bytes
     return status;
 }
 
+// GHASH takes AAD and ciphertext alike, so the ciphertext is hashed as AAD. The lengths that end
+// GHASH are those of the message (SP 800-38D 7.1 steps 4 and 5).
+warpseal_status Engine::verify_gcm(const Key& key, Bytes iv, Bytes ciphertext, const uint8_t* tag,
+                                   size_t tag_bytes) {
+    warpseal_status status = check_mode_of_key(key, WARPSEAL_GCM);
+    if (status == WARPSEAL_OK)
+        status = check_lengths(WARPSEAL_GCM, key.facts(), iv.size, 0, ciphertext.size, tag_bytes);
+    CorePath path;
+    if (status == WARPSEAL_OK)
+        status =
+            impl_->path_on_cores(key, WARPSEAL_GCM, Direction::decrypt, BackendEntry::gcm, path);
+    if (status != WARPSEAL_OK) return status;
+    Secret<sizeof(GcmState)> secret;
+    Secret<gcm_tag_bytes> full_tag;
+    GcmState& gcm = *new (secret.data()) GcmState;
+    path.cores->gcm_begin(path.state, iv.data, iv.size, ciphertext.data, ciphertext.size, &gcm);
+    path.cores->gcm_finish(path.state, &gcm, 0, ciphertext.size, full_tag.data());
+    return equal_secret(full_tag.data(), tag, tag_bytes) ? WARPSEAL_OK : WARPSEAL_NOT_AUTHENTIC;
+}
+
 warpseal_status Engine::mac(const Key& key, warpseal_mode mode, Direction direction, Bytes in,
                             uint8_t* tag, size_t tag_bytes) {
     if (mode != WARPSEAL_CMAC) return refuse("mode is %s: give cmac", mode_name(mode));

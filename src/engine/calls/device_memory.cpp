@@ -1,6 +1,7 @@
 // Calls on device memory: run on the GPU that holds the data, asynchronously on the caller's
 // stream.
-#include "engine/calls/batch_check.h"
+#include "engine/calls/iv_counters.h"
+#include "engine/calls/scattered_parts.h"
 #include "engine/engine_impl.h"
 #include "engine/refusal.h"
 
@@ -49,6 +50,49 @@ warpseal_status report_loss(Engine::Impl& impl, warpseal_status status) {
     return status;
 }
 
+// Device memory that belongs to the part: the text, or the array of its pointers.
+const void* place_of(const ScatteredPart& part) {
+    return part.base != nullptr ? static_cast<const void*>(part.base) : part.pointers;
+}
+
+// Checks the workspace, if there is one, before any work is queued.
+warpseal_status check_workspace(const Gpu& gpu, warpseal_mode mode,
+                                const warpseal_scattered_batch& batch) {
+    if (batch.workspace == nullptr) return WARPSEAL_OK;
+    if (reinterpret_cast<uintptr_t>(batch.workspace) % 16 != 0)
+        return refuse("workspace is not 16-byte aligned");
+    size_t needed = 0;
+    const warpseal_status status =
+        gpu.backend().batch_workspace(gpu.device(), mode, batch, &needed);
+    if (status != WARPSEAL_OK || needed <= batch.workspace_bytes) return status;
+    return refuse("workspace_bytes is %llu: warpseal_batch_device_workspace gives %zu",
+                  static_cast<unsigned long long>(batch.workspace_bytes), needed);
+}
+
+// Checks a batch and finds its GPU.
+warpseal_status prepare_batch(Engine::Impl& impl, const Key& key, warpseal_mode mode,
+                              Direction direction, const warpseal_scattered_batch& batch,
+                              Device& device) {
+    const ScatteredParts parts(batch);
+    warpseal_status status = check_scattered_device(key, mode, direction, parts);
+    if (status == WARPSEAL_OK && batch.batch.keys == nullptr && key.refuses(direction))
+        status = WARPSEAL_WEAK_KEY;
+    if (status == WARPSEAL_OK)
+        status = prepare(impl, key, BackendEntry::batch, mode, direction, place_of(parts.in),
+                         place_of(parts.out), device);
+    if (status != WARPSEAL_OK || batch.batch.message_count == 0) return status;
+    return check_workspace(*device.gpu, mode, batch);
+}
+
+warpseal_status queue_batch(const Key& key, warpseal_mode mode, Direction direction,
+                            const warpseal_scattered_batch& batch, const Device& device,
+                            void* stream) {
+    const Gpu& gpu = *device.gpu;
+    const void* shared = batch.batch.keys == nullptr ? device.state : nullptr;
+    return gpu.backend().batch_device(gpu.device(), *key.descriptors().cuda, shared, mode,
+                                      direction, batch, stream);
+}
+
 }  // namespace
 
 warpseal_status Engine::sweep_device(const Key& key, warpseal_mode mode, Direction direction,
@@ -88,20 +132,51 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
 }
 
 warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction,
-                                     const warpseal_batch& batch, void* stream) {
-    warpseal_status status = check_batch(key, mode, direction, batch);
-    if (status == WARPSEAL_OK) status = check_device_text(mode, batch);
+                                     const warpseal_scattered_batch& batch, void* stream) {
     Device device;
-    if (status == WARPSEAL_OK && batch.keys == nullptr && key.refuses(direction))
-        status = WARPSEAL_WEAK_KEY;
-    if (status == WARPSEAL_OK)
-        status =
-            prepare(*impl_, key, BackendEntry::batch, mode, direction, batch.in, batch.out, device);
-    if (status != WARPSEAL_OK || batch.message_count == 0) return status;
+    const warpseal_status status = prepare_batch(*impl_, key, mode, direction, batch, device);
+    if (status != WARPSEAL_OK || batch.batch.message_count == 0) return status;
+    return report_loss(*impl_, queue_batch(key, mode, direction, batch, device, stream));
+}
+
+warpseal_status Engine::seal_batch_device(const Key& key, warpseal_mode mode,
+                                          const warpseal_scattered_batch& batch,
+                                          bool (*random)(void* out, size_t bytes),
+                                          const std::function<warpseal_status()>& count,
+                                          void* stream) {
+    Device device;
+    void* counter = nullptr;
+    warpseal_status status = prepare_batch(*impl_, key, mode, Direction::encrypt, batch, device);
+    if (status == WARPSEAL_OK) status = count();
+    if (status != WARPSEAL_OK || batch.batch.message_count == 0) return status;
     const Gpu& gpu = *device.gpu;
-    const void* shared = batch.keys == nullptr ? device.state : nullptr;
-    return report_loss(*impl_, gpu.backend().batch_device(gpu.device(), *key.descriptors().cuda,
-                                                          shared, mode, direction, batch, stream));
+    status = find_iv_counter(gpu, random, counter);
+    if (status == WARPSEAL_OK)
+        status = gpu.backend().draw_ivs(gpu.device(), counter, batch, stream);
+    if (status == WARPSEAL_OK)
+        status = queue_batch(key, mode, Direction::encrypt, batch, device, stream);
+    return report_loss(*impl_, status);
+}
+
+warpseal_status Engine::batch_device_workspace(const Key& key, warpseal_mode mode,
+                                               const warpseal_scattered_batch& batch,
+                                               uint64_t* bytes) {
+    *bytes = 0;
+    if (!key.supports(mode))
+        return refuse_as(WARPSEAL_UNSUPPORTED, "mode is %s: %s does not have it", mode_name(mode),
+                         key.facts().name);
+    warpseal_status status = impl_->gpus.possible() ? impl_->gpus.open() : WARPSEAL_NO_DEVICE;
+    if (status != WARPSEAL_OK) return status;
+    const ScatteredParts parts(batch);
+    const int number = impl_->gpus.holding(place_of(parts.in));
+    if (number < 0) return refuse_memory_elsewhere(*impl_);
+    Gpu& gpu = impl_->gpus[static_cast<unsigned>(number)];
+    size_t needed = 0;
+    status = gpu.open();
+    if (status == WARPSEAL_OK)
+        status = gpu.backend().batch_workspace(gpu.device(), mode, batch, &needed);
+    *bytes = needed;
+    return report_loss(*impl_, status);
 }
 
 }  // namespace warpseal

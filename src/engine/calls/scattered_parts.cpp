@@ -52,7 +52,7 @@ warpseal_status check_range(const ScatteredPart& part, uint64_t i, uint64_t byte
     } else {
         if (part.base == nullptr) return refuse("%s is null", part.base_name);
         const uint64_t offset = part.offset(i);
-        if (part.extent != 0 && (offset > part.extent || bytes > part.extent - offset))
+        if (!part.holds(i, bytes))
             return refuse("the %s of message %llu ends past the %llu bytes at %s", part.name,
                           static_cast<Number>(i), static_cast<Number>(part.extent), part.base_name);
         if (offset > address_limit || reinterpret_cast<uintptr_t>(part.base) > UINTPTR_MAX - offset)
@@ -208,59 +208,81 @@ warpseal_status check_overlap(const Key& key, warpseal_mode mode, Direction dire
     return check_apart(lists);
 }
 
-}  // namespace
-
-ScatteredParts::ScatteredParts(const warpseal_scattered_batch& batch)
-    : given(batch),
-      in{"in",
-         "batch.in",
-         batch.batch.in,
-         batch.batch.in_offsets,
-         batch.batch.in_stride,
-         batch.in_pointers,
-         batch.in_extent},
-      out{"out",
-          "batch.out",
-          batch.batch.out,
-          batch.batch.out_offsets,
-          batch.batch.out_stride,
-          batch.out_pointers,
-          batch.out_extent},
-      ivs{"iv",
-          "batch.ivs",
-          batch.batch.ivs,
-          batch.iv_offsets,
-          batch.batch.iv_stride,
-          batch.iv_pointers,
-          batch.iv_extent},
-      aad{"aad",
-          "batch.aad",
-          batch.batch.aad,
-          batch.aad_offsets,
-          batch.batch.aad_stride,
-          batch.aad_pointers,
-          batch.aad_extent},
-      tags{"tag",
-           "batch.tags",
-           batch.batch.tags,
-           batch.tag_offsets,
-           batch.batch.tag_stride,
-           batch.tag_pointers,
-           batch.tag_extent} {}
-
-warpseal_status check_scattered(const Key& key, warpseal_mode mode, Direction direction,
-                                const ScatteredParts& parts, bool draws_ivs) {
+// Checks the fields, without the arrays that they point to.
+warpseal_status check_struct(const Key& key, warpseal_mode mode, Direction direction,
+                             const ScatteredParts& parts) {
     for (const ScatteredPart* const part :
          {&parts.in, &parts.out, &parts.ivs, &parts.aad, &parts.tags})
         if (const warpseal_status status = check_one_source(*part); status != WARPSEAL_OK)
             return status;
-    const warpseal_status status = check_batch(key, mode, direction, at_strides(parts));
+    return check_batch(key, mode, direction, at_strides(parts));
+}
+
+// Checks the extent of a part in device memory, whose `bytes` bytes each message has. Without
+// `known`, and with offsets, the device checks it and needs a status.
+warpseal_status check_device_extent(const ScatteredPart& part, const warpseal_batch& batch,
+                                    uint64_t bytes, bool known) {
+    if (part.extent == 0 || part.pointers != nullptr) return WARPSEAL_OK;
+    if (known && part.offsets == nullptr) {
+        if (part.holds(batch.message_count - 1, bytes)) return WARPSEAL_OK;
+        return refuse("the %s of the last message ends past the %llu bytes at %s", part.name,
+                      static_cast<Number>(part.extent), part.base_name);
+    }
+    if (batch.statuses != nullptr) return WARPSEAL_OK;
+    return refuse("batch.statuses is null: it says which messages end past %s_extent", part.name);
+}
+
+warpseal_status check_device_extents(const ScatteredParts& parts) {
+    const warpseal_batch& batch = parts.given.batch;
+    const bool one_length = batch.lengths == nullptr, one_aad = parts.given.aad_lengths == nullptr;
+    const struct {
+        const ScatteredPart& part;
+        uint64_t bytes;
+        bool known;
+    } all[] = {{parts.in, batch.message_bytes, one_length},
+               {parts.out, batch.message_bytes, one_length},
+               {parts.ivs, batch.iv_bytes, true},
+               {parts.aad, batch.aad_bytes, one_aad},
+               {parts.tags, batch.tag_bytes, true}};
+    for (const auto& [part, bytes, known] : all)
+        if (const warpseal_status status = check_device_extent(part, batch, bytes, known);
+            status != WARPSEAL_OK)
+            return status;
+    return WARPSEAL_OK;
+}
+
+}  // namespace
+
+ScatteredParts::ScatteredParts(const warpseal_scattered_batch& batch)
+    : given(batch),
+      in{in_of(batch), "in", "batch.in"},
+      out{out_of(batch), "out", "batch.out"},
+      ivs{ivs_of(batch), "iv", "batch.ivs"},
+      aad{aad_of(batch), "aad", "batch.aad"},
+      tags{tags_of(batch), "tag", "batch.tags"} {}
+
+warpseal_status check_scattered(const Key& key, warpseal_mode mode, Direction direction,
+                                const ScatteredParts& parts, bool draws_ivs) {
+    const warpseal_status status = check_struct(key, mode, direction, parts);
     if (status != WARPSEAL_OK) return status;
     for (uint64_t i = 0; i < parts.given.batch.message_count; ++i)
         if (const warpseal_status checked = check_message(key.facts(), mode, parts, i);
             checked != WARPSEAL_OK)
             return checked;
     return check_overlap(key, mode, direction, parts, draws_ivs);
+}
+
+warpseal_status check_scattered_device(const Key& key, warpseal_mode mode, Direction direction,
+                                       const ScatteredParts& parts) {
+    const warpseal_batch& batch = parts.given.batch;
+    warpseal_status status = check_struct(key, mode, direction, parts);
+    if (status == WARPSEAL_OK) status = check_device_text(mode, at_strides(parts));
+    if (status != WARPSEAL_OK || batch.message_count == 0) return status;
+    const bool has_aad = parts.given.aad_lengths != nullptr || batch.aad_bytes != 0;
+    if (has_aad && parts.aad.pointers == nullptr && parts.aad.base == nullptr)
+        return refuse("batch.aad is null");
+    if (parts.given.aad_lengths == nullptr) status = check_aad(mode, batch.aad_bytes);
+    return status == WARPSEAL_OK ? check_device_extents(parts) : status;
 }
 
 }  // namespace warpseal

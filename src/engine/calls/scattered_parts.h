@@ -1,26 +1,14 @@
 // The parts of a batch whose messages lie anywhere, and the checks of their memory.
 #pragma once
 
+#include "backends/batch_message.h"
 #include "engine/limits.h"
-#include "warpseal/batch.h"
 
 namespace warpseal {
 
-// Memory of one part of every message: at pointers, at offsets from a base, or at a stride.
-struct ScatteredPart {
+struct ScatteredPart : BatchPart {
     const char* name;       // of its fields: "iv"
     const char* base_name;  // "batch.ivs"
-    const uint8_t* base;
-    const uint64_t* offsets;
-    uint64_t stride;
-    const uint8_t* const* pointers;
-    uint64_t extent;
-
-    bool scattered() const { return pointers != nullptr || offsets != nullptr; }
-    uint64_t offset(uint64_t i) const { return offsets != nullptr ? offsets[i] : i * stride; }
-    const uint8_t* at(uint64_t i) const {
-        return pointers != nullptr ? pointers[i] : base + offset(i);
-    }
 };
 
 struct ScatteredParts {
@@ -43,5 +31,10 @@ struct ScatteredParts {
 // written overlaps anything else. draws_ivs: the IVs are written.
 warpseal_status check_scattered(const Key& key, warpseal_mode mode, Direction direction,
                                 const ScatteredParts& parts, bool draws_ivs);
+
+// Checks the struct of a batch in device memory, and extents where its fields alone tell how far
+// the messages reach.
+warpseal_status check_scattered_device(const Key& key, warpseal_mode mode, Direction direction,
+                                       const ScatteredParts& parts);
 
 }  // namespace warpseal

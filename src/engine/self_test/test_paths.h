@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "backends/batch_message.h"
 #include "backends/gpu_backend.h"
 #include "engine/self_test/test_case.h"
 
@@ -175,7 +176,7 @@ public:
         const void* key = batch.own_keys() ? nullptr : schedule_.state();
         return there_and_back(memory_, memory.data(), memory_, memory.data(), memory.size(), [&] {
             return backend_.batch_device(device_, cipher_, key, mode, direction,
-                                         batch.at(memory_, in_place), nullptr);
+                                         as_scattered(batch.at(memory_, in_place)), nullptr);
         });
     }
     bool any_first_block() const override { return false; }

@@ -1,5 +1,8 @@
 // Batches in device memory, every cipher and mode: lengths, strides, IVs, tags, keys per message,
 // forged messages, long ones.
+#include <set>
+#include <string>
+
 #include "allocations.h"
 #include "messages.h"
 #include "reference/gcm.h"
@@ -7,10 +10,14 @@
 namespace {
 
 using namespace gpu;
+using warpseal::as_scattered;
+using warpseal::IvCounter;
+using warpseal::write_drawn_iv;
 
 void check(const BatchSpec& spec, Key& key, Direction direction, tests::Random& random) {
-    const Messages messages(spec, key, direction, random);
-    const Memory memory(messages.image);
+    Messages messages(spec, key, direction, random);
+    Memory memory(messages.image.size());
+    memory.put(messages.placed_at(memory.data()));
     ASSERT_EQ(backend().batch_device(device, key.cipher, spec.own_keys ? nullptr : key.state(),
                                      spec.mode, direction, messages.at(memory.data()), nullptr),
               WARPSEAL_OK);
@@ -23,9 +30,8 @@ void check(const BatchSpec& spec, Key& key, Direction direction, tests::Random& 
            << " lengths " << spec.lengths << " own keys " << spec.own_keys << " in place "
            << spec.in_place << " iv " << spec.iv_bytes << " aad " << spec.aad_bytes << " tag "
            << spec.tag_bytes << " gap " << spec.gap << ": byte " << first
-           << " of the image, input at "
-           << messages.at(nullptr).in - static_cast<const uint8_t*>(nullptr) << ", output at "
-           << messages.at(nullptr).out - static_cast<uint8_t*>(nullptr);
+           << " of the image, input at " << messages.text_at() << ", output at "
+           << messages.output_at() << " places " << static_cast<int>(spec.places);
 }
 
 class Batch : public OnGpu {
@@ -34,6 +40,11 @@ protected:
         for (const CudaCipher* cipher : ciphers())
             if (cipher->name == "aes-" + std::to_string(bits)) return *cipher;
         throw std::runtime_error("no AES");
+    }
+    static warpseal_status run(Key& key, warpseal_mode mode, Direction direction,
+                               const warpseal_scattered_batch& batch) {
+        return backend().batch_device(device, key.cipher, key.state(), mode, direction, batch,
+                                      nullptr);
     }
 };
 
@@ -185,13 +196,15 @@ TEST_P(Batch, ManyChunksOfEveryCipher) {
         };
         const Text clear = slice(image, 0, ivs);
         cpu->batch[WARPSEAL_GCM][0](cpu_state, batch(image.data()), 0, count);
-        ASSERT_EQ(backend().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
-                                         Direction::encrypt, batch(memory.data()), nullptr),
-                  WARPSEAL_OK);
+        ASSERT_EQ(
+            backend().batch_device(device, *cipher, key.state(), WARPSEAL_GCM, Direction::encrypt,
+                                   as_scattered(batch(memory.data())), nullptr),
+            WARPSEAL_OK);
         ASSERT_EQ(memory.get() == image, true) << cipher->name;
-        ASSERT_EQ(backend().batch_device(device, *cipher, key.state(), WARPSEAL_GCM,
-                                         Direction::decrypt, batch(memory.data()), nullptr),
-                  WARPSEAL_OK);
+        ASSERT_EQ(
+            backend().batch_device(device, *cipher, key.state(), WARPSEAL_GCM, Direction::decrypt,
+                                   as_scattered(batch(memory.data())), nullptr),
+            WARPSEAL_OK);
         ASSERT_EQ(slice(memory.get(), 0, ivs) == clear, true) << cipher->name;
     }
 }
@@ -226,11 +239,123 @@ TEST_P(Batch, GcmCounterWraps) {
             to.put(Text(in.size(), 0xa5));
             const AnyLength length(any_length);
             ASSERT_EQ(backend().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM,
-                                             Direction::encrypt, b, nullptr),
+                                             Direction::encrypt, as_scattered(b), nullptr),
                       WARPSEAL_OK);
             ASSERT_EQ(to.get(), right);
             ASSERT_EQ(tags.get(), tag);
         }
+    }
+}
+
+// A message that ends past an extent is left alone, and says so; the others are processed.
+TEST_P(Batch, Extents) {
+    tests::Random random(520);
+    for (const warpseal_mode mode :
+         {WARPSEAL_GCM, WARPSEAL_CCM, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_OFB, WARPSEAL_CMAC})
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+            for (const size_t bytes : {size_t{96}, size_t{1} << 20}) {
+                if (bytes > 96 && mode != WARPSEAL_GCM && mode != WARPSEAL_CTR) continue;
+                Key key(aes(128), random);
+                BatchSpec spec;
+                spec.mode = mode;
+                spec.bytes = bytes;
+                spec.count = 5;
+                spec.in_place = true;
+                spec.places = Places::offsets;
+                if (!spec.tagged()) spec.iv_bytes = 16, spec.tag_bytes = 0;
+                if (mode == WARPSEAL_CMAC) spec.iv_bytes = 0;
+                if (spec.seals()) spec.aad_bytes = 20;
+                Messages messages(spec, key, direction, random);
+                Memory memory(messages.image.size());
+                memory.put(messages.placed_at(memory.data()));
+                warpseal_scattered_batch batch = messages.at(memory.data());
+                // Message 0 lies last. Its text ends where the memory does.
+                batch.in_extent = 5 * (bytes + 16) - 16;
+                batch.out_extent = mode == WARPSEAL_CMAC ? 0 : batch.in_extent;
+                ASSERT_EQ(run(key, mode, direction, batch), WARPSEAL_OK);
+                ASSERT_EQ(memory.get() == messages.right(), true) << mode << " " << bytes;
+                memory.put(messages.image);
+                --batch.in_extent;
+                ASSERT_EQ(run(key, mode, direction, batch), WARPSEAL_OK);
+                ASSERT_EQ(memory.get() == messages.right_but_refused(0), true)
+                    << mode << " " << bytes;
+                if (!spec.seals()) continue;
+                batch.in_extent = batch.out_extent = 0;
+                batch.tag_extent = 5 * 16 - 1;
+                memory.put(messages.image);
+                ASSERT_EQ(run(key, mode, direction, batch), WARPSEAL_OK);
+                ASSERT_EQ(memory.get() == messages.right_but_refused(0), true)
+                    << mode << " " << bytes;
+            }
+}
+
+// With a workspace of the size that batch_workspace gives, a batch allocates nothing, and the
+// workspace is zeros afterwards.
+TEST_P(Batch, Workspace) {
+    tests::Random random(521);
+    for (const size_t bytes : {size_t{100}, size_t{16384}, (size_t{9} << 20) + 5})
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+            for (const bool lengths : {false, true}) {
+                Key key(aes(256), random);
+                BatchSpec spec;
+                spec.bytes = bytes;
+                spec.lengths = lengths;
+                spec.count = (size_t{9} << 20) / bytes % 3000 + 1;
+                spec.gap = 32 - bytes % 16;
+                spec.spoil_every = 3;
+                Messages messages(spec, key, direction, random);
+                const Memory memory(messages.image);
+                warpseal_scattered_batch batch = messages.at(memory.data());
+                size_t needed = 0;
+                ASSERT_EQ(backend().batch_workspace(device, spec.mode, batch, &needed),
+                          WARPSEAL_OK);
+                const Memory workspace(Text(needed + 64, 0xa5));
+                batch.workspace = workspace.data();
+                batch.workspace_bytes = needed;
+                refuse_next_scratch();
+                ASSERT_EQ(run(key, spec.mode, direction, batch), WARPSEAL_OK);
+                EXPECT_FALSE(refused_scratch()) << bytes;
+                ASSERT_EQ(memory.get() == messages.right(), true) << bytes << " " << lengths;
+                const Text left = workspace.get();
+                EXPECT_EQ(slice(left, needed, 64), Text(64, 0xa5));
+                EXPECT_EQ(slice(left, 0, needed), Text(needed)) << bytes << " " << lengths;
+            }
+}
+
+// Drawn IVs are all different, whatever the places of the messages, and go on where the counter
+// stood.
+TEST_P(Batch, DrawnIvs) {
+    tests::Random random(522);
+    for (const Places places : {Places::strides, Places::offsets, Places::pointers}) {
+        Key key(aes(128), random);
+        BatchSpec spec;
+        spec.bytes = 32;
+        spec.count = 5000;
+        spec.apart = 3;
+        spec.places = places;
+        Messages messages(spec, key, Direction::encrypt, random);
+        Memory memory(messages.image.size());
+        memory.put(messages.placed_at(memory.data()));
+        IvCounter counter{};
+        const Text start = random.text(12);
+        std::memcpy(counter.start, start.data(), 12);
+        counter.next = 77;
+        Text image(sizeof counter);
+        std::memcpy(image.data(), &counter, sizeof counter);
+        const Memory state(image);
+        std::set<std::string> expected, drawn;
+        for (uint64_t i = 0; i < 2 * spec.count; ++i) {
+            Text iv(12);
+            write_drawn_iv(start.data(), 77 + i, iv.data());
+            expected.emplace(iv.begin(), iv.end());
+        }
+        for (int call = 0; call < 2; ++call) {
+            ASSERT_EQ(backend().draw_ivs(device, state.data(), messages.at(memory.data()), nullptr),
+                      WARPSEAL_OK);
+            for (const Text& iv : messages.ivs_in(memory.get()))
+                drawn.emplace(iv.begin(), iv.end());
+        }
+        EXPECT_EQ(drawn == expected, true);
     }
 }
 

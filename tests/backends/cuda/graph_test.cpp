@@ -2,6 +2,9 @@
 // the stream.
 #include <cuda_runtime_api.h>
 
+#include <set>
+#include <string>
+
 #include "alone.h"
 #include "messages.h"
 #include "reference/xts.h"
@@ -106,6 +109,64 @@ TEST_F(Graph, SweepAndBatches) {
                                        *tests::make_reference_cipher("aes-256", tweak.bytes), true,
                                        number, 1000, units));
     }
+    EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
+    EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
+    EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+// Each replay draws other IVs, and with a workspace the graph has no allocation.
+TEST_F(Graph, DrawnIvsAdvance) {
+    tests::Random random(523);
+    Key key("aes-128", random);
+    BatchSpec spec;
+    spec.count = 300;
+    spec.bytes = 200;
+    spec.lengths = true;
+    spec.in_place = true;
+    spec.places = Places::pointers;
+    Messages messages(spec, key, Direction::encrypt, random);
+    Memory memory(messages.image.size());
+    memory.put(messages.placed_at(memory.data()));
+    const Memory counter(Text(sizeof(warpseal::IvCounter)));
+    warpseal_scattered_batch batch = messages.at(memory.data());
+    size_t needed = 0;
+    ASSERT_EQ(backend().batch_workspace(device, WARPSEAL_GCM, batch, &needed), WARPSEAL_OK);
+    const Memory workspace(needed + 16);
+    batch.workspace = workspace.data(), batch.workspace_bytes = needed;
+
+    cudaStream_t stream = nullptr;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t ready = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    ASSERT_EQ(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    EXPECT_EQ(backend().draw_ivs(device, counter.data(), batch, stream), WARPSEAL_OK);
+    EXPECT_EQ(backend().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM,
+                                     Direction::encrypt, batch, stream),
+              WARPSEAL_OK);
+    EXPECT_EQ(backend().batch_device(device, key.cipher, key.state(), WARPSEAL_GCM,
+                                     Direction::decrypt, batch, stream),
+              WARPSEAL_OK);
+    ASSERT_EQ(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    size_t count = 0;
+    ASSERT_EQ(cudaGraphGetNodes(graph, nullptr, &count), cudaSuccess);
+    std::vector<cudaGraphNode_t> nodes(count);
+    ASSERT_EQ(cudaGraphGetNodes(graph, nodes.data(), &count), cudaSuccess);
+    for (const cudaGraphNode_t node : nodes) {
+        cudaGraphNodeType type{};
+        ASSERT_EQ(cudaGraphNodeGetType(node, &type), cudaSuccess);
+        EXPECT_NE(type, cudaGraphNodeTypeMemAlloc);
+        EXPECT_NE(type, cudaGraphNodeTypeMemFree);
+    }
+    ASSERT_EQ(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+    std::set<std::string> ivs;
+    for (int replay = 0; replay < 4; ++replay) {
+        ASSERT_EQ(cudaGraphLaunch(ready, stream), cudaSuccess);
+        ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+        const Text now = memory.get();
+        for (const Text& iv : messages.ivs_in(now)) ivs.emplace(iv.begin(), iv.end());
+        EXPECT_EQ(messages.texts_in(now) == messages.texts_in(messages.image), true);
+    }
+    EXPECT_EQ(ivs.size(), 4 * spec.count);
     EXPECT_EQ(cudaGraphExecDestroy(ready), cudaSuccess);
     EXPECT_EQ(cudaGraphDestroy(graph), cudaSuccess);
     EXPECT_EQ(cudaStreamDestroy(stream), cudaSuccess);

@@ -5,12 +5,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/batch_message.h"
 #include "gpu.h"
 #include "reference/ccm.h"
 #include "reference/cmac.h"
 #include "reference/gcm.h"
 
 namespace gpu {
+
+// How the parts of a batch are found. scattered IVs, AAD, tags and texts lie in reverse order, AAD
+// has a length of its own for each message.
+enum class Places : uint8_t { strides, offsets, pointers };
 
 struct BatchSpec {
     warpseal_mode mode = WARPSEAL_GCM;
@@ -25,9 +30,11 @@ struct BatchSpec {
     size_t apart = 0;        // bytes between neighbours' IVs, their AADs and their tags
     bool statuses = true;    // requested
     size_t spoil_every = 0;  // opening: corrupt one message in this many
+    Places places = Places::strides;
 
     bool seals() const { return mode == WARPSEAL_GCM || mode == WARPSEAL_CCM; }
     bool tagged() const { return seals() || mode == WARPSEAL_CMAC; }
+    bool scattered() const { return places != Places::strides; }
     size_t iv_stride() const { return shared_iv ? 0 : iv_bytes + apart; }
     size_t aad_stride() const { return shared_aad ? 0 : aad_bytes + apart; }
     size_t tag_stride() const { return tag_bytes + apart; }
@@ -63,60 +70,135 @@ public:
         ivs_ = add(random.text(spec.shared_iv ? spec.iv_bytes : spec.iv_stride() * spec.count));
         aad_ = add(random.text(spec.shared_aad ? spec.aad_bytes : spec.aad_stride() * spec.count));
         if (spec.own_keys) keys_ = add(random.text(key.cipher.key_bytes * spec.count));
-        for (uint64_t i = 0; i < spec.count; ++i)
+        for (uint64_t i = 0; i < spec.count; ++i) {
             lengths_.push_back(spec.lengths && spec.bytes != 0
                                    ? random.length(spec.bytes) % (spec.bytes + 1) / whole * whole
                                    : spec.bytes);
-        lengths_at_ = add(bytes_of(lengths_));
+            aad_lengths_.push_back(spec.scattered() ? random.below(spec.aad_bytes + 1)
+                                                    : spec.aad_bytes);
+        }
         pitch_ = spec.bytes + spec.gap;
-        for (uint64_t i = 0; i < spec.count; ++i)
-            offsets_.push_back((spec.count - 1 - i) * pitch_);  // in reverse
-        offsets_at_ = add(bytes_of(offsets_));
         tags_ = add(Text(spec.tag_stride() * spec.count, 0xa5));
         statuses_ = add(Text(4 * spec.count, 0xa5));
         in_ = add(random.text(pitch_ * spec.count));
         out_ = spec.in_place ? in_ : add(Text(pitch_ * spec.count, 0xa5));
+        lengths_at_ = add(bytes_of(lengths_));
+        aad_lengths_at_ = add(bytes_of(aad_lengths_));
+        text_offsets_at_ = add_offsets(pitch_);
+        iv_offsets_at_ = add_offsets(spec.iv_stride());
+        aad_offsets_at_ = add_offsets(spec.aad_stride());
+        tag_offsets_at_ = add_offsets(spec.tag_stride());
+        pointers_at_ = add(Text(5 * 8 * spec.count));
         right_ = image;
         refused = 0;
         for (uint64_t i = 0; i < spec.count; ++i) settle(key, i, random);
     }
 
-    Text image;        // before the call
+    Text image;        // before the call, but for pointers
     uint64_t refused;  // number of messages that must not verify
     const Text& right() const { return right_; }
+    // The right image if message i is refused and nothing of it is written.
+    Text right_but_refused(uint64_t i) const {
+        Text out = right_;
+        const size_t text = text_place(i) * pitch_;
+        write(out, out_ + text, slice(image, out_ + text, lengths_[i]));
+        const size_t tag = tags_ + place(i) * spec_.tag_stride();
+        write(out, tag, slice(image, tag, spec_.tag_bytes));
+        const int32_t status = WARPSEAL_INVALID_ARGUMENT;
+        std::memcpy(out.data() + statuses_ + 4 * i, &status, 4);
+        return out;
+    }
+    std::vector<Text> ivs_in(const Text& now) const {
+        std::vector<Text> all;
+        for (uint64_t i = 0; i < spec_.count; ++i)
+            all.push_back(slice(now, ivs_ + place(i) * spec_.iv_stride(), spec_.iv_bytes));
+        return all;
+    }
+    std::vector<Text> texts_in(const Text& now) const {
+        std::vector<Text> all;
+        for (uint64_t i = 0; i < spec_.count; ++i)
+            all.push_back(slice(now, in_ + text_place(i) * pitch_, lengths_[i]));
+        return all;
+    }
+    size_t text_at() const { return in_; }
+    size_t output_at() const { return out_; }
 
-    warpseal_batch at(uint8_t* base) const {
-        warpseal_batch b{};
-        b.struct_bytes = sizeof b;
+    // Returns the image with its pointers, for memory at `base`.
+    const Text& placed_at(const uint8_t* base) {
+        const size_t parts[] = {in_, out_, ivs_, aad_, tags_};
+        const size_t strides[] = {pitch_, pitch_, spec_.iv_stride(), spec_.aad_stride(),
+                                  spec_.tag_stride()};
+        for (size_t part = 0; part < 5; ++part)
+            for (uint64_t i = 0; i < spec_.count; ++i) {
+                const uint8_t* const at = base + parts[part] + place(i) * strides[part];
+                for (Text* to : {&image, &right_})
+                    std::memcpy(to->data() + pointers_at_ + 8 * (part * spec_.count + i), &at, 8);
+            }
+        return image;
+    }
+
+    warpseal_scattered_batch at(uint8_t* base) const {
+        warpseal_scattered_batch s{};
+        warpseal_batch& b = s.batch;
+        b.struct_bytes = sizeof s;
         b.iv_bytes = static_cast<uint32_t>(spec_.iv_bytes);
         b.tag_bytes = static_cast<uint32_t>(spec_.tag_bytes);
         b.message_count = spec_.count;
         b.message_bytes = spec_.lengths ? 0 : spec_.bytes;
-        if (spec_.lengths) {
-            b.lengths = reinterpret_cast<const uint64_t*>(base + lengths_at_);
-            b.in_offsets = b.out_offsets = reinterpret_cast<const uint64_t*>(base + offsets_at_);
-        }
+        if (spec_.lengths) b.lengths = numbers(base + lengths_at_);
         b.keys = spec_.own_keys ? base + keys_ : nullptr;
+        b.statuses = spec_.statuses ? reinterpret_cast<int32_t*>(base + statuses_) : nullptr;
+        b.aad_bytes = spec_.aad_bytes;
+        if (spec_.scattered()) s.aad_lengths = numbers(base + aad_lengths_at_);
+        if (spec_.places == Places::pointers) {
+            auto* const all = reinterpret_cast<uint8_t**>(base + pointers_at_);
+            s.in_pointers = all;
+            if (spec_.mode != WARPSEAL_CMAC) s.out_pointers = all + spec_.count;
+            s.iv_pointers = all + 2 * spec_.count;
+            s.aad_pointers = all + 3 * spec_.count;
+            s.tag_pointers = all + 4 * spec_.count;
+            return s;
+        }
+        if (spec_.scattered()) {
+            s.iv_offsets = numbers(base + iv_offsets_at_);
+            s.aad_offsets = numbers(base + aad_offsets_at_);
+            s.tag_offsets = numbers(base + tag_offsets_at_);
+        }
+        if (spec_.lengths || spec_.scattered())
+            b.in_offsets = b.out_offsets = numbers(base + text_offsets_at_);
         b.ivs = base + ivs_;
         b.iv_stride = spec_.iv_stride();
         b.aad = base + aad_;
-        b.aad_bytes = spec_.aad_bytes;
         b.aad_stride = spec_.aad_stride();
         b.in = base + in_;
         b.out = spec_.mode == WARPSEAL_CMAC ? nullptr : base + out_;
         b.in_stride = b.out_stride = pitch_;
         b.tags = base + tags_;
         b.tag_stride = spec_.tag_stride();
-        b.statuses = spec_.statuses ? reinterpret_cast<int32_t*>(base + statuses_) : nullptr;
-        return b;
+        return s;
     }
 
 private:
+    static const uint64_t* numbers(const uint8_t* at) {
+        return reinterpret_cast<const uint64_t*>(at);
+    }
+    // The place of message i among those of a part.
+    uint64_t place(uint64_t i) const { return spec_.scattered() ? spec_.count - 1 - i : i; }
+    uint64_t text_place(uint64_t i) const {
+        return spec_.lengths || spec_.scattered() ? spec_.count - 1 - i : i;
+    }
     size_t add(const Text& text) {
         const size_t here = (image.size() + 15) / 16 * 16;
         image.resize(here, 0xa5);
         image.insert(image.end(), text.begin(), text.end());
         return here;
+    }
+    // Adds the offsets of a part in reverse.
+    size_t add_offsets(size_t stride) {
+        std::vector<uint64_t> offsets;
+        for (uint64_t i = 0; i < spec_.count; ++i)
+            offsets.push_back((spec_.count - 1 - i) * stride);
+        return add(bytes_of(offsets));
     }
     static Text bytes_of(const std::vector<uint64_t>& numbers) {
         Text text(8 * numbers.size());
@@ -126,12 +208,13 @@ private:
     // Computes the expected output of message i and, when opening, its input.
     void settle(const Key& key, uint64_t i, tests::Random& random) {
         const bool opening = spec_.tagged() && direction_ == Direction::decrypt;
-        const size_t n = lengths_[i], offset = spec_.lengths ? offsets_[i] : i * pitch_;
+        const size_t n = lengths_[i], offset = text_place(i) * pitch_,
+                     tag_at = tags_ + place(i) * spec_.tag_stride();
         const Text secret =
             spec_.own_keys ? slice(image, keys_ + i * key.cipher.key_bytes, key.cipher.key_bytes)
                            : key.bytes;
-        const Text iv = slice(image, ivs_ + i * spec_.iv_stride(), spec_.iv_bytes);
-        const Text aad = slice(image, aad_ + i * spec_.aad_stride(), spec_.aad_bytes);
+        const Text iv = slice(image, ivs_ + place(i) * spec_.iv_stride(), spec_.iv_bytes);
+        const Text aad = slice(image, aad_ + place(i) * spec_.aad_stride(), aad_lengths_[i]);
         const Text text = slice(image, in_ + offset, n);
         int32_t status = WARPSEAL_OK;
         Text out;
@@ -142,7 +225,7 @@ private:
             out = s.ciphertext;
             Text tag = s.tag;
             if (!opening) {
-                write(right_, tags_ + i * spec_.tag_stride(), tag);
+                write(right_, tag_at, tag);
             } else {
                 Text input = spec_.seals() ? s.ciphertext : text;
                 out = spec_.seals() ? text : Text{};
@@ -156,7 +239,7 @@ private:
                 }
                 for (Text* to : {&image, &right_}) {
                     write(*to, in_ + offset, input);
-                    write(*to, tags_ + i * spec_.tag_stride(), tag);
+                    write(*to, tag_at, tag);
                 }
             }
         }
@@ -167,9 +250,11 @@ private:
     const BatchSpec spec_;
     const Direction direction_;
     Text right_;
-    std::vector<uint64_t> lengths_, offsets_;
-    size_t ivs_ = 0, aad_ = 0, keys_ = 0, lengths_at_ = 0, offsets_at_ = 0, tags_ = 0,
-           statuses_ = 0, in_ = 0, out_ = 0, pitch_ = 0;
+    std::vector<uint64_t> lengths_, aad_lengths_;
+    size_t ivs_ = 0, aad_ = 0, keys_ = 0, tags_ = 0, statuses_ = 0, in_ = 0, out_ = 0, pitch_ = 0;
+    // Arrays in the image.
+    size_t lengths_at_ = 0, aad_lengths_at_ = 0, text_offsets_at_ = 0, iv_offsets_at_ = 0,
+           aad_offsets_at_ = 0, tag_offsets_at_ = 0, pointers_at_ = 0;
 };
 
 inline BatchSpec random_spec(tests::Random& random, const CudaCipher& cipher, size_t bound) {
@@ -196,8 +281,9 @@ inline BatchSpec random_spec(tests::Random& random, const CudaCipher& cipher, si
                   : s.mode == WARPSEAL_GCM  ? random.one_in(2) ? 16 : 1 + random.below(16)
                    : s.mode == WARPSEAL_CMAC ? 1 + random.below(cipher.block_bytes)
                                             : 0;
-    s.shared_iv = random.one_in(4);
-    s.shared_aad = s.aad_bytes > 100 || random.one_in(2);
+    s.places = static_cast<Places>(random.below(3));
+    s.shared_iv = !s.scattered() && random.one_in(4);
+    s.shared_aad = !s.scattered() && (s.aad_bytes > 100 || random.one_in(2));
     s.gap = random.one_in(2) ? 16 : random.below(40);
     s.apart = random.one_in(2) ? 0 : random.below(20);
     s.spoil_every = s.tag_bytes < 4 ? 0 : 5;  // a short tag may match a corrupted text

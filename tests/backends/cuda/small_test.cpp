@@ -3,6 +3,7 @@
 // left out.
 #include <regex>
 #include <set>
+#include <string>
 
 #include "backends/gpu_backend.h"
 #include "host_memory.h"
@@ -119,7 +120,7 @@ void pinned(tests::Random& random) {
         std::memcpy(image.data(), messages.image.data(), messages.image.size());
         uint64_t done = 0, refused = 0;
         ASSERT_EQ(backend().batch_host(device, key.cipher, key.state(), spec.mode, direction,
-                                       messages.at(image.data()), &done, &refused),
+                                       messages.at(image.data()).batch, &done, &refused),
                   WARPSEAL_OK);
         EXPECT_EQ(refused, messages.refused);
         EXPECT_TRUE(image.holds(messages.right()));
@@ -257,6 +258,23 @@ protected:
     void TearDown() override { warpseal::cuda::accept_any_length(false); }
 };
 
+void drawn_ivs() {
+    constexpr uint64_t count = 70;
+    const Memory counter(Text(sizeof(warpseal::IvCounter)));
+    const Memory ivs(12 * count);
+    warpseal_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.message_count = count;
+    batch.iv_bytes = 12, batch.iv_stride = 12;
+    batch.ivs = ivs.data();
+    ASSERT_EQ(backend().draw_ivs(device, counter.data(), warpseal::as_scattered(batch), nullptr),
+              WARPSEAL_OK);
+    const Text drawn = ivs.get();
+    std::set<std::string> all;
+    for (uint64_t i = 0; i < count; ++i) all.emplace(&drawn[12 * i], &drawn[12 * i] + 12);
+    EXPECT_EQ(all.size(), count);
+}
+
 // The fewest ciphers with every representation and every kernel. All kernels of these ciphers must
 // have run, and every kernel for some cipher.
 TEST_P(Small, EveryKernel) {
@@ -276,7 +294,8 @@ TEST_P(Small, EveryKernel) {
     for (const warpseal::KemSet& set : warpseal::kem_sets)
         if (GetParam() == Layouts::usual && set.has_cuda())
             kem(*warpseal::cuda_kem(set.name), random);
-    if (GetParam() == Layouts::usual) pool_slots(random), random_bytes(random), pinned(random);
+    if (GetParam() == Layouts::usual)
+        pool_slots(random), random_bytes(random), pinned(random), drawn_ivs();
     const std::vector<Kernel> all = kernels_of(GetParam());
     const std::set<std::string> had = launched(all);
     for (const Kernel& kernel : all) {

@@ -2,6 +2,7 @@
 // padding, and keys that do not encrypt.
 #include <algorithm>
 
+#include "backends/batch_message.h"
 #include "engine/engines.h"
 #include "engine/fake_cores.h"
 #include "engine/targets.h"
@@ -194,12 +195,44 @@ TEST(WeakKeys, DecryptOnlyInDeviceMemory) {
             const auto right = weak == WeakKeys::refused && direction == Direction::encrypt
                                    ? WARPSEAL_WEAK_KEY
                                    : WARPSEAL_OK;
-            EXPECT_EQ(engine->batch_device(*key, WARPSEAL_CTR, direction, batch, nullptr), right);
+            EXPECT_EQ(
+                engine->batch_device(*key, WARPSEAL_CTR, direction, as_scattered(batch), nullptr),
+                right);
             EXPECT_EQ(
                 engine->sweep_device(*key, WARPSEAL_ECB, direction, {}, text, text, 48, nullptr),
                 right);
         }
         backend.device_free(0, memory, 64);
+    }
+}
+
+// A message in GCM verifies without being opened.
+TEST(VerifyGcm, AgreesWithOpening) {
+    std::unique_ptr<Engine> engine;
+    ASSERT_EQ(tests::create("cpu", engine), WARPSEAL_OK);
+    for (const char* const cipher : {"aes-128", "aria-256"}) {
+        const auto key = tests::key_of(*engine, cipher);
+        const Text iv = tests::pattern(12, 3);
+        for (size_t bytes = 0; bytes < 70; ++bytes) {
+            const Text text = tests::pattern(bytes, 4);
+            Text sealed(bytes + 1), tag(16);
+            ASSERT_EQ(engine->seal(*key, WARPSEAL_GCM, {iv.data(), 12}, {}, text.data(),
+                                   sealed.data(), bytes, tag.data(), 16),
+                      WARPSEAL_OK);
+            const auto verify = [&] {
+                return engine->verify_gcm(*key, {iv.data(), 12}, {sealed.data(), bytes}, tag.data(),
+                                          16);
+            };
+            ASSERT_EQ(verify(), WARPSEAL_OK) << cipher << " " << bytes;
+            tag[bytes % 16] ^= 1;
+            EXPECT_EQ(verify(), WARPSEAL_NOT_AUTHENTIC);
+            tag[bytes % 16] ^= 1;
+            if (bytes == 0) continue;
+            sealed[bytes - 1] ^= 0x80;
+            EXPECT_EQ(verify(), WARPSEAL_NOT_AUTHENTIC) << cipher << " " << bytes;
+        }
+        EXPECT_EQ(engine->verify_gcm(*key, {iv.data(), 12}, {iv.data(), 12}, iv.data(), 0),
+                  WARPSEAL_INVALID_ARGUMENT);
     }
 }
 

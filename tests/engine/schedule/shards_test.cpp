@@ -10,6 +10,7 @@
 #include <string>
 #include <thread>
 
+#include "backends/batch_message.h"
 #include "engine/calls.h"
 #include "engine/engine_impl.h"
 #include "engine/fake_cores.h"
@@ -494,9 +495,9 @@ TEST(Gpus, BuffersOfTwoGpusOrOfTheHostAreRefused) {
             batch.out = out;
             batch.iv_bytes = 16;
             batch.ivs = iv;
-            EXPECT_EQ(
-                two.engine->batch_device(*key, WARPSEAL_CTR, Direction::encrypt, batch, nullptr),
-                right);
+            EXPECT_EQ(two.engine->batch_device(*key, WARPSEAL_CTR, Direction::encrypt,
+                                               as_scattered(batch), nullptr),
+                      right);
         }
     // Nor may an output overlap another input than its own.
     for (uint8_t* const out : {texts[0] + 16, static_cast<uint8_t*>(nullptr)}) {

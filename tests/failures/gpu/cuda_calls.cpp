@@ -19,6 +19,7 @@
 
 #include "../handles.h"
 #include "../injection.h"
+#include "backends/batch_message.h"
 
 namespace injection {
 namespace {
@@ -91,7 +92,16 @@ private:
     std::mutex mutex_;
     const void* objects_[most] = {};
 };
-Live device_memory, pinned_memory, scratch, streams, events, pools;
+Live device_memory, iv_counters, pinned_memory, scratch, streams, events, pools;
+
+// The counters of drawn IVs are never freed. Nothing else has their size.
+void add_memory(const void* memory, size_t bytes) {
+    (bytes == sizeof(warpseal::IvCounter) ? iv_counters : device_memory).add(memory);
+}
+void remove_memory(const void* memory) {
+    iv_counters.remove(memory);
+    device_memory.remove(memory);
+}
 
 Calls* calls = nullptr;  // shared with the parent
 struct Chosen {
@@ -233,7 +243,7 @@ std::vector<long> numbers() {
 }
 
 // A slot has a stream, an event and device memory. The backend also has a stream and a pool for
-// each GPU.
+// each GPU, and the engines have a counter of drawn IVs there.
 const char* leak_at_end() {
     if (complaint() != nullptr || loss != cudaSuccess) return complaint();
     int gpus = 0;
@@ -241,6 +251,7 @@ const char* leak_at_end() {
     const long slots = events.count();
     if (scratch.count() != 0) return "scratch memory of the GPU is not freed";
     if (device_memory.count() != slots) return "memory of the GPU, or an event, is not freed";
+    if (iv_counters.count() > gpus) return "a second counter of drawn IVs";
     if (pinned_memory.count() > slots) return "pinned memory is not freed";
     if (streams.count() < slots || streams.count() > slots + gpus) return "a stream is not freed";
     return pools.count() > gpus ? "a pool is not freed" : nullptr;
@@ -294,7 +305,7 @@ bool has_gpu() {
 
 // clang-format off
 INJECTED_THEN(allocates, cudaMalloc, (void** out, size_t bytes), (out, bytes),
-              injection::device_memory.add(*out))
+              injection::add_memory(*out, bytes))
 INJECTED_THEN(allocates, cudaHostAlloc, (void** out, size_t bytes, unsigned flags),
               (out, bytes, flags), injection::pinned_memory.add(*out))
 INJECTED_THEN(allocates, cudaMallocFromPoolAsync,
@@ -356,7 +367,7 @@ INJECTED(waits, cudaGetDeviceProperties, (cudaDeviceProp* out, int device), (out
 INJECTED(waits, cudaDeviceGetAttribute, (int* out, cudaDeviceAttr attribute, int device),
          (out, attribute, device))
 INJECTED(waits, cudaDriverGetVersion, (int* out), (out))
-INJECTED_THEN(waits, cudaFree, (void* memory), (memory), injection::device_memory.remove(memory))
+INJECTED_THEN(waits, cudaFree, (void* memory), (memory), injection::remove_memory(memory))
 INJECTED_THEN(waits, cudaFreeHost, (void* memory), (memory),
               injection::pinned_memory.remove(memory))
 INJECTED_THEN(waits, cudaFreeAsync, (void* memory, cudaStream_t stream), (memory, stream),

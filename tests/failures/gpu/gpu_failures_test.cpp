@@ -45,6 +45,7 @@ const Named all[] = {
     on_gpu("device_memory", works::device_memory),
     on_gpu("device_batches", works::device_batches),
     on_gpu("device_kem", works::device_kem),
+    on_gpu("device_files", works::device_files),
     on_auto("auto_messages", works::auto_messages),
     on_auto("auto_batches", works::auto_batches),
     on_auto("auto_files", works::auto_files),

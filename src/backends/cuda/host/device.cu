@@ -252,11 +252,13 @@ void host_free(int device, void* memory, size_t bytes) {
     if (current.status() == WARPSEAL_OK) check(cudaFreeHost(memory));
 }
 
+// cudaMemcpy may return while the last bytes from pageable memory are on their way. Work on a
+// non-blocking stream would not wait for them.
 warpseal_status upload(int device, void* to, const void* from, size_t bytes) {
     const CurrentDevice current(device);
-    return current.status() != WARPSEAL_OK
-               ? current.status()
-               : check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    warpseal_status status = current.status();
+    if (status == WARPSEAL_OK) status = check(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+    return status == WARPSEAL_OK ? check(cudaStreamSynchronize(nullptr)) : status;
 }
 
 warpseal_status download(int device, void* to, const void* from, size_t bytes) {
@@ -271,6 +273,14 @@ warpseal_status synchronize(int device, void* stream) {
     return current.status() != WARPSEAL_OK
                ? current.status()
                : check(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+}
+
+warpseal_status zeroize(int device, void* memory, size_t bytes) {
+    const CurrentDevice current(device);
+    const RelaxedCaptureMode relaxed;
+    warpseal_status status = current.status();
+    if (status == WARPSEAL_OK && bytes != 0) status = check(cudaMemset(memory, 0, bytes));
+    return status == WARPSEAL_OK ? check(cudaStreamSynchronize(nullptr)) : status;
 }
 
 warpseal_status time(int device, warpseal_status (*work)(void* user, void* stream), void* user,

@@ -99,6 +99,7 @@ void host_free(int device, void* memory, size_t bytes);
 warpseal_status upload(int device, void* to, const void* from, size_t bytes);
 warpseal_status download(int device, void* to, const void* from, size_t bytes);
 warpseal_status synchronize(int device, void* stream);
+warpseal_status zeroize(int device, void* memory, size_t bytes);
 warpseal_status time(int device, warpseal_status (*work)(void* user, void* stream), void* user,
                      float* milliseconds);
 

@@ -2,6 +2,7 @@
 // of the leaves exist in scratch memory only.
 #include "backends/cuda/host/drbg.h"
 
+#include "backends/batch_message.h"
 #include "backends/cuda/host/launch.cuh"
 #include "core/block.h"
 
@@ -81,7 +82,7 @@ warpseal_status generate(const DrbgRequest& request, const Scratch& scratch, uin
     batch.in = scratch.zeros;
     batch.out = out + drbg::max_request_bytes * first;
     batch.out_stride = drbg::max_request_bytes;
-    return request.aes->batch[WARPSEAL_CTR][encrypt](nullptr, batch, stream);
+    return request.aes->batch[WARPSEAL_CTR][encrypt](nullptr, as_scattered(batch), stream);
 }
 
 }  // namespace

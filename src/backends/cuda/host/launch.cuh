@@ -48,16 +48,26 @@ __device__ __forceinline__ uint64_t item_step() { return uint64_t{gridDim.x} * t
 
 #endif
 
-// Allocates scratch, calls `work(scratch)` to queue kernels, and zeroizes the scratch before it is
-// freed. All of it can be captured in a graph.
+// Takes scratch from the workspace or allocates it, calls `work(scratch)` to queue kernels, and
+// zeroizes the scratch afterwards. All of it can be captured in a graph.
+// Returns WARPSEAL_OUT_OF_MEMORY, and queues nothing, if the workspace is too small.
 template <class Work>
-warpseal_status with_scratch(size_t bytes, cudaStream_t stream, const Work& work) {
-    uint8_t* scratch = nullptr;
-    warpseal_status status = acquire_scratch(bytes, stream, &scratch);
+warpseal_status with_scratch(const Workspace& workspace, size_t bytes, cudaStream_t stream,
+                             const Work& work) {
+    uint8_t* scratch = workspace.memory;
+    const bool own = scratch == nullptr;
+    if (!own && bytes > workspace.bytes) return WARPSEAL_OUT_OF_MEMORY;
+    warpseal_status status = own ? acquire_scratch(bytes, stream, &scratch) : WARPSEAL_OK;
     if (status != WARPSEAL_OK) return status;
     status = work(scratch);
-    const warpseal_status released = release_scratch(scratch, bytes, stream);
+    const warpseal_status released = own      ? release_scratch(scratch, bytes, stream)
+                                     : lost() ? WARPSEAL_NO_DEVICE
+                                              : check(cudaMemsetAsync(scratch, 0, bytes, stream));
     return status != WARPSEAL_OK ? status : released;
+}
+template <class Work>
+warpseal_status with_scratch(size_t bytes, cudaStream_t stream, const Work& work) {
+    return with_scratch(Workspace{}, bytes, stream, work);
 }
 
 }  // namespace warpseal::cuda

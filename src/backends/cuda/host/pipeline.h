@@ -1,7 +1,7 @@
-// Pipeline for data in host memory, through slots of bounded device memory.
+// Pipeline for data in host memory on one side or both, through slots of bounded device memory.
 #pragma once
 
-#include "backends/cipher_backend.h"
+#include "backends/gpu_backend.h"
 
 namespace warpseal::cuda {
 
@@ -18,6 +18,10 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic);
+warpseal_status batch_resident(int device, const CudaCipher& cipher, const void* state,
+                               warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                               const TextWindow* window, uint64_t* done_messages,
+                               uint64_t* not_authentic);
 
 // Copies only, with the same slots and chunks: the upper bound for the functions above.
 warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes);

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstring>
 
+#include "backends/batch_message.h"
 #include "backends/cuda/host/chunks.h"
 #include "backends/cuda/host/device.h"
 #include "backends/cuda/host/memory_kind.h"
@@ -32,10 +33,15 @@ struct Packing {
     size_t lengths, offsets, ivs, keys, aad, tags, statuses, text, end;
 };
 
+// The side of the text that lies in the memory of the device, if one does.
+enum class Resident : uint8_t { none, in, out };
+
 class Messages : public Work {
 public:
+    // window: what of a single message's text the resident side receives; null: all of it.
     Messages(const CudaCipher& cipher, const void* state, warpseal_mode mode, Direction direction,
-             const warpseal_batch& batch)
+             const warpseal_batch& batch, Resident resident = Resident::none,
+             const TextWindow* window = nullptr)
         : batch_(batch),
           run_(cipher.batch[mode][static_cast<int>(direction)]),
           state_(state),
@@ -46,7 +52,10 @@ public:
           serial_(
               no_output_ || mode == WARPSEAL_CCM || mode == WARPSEAL_OFB ||
               (direction == Direction::encrypt && (mode == WARPSEAL_CBC || mode == WARPSEAL_CFB))),
-          direct_out_(no_output_) {
+          resident_(resident),
+          window_(window),
+          direct_in_(resident == Resident::in),
+          direct_out_(no_output_ || resident == Resident::out) {
         for (uint64_t i = 0; batch.lengths != nullptr && i < batch.message_count; ++i)
             text_bytes_ += batch.lengths[i];
         if (batch.lengths == nullptr) text_bytes_ = batch.message_count * batch.message_bytes;
@@ -56,8 +65,8 @@ public:
             return;
         if (n < tuning::min_direct_row_bytes || (count > 1 && batch.in_stride < n)) return;
         const size_t in_extent = (count - 1) * batch.in_stride + n;
-        direct_in_ = is_pinned(batch.in, in_extent);
-        if (no_output_ || (count > 1 && batch.out_stride < n)) return;
+        if (!direct_in_) direct_in_ = is_pinned(batch.in, in_extent);
+        if (direct_out_ || (count > 1 && batch.out_stride < n)) return;
         const size_t out_extent = (count - 1) * batch.out_stride + n;
         direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) &&
                       is_pinned(batch.out, out_extent);
@@ -115,7 +124,10 @@ private:
     const uint32_t key_bytes_;
     const bool tagged_, verifies_, no_output_;
     const bool serial_;  // serial within a message: needs many messages at once
-    bool direct_in_ = false, direct_out_;
+    const Resident resident_;
+    const TextWindow* const window_;
+    // Not staged: copied between the caller's pinned memory and the slot, or resident.
+    bool direct_in_, direct_out_;
     uint64_t text_bytes_ = 0;
     std::atomic<uint64_t> not_authentic_{0};
 };
@@ -196,6 +208,9 @@ warpseal_batch Messages::on_device(uint8_t* device, const Packing& p, const Chun
     b.aad_stride = batch_.aad_stride != 0 ? batch_.aad_bytes : 0;
     b.in = b.out = device + p.text;
     b.in_stride = b.out_stride = round_up(batch_.message_bytes, 16);
+    if (resident_ == Resident::in) b.in = input(chunk.begin), b.in_stride = batch_.in_stride;
+    if (resident_ == Resident::out && window_ == nullptr)
+        b.out = output(chunk.begin), b.out_stride = batch_.out_stride;
     b.tags = device + p.tags;
     b.tag_stride = batch_.tag_bytes;
     b.statuses = reinterpret_cast<int32_t*>(device + p.statuses);
@@ -207,7 +222,7 @@ warpseal_status Messages::copy_in(Slot& slot, const Packing& p, const Chunk& chu
                  rows = chunk.end - chunk.begin;
     warpseal_status status = check(
         cudaMemcpyAsync(slot.device, slot.pinned, staged, cudaMemcpyHostToDevice, slot.stream));
-    if (status == WARPSEAL_OK && direct_in_)
+    if (status == WARPSEAL_OK && direct_in_ && resident_ != Resident::in)
         status = check(cudaMemcpy2DAsync(slot.device + p.text, row, input(chunk.begin),
                                          rows > 1 ? batch_.in_stride : row, batch_.message_bytes,
                                          rows, cudaMemcpyHostToDevice, slot.stream));
@@ -220,11 +235,15 @@ warpseal_status Messages::copy_out(Slot& slot, const Packing& p, const Chunk& ch
         direct_out_ ? slot.fetch_results(p.tags, p.statuses + sizeof(int32_t) * rows - p.tags)
                     : check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags,
                                             p.end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
-    if (status == WARPSEAL_OK && direct_out_ && !no_output_)
-        status = check(cudaMemcpy2DAsync(output(chunk.begin), rows > 1 ? batch_.out_stride : row,
-                                         slot.device + p.text, row, batch_.message_bytes, rows,
-                                         cudaMemcpyDeviceToHost, slot.stream));
-    return status;
+    if (status != WARPSEAL_OK || !direct_out_ || no_output_) return status;
+    if (resident_ == Resident::out)
+        return window_ == nullptr
+                   ? WARPSEAL_OK
+                   : check(cudaMemcpyAsync(batch_.out, slot.device + p.text + window_->begin,
+                                           window_->bytes, cudaMemcpyDeviceToDevice, slot.stream));
+    return check(cudaMemcpy2DAsync(output(chunk.begin), rows > 1 ? batch_.out_stride : row,
+                                   slot.device + p.text, row, batch_.message_bytes, rows,
+                                   cudaMemcpyDeviceToHost, slot.stream));
 }
 
 warpseal_status Messages::queue(Slot& slot, const Chunk& chunk) {
@@ -234,7 +253,8 @@ warpseal_status Messages::queue(Slot& slot, const Chunk& chunk) {
     slot.mark_used(p.end, direct_in_ && direct_out_ ? p.text : p.end);
     pack(slot.pinned, p, chunk);
     status = copy_in(slot, p, chunk);
-    if (status == WARPSEAL_OK) status = run_(state_, on_device(slot.device, p, chunk), slot.stream);
+    if (status == WARPSEAL_OK)
+        status = run_(state_, as_scattered(on_device(slot.device, p, chunk)), slot.stream);
     return status == WARPSEAL_OK ? copy_out(slot, p, chunk) : status;
 }
 
@@ -260,18 +280,32 @@ void Messages::commit(Slot& slot, const Chunk& chunk) {
     }
 }
 
+warpseal_status run_messages(int device, Messages&& work, uint64_t* done_messages,
+                             uint64_t* not_authentic) {
+    *done_messages = *not_authentic = 0;
+    const CurrentDevice current(device);
+    if (current.status() != WARPSEAL_OK) return current.status();
+    const warpseal_status status = run(device, work, work.workers(), done_messages);
+    *not_authentic = work.not_authentic();
+    return status;
+}
+
 }  // namespace
 
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic) {
-    *done_messages = *not_authentic = 0;
-    const CurrentDevice current(device);
-    if (current.status() != WARPSEAL_OK) return current.status();
-    Messages work(cipher, state, mode, direction, batch);
-    const warpseal_status status = run(device, work, work.workers(), done_messages);
-    *not_authentic = work.not_authentic();
-    return status;
+    return run_messages(device, Messages(cipher, state, mode, direction, batch), done_messages,
+                        not_authentic);
+}
+
+warpseal_status batch_resident(int device, const CudaCipher& cipher, const void* state,
+                               warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                               const TextWindow* window, uint64_t* done_messages,
+                               uint64_t* not_authentic) {
+    const Resident side = direction == Direction::encrypt ? Resident::in : Resident::out;
+    return run_messages(device, Messages(cipher, state, mode, direction, batch, side, window),
+                        done_messages, not_authentic);
 }
 
 }  // namespace warpseal::cuda

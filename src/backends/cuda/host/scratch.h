@@ -12,6 +12,12 @@
 
 namespace warpseal::cuda {
 
+// Scratch memory of the caller. Without memory, a call allocates its scratch itself.
+struct Workspace {
+    uint8_t* memory;
+    size_t bytes;
+};
+
 // Allocates scratch on the current device.
 warpseal_status acquire_scratch(size_t bytes, cudaStream_t stream, uint8_t** out);
 // Zeroizes the scratch, then frees it.

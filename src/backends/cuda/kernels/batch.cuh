@@ -21,11 +21,16 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
          item += item_step()) {
         const uint64_t index = item % job.tiling.message_count;
-        const Message m = message_of(job.batch, index);
+        const Message m = message_of(job.messages, index);
         const Tile tile = tile_of(job.tiling, blocks_in<TextBlock::words>(m.bytes),
                                   item / job.tiling.message_count);
         if (tile.empty) continue;
-        key.load(job.batch.keys + index * Cipher::key_bytes, tables);
+        if (const warpseal_status refusal = refusal_of(job.messages, index, m, UINT64_MAX);
+            refusal != WARPSEAL_OK) {
+            if (lane_id() == 0 && m.status != nullptr) *m.status = refusal;
+            continue;
+        }
+        key.load(job.messages.batch.keys + index * Cipher::key_bytes, tables);
         const uint32_t width = common_width(m.in, m.out);
         const TextBlock iv = load_partial<TextBlock::words>(m.iv, TextBlock::bytes, 1);
         for (uint64_t i = tile.first + lane_id(); i < tile.last; i += 32) {
@@ -53,9 +58,15 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const TableLookup tables(shared);
     const int lane = lane_id();
     WarpKey<Cipher, direction, Keys> key(job.keys, shared + TableLookup::bytes);
-    for (uint64_t index = first_item(); index < job.batch.message_count; index += item_step()) {
-        const Message m = message_of(job.batch, index);
-        key.load(job.batch.keys + index * Cipher::key_bytes, tables);
+    for (uint64_t index = first_item(); index < job.messages.batch.message_count;
+         index += item_step()) {
+        const Message m = message_of(job.messages, index);
+        if (const warpseal_status refusal = refusal_of(job.messages, index, m, UINT64_MAX);
+            refusal != WARPSEAL_OK) {
+            if (lane == 0 && m.status != nullptr) *m.status = refusal;
+            continue;
+        }
+        key.load(job.messages.batch.keys + index * Cipher::key_bytes, tables);
         const uint32_t width = common_width(m.in, m.out);
         const uint64_t blocks = blocks_in<TextBlock::words>(m.bytes);
         TextBlock carry = load_partial<TextBlock::words>(m.iv, TextBlock::bytes, 1);
@@ -75,11 +86,12 @@ __global__ void __launch_bounds__(tuning::threads, 1)
 }
 
 template <class Cipher, class SharedMemoryLimit>
-warpseal_status ctr_batch(const void* state, const warpseal_batch& batch, void* stream) {
+warpseal_status ctr_batch(const void* state, const warpseal_scattered_batch& messages,
+                          void* stream) {
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
     return with_keys<Cipher, Direction::encrypt>(
-        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
-            job.tiling = divide(batch, 0, TextBlock<Cipher>::bytes, false, limits);
+        state, messages, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+            job.tiling = divide(messages.batch, 0, TextBlock<Cipher>::bytes, false, limits);
             return launch_batch<Forward, SharedMemoryLimit>(
                 ctr_batch_kernel<Forward, Keys, SharedMemoryLimit>, job.tiling.items(), limits, job,
                 static_cast<cudaStream_t>(stream));
@@ -87,13 +99,14 @@ warpseal_status ctr_batch(const void* state, const warpseal_batch& batch, void* 
 }
 
 template <class Cipher, class Mode, Direction direction, class SharedMemoryLimit>
-warpseal_status previous_batch(const void* state, const warpseal_batch& batch, void* stream) {
+warpseal_status previous_batch(const void* state, const warpseal_scattered_batch& messages,
+                               void* stream) {
     using BlockFunction = BlockFunction<Cipher, direction>;
     return with_keys<Cipher, direction>(
-        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+        state, messages, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
             return launch_batch<BlockFunction, SharedMemoryLimit>(
                 previous_batch_kernel<BlockFunction, Mode, direction, Keys, SharedMemoryLimit>,
-                batch.message_count, limits, job, static_cast<cudaStream_t>(stream));
+                messages.batch.message_count, limits, job, static_cast<cudaStream_t>(stream));
         });
 }
 

@@ -25,17 +25,16 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename BlockFunction::Cipher;
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
-    const uint32_t nonce_bytes = job.batch.iv_bytes, tag_bytes = job.batch.tag_bytes,
-                   length_bytes = 15 - nonce_bytes;
-    const uint64_t aad_bytes = job.batch.aad_bytes;
-    uint8_t length[modes::ccm::longest_length];
-    const uint64_t aad_blocks =
-        aad_bytes == 0 ? 0 : (modes::ccm::encode_length(aad_bytes, length) + aad_bytes + 15) / 16;
-    each_message<Cipher>(job, tables, [&](const Message& m, const uint32_t* schedule) {
-        if (length_bytes < 8 && m.bytes >> (8 * length_bytes) != 0) {
-            if (m.status != nullptr) *m.status = WARPSEAL_LIMIT_EXCEEDED;
-            return;
-        }
+    const uint32_t nonce_bytes = job.messages.batch.iv_bytes,
+                   tag_bytes = job.messages.batch.tag_bytes, length_bytes = 15 - nonce_bytes;
+    const uint64_t max_bytes =
+        length_bytes < 8 ? (uint64_t{1} << (8 * length_bytes)) - 1 : UINT64_MAX;
+    each_message<Cipher>(job, tables, max_bytes, [&](const Message& m, const uint32_t* schedule) {
+        const uint64_t aad_bytes = m.aad_bytes;
+        uint8_t length[modes::ccm::longest_length];
+        const uint64_t aad_blocks =
+            aad_bytes == 0 ? 0
+                           : (modes::ccm::encode_length(aad_bytes, length) + aad_bytes + 15) / 16;
         const auto encrypt = [&](const Block<4>& b) {
             return run_once<BlockFunction>(b, schedule, tables);
         };
@@ -61,14 +60,15 @@ __global__ void __launch_bounds__(tuning::threads, 1)
 }
 
 template <class Cipher, Direction direction, class SharedMemoryLimit>
-warpseal_status ccm_batch(const void* state, const warpseal_batch& batch, void* stream) {
+warpseal_status ccm_batch(const void* state, const warpseal_scattered_batch& messages,
+                          void* stream) {
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
     return with_keys<Cipher, Direction::encrypt>(
-        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+        state, messages, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
             job.opens = direction == Direction::decrypt;
             return launch_batch<Forward, SharedMemoryLimit>(
-                ccm_kernel<Forward, Keys, SharedMemoryLimit>, batch.message_count / 32 + 1, limits,
-                job, static_cast<cudaStream_t>(stream));
+                ccm_kernel<Forward, Keys, SharedMemoryLimit>, messages.batch.message_count / 32 + 1,
+                limits, job, static_cast<cudaStream_t>(stream));
         });
 }
 

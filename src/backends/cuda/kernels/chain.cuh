@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     using Cipher = typename BlockFunction::Cipher;
     using TextBlock = TextBlock<Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
-    each_message<Cipher>(job, tables, [&](const Message& m, const uint32_t* schedule) {
+    each_message<Cipher>(job, tables, UINT64_MAX, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.out);
         TextBlock state = load_partial<TextBlock::words>(m.iv, TextBlock::bytes, 1);
         for (uint64_t i = 0; i < blocks_in<TextBlock::words>(m.bytes); ++i) {
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     using Cipher = typename BlockFunction::Cipher;
     using TextBlock = TextBlock<Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
-    each_message<Cipher>(job, tables, [&](const Message& m, const uint32_t* schedule) {
+    each_message<Cipher>(job, tables, UINT64_MAX, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.in);
         const uint64_t blocks = m.bytes == 0 ? 1 : blocks_in<TextBlock::words>(m.bytes);
         TextBlock sum{}, subkey{};
@@ -78,30 +78,34 @@ __global__ void __launch_bounds__(tuning::threads, 1)
                 sum = {};
             }
         }
-        write_or_check_tag(m, sum, job.batch.tag_bytes, job.opens);
+        write_or_check_tag(m, sum, job.messages.batch.tag_bytes, job.opens);
     });
 }
 
 template <class Cipher, class Mode, class SharedMemoryLimit>
-warpseal_status chain_batch(const void* state, const warpseal_batch& batch, void* stream) {
+warpseal_status chain_batch(const void* state, const warpseal_scattered_batch& messages,
+                            void* stream) {
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
     return with_keys<Cipher, Direction::encrypt>(
-        state, batch, [&]<class Keys>(const Limits& limits, const BatchJob<Keys>& job) {
+        state, messages, [&]<class Keys>(const Limits& limits, const BatchJob<Keys>& job) {
             return launch_batch<Forward, SharedMemoryLimit>(
-                chain_kernel<Forward, Mode, Keys, SharedMemoryLimit>, batch.message_count / 32 + 1,
-                limits, job, static_cast<cudaStream_t>(stream));
+                chain_kernel<Forward, Mode, Keys, SharedMemoryLimit>,
+                messages.batch.message_count / 32 + 1, limits, job,
+                static_cast<cudaStream_t>(stream));
         });
 }
 
 template <class Cipher, Direction direction, class SharedMemoryLimit>
-warpseal_status cmac_batch(const void* state, const warpseal_batch& batch, void* stream) {
+warpseal_status cmac_batch(const void* state, const warpseal_scattered_batch& messages,
+                           void* stream) {
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
     return with_keys<Cipher, Direction::encrypt>(
-        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+        state, messages, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
             job.opens = direction == Direction::decrypt;
             return launch_batch<Forward, SharedMemoryLimit>(
-                cmac_kernel<Forward, Keys, SharedMemoryLimit>, batch.message_count / 32 + 1, limits,
-                job, static_cast<cudaStream_t>(stream));
+                cmac_kernel<Forward, Keys, SharedMemoryLimit>,
+                messages.batch.message_count / 32 + 1, limits, job,
+                static_cast<cudaStream_t>(stream));
         });
 }
 

@@ -85,31 +85,34 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     using TableLookup = Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>;
     const TableLookup tables(shared);
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
-    const uint64_t aad_bytes = job.batch.aad_bytes;
     for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
          item += item_step()) {
         const uint64_t index = item % job.tiling.message_count;
-        const Message m = message_of(job.batch, index);
-        const uint64_t blocks = (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes);
+        const Message m = message_of(job.messages, index);
+        const uint64_t aad_bytes = m.aad_bytes,
+                       blocks = blocks_in<4>(aad_bytes) + blocks_in<4>(m.bytes);
         const Tile tile = tile_of(job.tiling, blocks, item / job.tiling.message_count);
         if (tile.empty) continue;
-        if (m.bytes > modes::gcm_max_text_bytes) {
-            if (lane_id() == 0 && m.status != nullptr) *m.status = WARPSEAL_LIMIT_EXCEEDED;
+        if (const warpseal_status refusal =
+                refusal_of(job.messages, index, m, modes::gcm_max_text_bytes);
+            refusal != WARPSEAL_OK) {
+            if (lane_id() == 0 && m.status != nullptr) *m.status = refusal;
             continue;
         }
-        key.load(job.batch.keys + index * Cipher::key_bytes, tables);
-        const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
+        key.load(job.messages.batch.keys + index * Cipher::key_bytes, tables);
+        const bool plain = job.messages.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
         Block<4> counter0 = job.counter0;
         if (plain)
             counter0 =
                 modes::Gcm::pre_counter_block(load_partial<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
         key.prepare_hash(plain ? &counter0 : nullptr, tables);
-        if (!plain && !job.segment) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
+        if (!plain && !job.segment)
+            counter0 = hashed_counter(m.iv, job.messages.batch.iv_bytes, key);
         Element sum = hash_tile<BlockFunction, direction>(m, aad_bytes, tile, counter0,
                                                           job.first_block, key, tables);
         if (tile.whole && !job.segment) {
-            const bool authentic = finish(m, aad_bytes, job.batch.tag_bytes, job.opens, sum,
-                                          key.tag_mask(counter0, plain, tables), key);
+            const bool authentic = finish(m, aad_bytes, job.messages.batch.tag_bytes, job.opens,
+                                          sum, key.tag_mask(counter0, plain, tables), key);
             __syncwarp();
             if (direction == Direction::decrypt && !authentic)
                 wipe_blocks(m, 0, blocks_in<4>(m.bytes));
@@ -132,21 +135,21 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     using TableLookup = Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>;
     const TableLookup tables(shared);
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
-    const uint64_t aad_bytes = job.batch.aad_bytes;
     for (uint64_t index = first_item(); index < job.tiling.message_count; index += item_step()) {
-        const Message m = message_of(job.batch, index);
-        if (m.bytes > modes::gcm_max_text_bytes ||
-            tile_of(job.tiling, (aad_bytes + 15) / 16 + blocks_in<4>(m.bytes), 0).whole)
+        const Message m = message_of(job.messages, index);
+        const uint64_t aad_bytes = m.aad_bytes;
+        if (tile_of(job.tiling, blocks_in<4>(aad_bytes) + blocks_in<4>(m.bytes), 0).whole ||
+            refusal_of(job.messages, index, m, modes::gcm_max_text_bytes) != WARPSEAL_OK)
             continue;
-        key.load(job.batch.keys + index * Cipher::key_bytes, tables);
-        const bool plain = job.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
+        key.load(job.messages.batch.keys + index * Cipher::key_bytes, tables);
+        const bool plain = job.messages.batch.iv_bytes == modes::Gcm::plain_iv_bytes;
         Block<4> counter0{};
         if (plain)
             counter0 =
                 modes::Gcm::pre_counter_block(load_partial<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
         key.prepare_hash(plain ? &counter0 : nullptr, tables);
-        if (!plain) counter0 = hashed_counter(m.iv, job.batch.iv_bytes, key);
-        finish(m, aad_bytes, job.batch.tag_bytes, job.opens,
+        if (!plain) counter0 = hashed_counter(m.iv, job.messages.batch.iv_bytes, key);
+        finish(m, aad_bytes, job.messages.batch.tag_bytes, job.opens,
                macs::ghash::from_block<uint32_t>(job.sums[index]),
                key.tag_mask(counter0, plain, tables), key);
     }
@@ -154,7 +157,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
 }
 
 struct WipeJob {
-    warpseal_batch batch;
+    warpseal_scattered_batch messages;
     Tiling tiling;
 };
 
@@ -164,7 +167,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     wipe_kernel(const __grid_constant__ WipeJob job) {
     for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
          item += item_step()) {
-        const Message m = message_of(job.batch, item % job.tiling.message_count);
+        const Message m = message_of(job.messages, item % job.tiling.message_count);
         if (*m.status != WARPSEAL_NOT_AUTHENTIC) continue;
         const Tile tile =
             tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
@@ -190,24 +193,25 @@ warpseal_status launch_gcm_finish(const BatchJob<Keys>& job, const Limits& limit
         gcm_finish_kernel<BlockFunction, Keys, SharedMemoryLimit>, job.tiling.message_count, limits,
         job, stream);
     if (status != WARPSEAL_OK || !job.opens) return status;
-    const WipeJob wipe_job{job.batch, job.tiling};
+    const WipeJob wipe_job{job.messages, job.tiling};
     return launch(wipe_kernel<typename BlockFunction::Cipher>,
                   blocks_for(job.tiling.items(), limits), 0, wipe_job, stream);
 }
 
 template <class Cipher, Direction direction, class SharedMemoryLimit>
-warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* stream_pointer) {
+warpseal_status gcm_batch(const void* state, const warpseal_scattered_batch& messages,
+                          void* stream_pointer) {
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
     const auto stream = static_cast<cudaStream_t>(stream_pointer);
     return with_keys<Cipher, Direction::encrypt>(
-        state, batch, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
+        state, messages, [&]<class Keys>(const Limits& limits, BatchJob<Keys>& job) {
             if constexpr (!Keys::own)
-                if (batch.message_bytes <= modes::gcm_max_text_bytes &&
-                    takes_two_passes(batch, limits)) {
+                if (messages.batch.message_bytes <= modes::gcm_max_text_bytes &&
+                    takes_two_passes(messages, limits)) {
                     SecretOf<PassJob<Cipher>> secret;
                     secret.value = {};
                     secret.value.key = job.keys;
-                    secret.value.batch = batch;
+                    secret.value.messages = messages;
                     bool begun = false;
                     const warpseal_status status = two_passes<Cipher, direction, SharedMemoryLimit>(
                         secret.value, limits, stream, &begun);
@@ -215,11 +219,11 @@ warpseal_status gcm_batch(const void* state, const warpseal_batch& batch, void* 
                     if (begun || status != WARPSEAL_OUT_OF_MEMORY) return status;
                 }
             job.opens = direction == Direction::decrypt;
-            job.tiling = divide(batch, batch.aad_bytes, 16, Keys::own, limits);
+            job.tiling = one_pass_tiling(messages.batch, limits);
             if (job.tiling.tiles == 1)
                 return launch_gcm<Forward, direction, SharedMemoryLimit>(job, limits, stream);
-            const size_t bytes = job.tiling.message_count * sizeof(Block<4>);
-            return with_scratch(bytes, stream, [&](void* sums) {
+            const size_t bytes = one_pass_scratch_bytes(job.tiling);
+            return with_scratch(workspace_of(messages), bytes, stream, [&](void* sums) {
                 job.sums = static_cast<Block<4>*>(sums);
                 warpseal_status status = check(cudaMemsetAsync(sums, 0, bytes, stream));
                 if (status == WARPSEAL_OK)
@@ -241,17 +245,17 @@ warpseal_status gcm_segment(const void* state, const uint8_t* counter0, uint64_t
     Limits limits;
     const warpseal_status status = current_limits(limits);
     if (status != WARPSEAL_OK) return status;
-    warpseal_batch batch{};
-    batch.message_count = 1;
-    batch.message_bytes = bytes;
-    batch.in = in;
-    batch.out = out;
-    if (takes_two_passes(batch, limits)) {
+    warpseal_scattered_batch messages{};
+    messages.batch.message_count = 1;
+    messages.batch.message_bytes = bytes;
+    messages.batch.in = in;
+    messages.batch.out = out;
+    if (takes_two_passes(messages, limits)) {
         SecretOf<PassJob<Cipher>> secret;
         PassJob<Cipher>& job = secret.value;
         job = {};
         fill(job.key, state, Direction::encrypt);
-        job.batch = batch;
+        job.messages = messages;
         job.counter0 = load_block<4>(counter0);
         job.first_block = first_block;
         job.segment = static_cast<Block<4>*>(sum);
@@ -265,8 +269,8 @@ warpseal_status gcm_segment(const void* state, const uint8_t* counter0, uint64_t
     BatchJob<OneKey<Cipher>>& job = secret.value;
     job = {};
     fill(job.keys, state, Direction::encrypt);
-    job.batch = batch;
-    job.tiling = divide(job.batch, 0, 16, false, limits);
+    job.messages = messages;
+    job.tiling = divide(messages.batch, 0, 16, false, limits);
     job.sums = static_cast<Block<4>*>(sum);
     job.counter0 = load_block<4>(counter0);
     job.first_block = first_block;

@@ -11,7 +11,7 @@ namespace warpseal::cuda {
 template <class Cipher>
 struct PassJob {
     OneKey<Cipher> key;
-    warpseal_batch batch;
+    warpseal_scattered_batch messages;
     Tiling tiling;
     // In scratch: the GHASH value of each message's whole ciphertext blocks, and each message's J0.
     // `counters` is null for IVs of 96 bits.
@@ -188,7 +188,7 @@ template <class BlockFunction, class TableLookup>
 __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction::Cipher>& job,
                                            uint64_t item, const TableLookup& tables) {
     const uint64_t index = item % job.tiling.message_count;
-    const Message m = message_of(job.batch, index);
+    const Message m = message_of(job.messages, index);
     const Tile tile = tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
     if (tile.empty) return;
     if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)
@@ -240,8 +240,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     extern __shared__ __align__(16) unsigned char shared[];
     using Cipher = typename BlockFunction::Cipher;
     const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
-    if (job.batch.message_count == 0) return;
-    const Message m = message_of(job.batch, 0);
+    if (job.messages.batch.message_count == 0) return;
+    const Message m = message_of(job.messages, 0);
     const uint64_t whole = m.bytes / 16, blocks = blocks_in<4>(m.bytes),
                    thread = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x;
     if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)

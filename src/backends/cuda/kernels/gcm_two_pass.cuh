@@ -3,8 +3,8 @@
 #pragma once
 
 #include "backends/cuda/kernels/chain.cuh"
+#include "backends/cuda/kernels/gcm_plan.h"
 #include "backends/cuda/kernels/gcm_text.cuh"
-#include "backends/cuda/kernels/ghash.h"
 
 namespace warpseal::cuda {
 
@@ -30,9 +30,10 @@ template <class Cipher>
 __global__ void __launch_bounds__(tuning::threads, 1)
     gcm_counter_kernel(const __grid_constant__ PassJob<Cipher> job) {
     const WarpKey<Cipher, Direction::encrypt, OneKey<Cipher>> key(job.key, nullptr);
-    for (uint64_t index = first_item(); index < job.batch.message_count; index += item_step()) {
+    for (uint64_t index = first_item(); index < job.messages.batch.message_count;
+         index += item_step()) {
         const Block<4> counter0 =
-            hashed_counter(job.batch.ivs + index * job.batch.iv_stride, job.batch.iv_bytes, key);
+            hashed_counter(message_of(job.messages, index).iv, job.messages.batch.iv_bytes, key);
         if (lane_id() == 0) job.counters[index] = counter0;
     }
 }
@@ -48,9 +49,9 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     // Adjacent threads take adjacent messages, so that accesses to their IVs and tags coalesce.
     const uint64_t step = uint64_t{gridDim.x} * tuning::threads;
     for (uint64_t index = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x;
-         index < job.batch.message_count; index += step) {
-        const Message m = message_of(job.batch, index);
-        const uint64_t blocks = m.bytes / 16, aad_bytes = job.batch.aad_bytes;
+         index < job.messages.batch.message_count; index += step) {
+        const Message m = message_of(job.messages, index);
+        const uint64_t blocks = m.bytes / 16, aad_bytes = m.aad_bytes;
         Element aad, sum = macs::ghash::from_block<uint32_t>(job.sums[index]);
 #pragma unroll 1
         for (uint64_t i = 0; 16 * i < aad_bytes; ++i)
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
                                 h);
             const Block<4> mask =
                 run_once<BlockFunction>(counter0_of(job, index, m), job.key.schedule, tables);
-            write_or_check_tag(m, macs::ghash::to_block(sum) ^ mask, job.batch.tag_bytes,
+            write_or_check_tag(m, macs::ghash::to_block(sum) ^ mask, job.messages.batch.tag_bytes,
                                job.opens);
         }
     }
@@ -78,39 +79,23 @@ __global__ void __launch_bounds__(tuning::threads, 1)
 
 // ---- host code
 
-// True if two passes support this batch and are expected to be faster.
-inline bool takes_two_passes(const warpseal_batch& b, const Limits& limits) {
-    if (!has_ghash(limits) || b.keys != nullptr || b.lengths != nullptr ||
-        b.in_offsets != nullptr || b.out_offsets != nullptr)
-        return false;
-    const uint64_t strides = b.message_count > 1 ? b.in_stride | b.out_stride : 0;
-    return (reinterpret_cast<uintptr_t>(b.in) | reinterpret_cast<uintptr_t>(b.out) | strides) %
-                   16 ==
-               0 &&
-           b.aad_bytes <= tuning::two_pass_aad_bytes &&
-           b.message_bytes >= limits.min_bytes(tuning::two_pass_message_bytes) &&
-           b.message_bytes >= limits.min_bytes(tuning::two_pass_bytes) / b.message_count;
-}
-
-// The caller sets key and batch, and for a segment also counter0, first_block and segment. Sets
+// The caller sets key and messages, and for a segment also counter0, first_block and segment. Sets
 // *begun if scratch was available and work may have been queued.
 template <class Cipher, Direction direction, class SharedMemoryLimit>
 warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStream_t stream,
                            bool* begun) {
     *begun = false;
     using Forward = BlockFunction<Cipher, Direction::encrypt>;
-    const warpseal_batch& batch = job.batch;
+    const warpseal_batch& batch = job.messages.batch;
     job.opens = direction == Direction::decrypt;
     job.tiling = divide(batch, 0, 16, false, limits);
-    const HashedTexts ciphertexts{job.opens ? batch.in : batch.out,
-                                  job.opens ? batch.in_stride : batch.out_stride,
-                                  batch.message_count, batch.message_bytes / 16};
+    const HashedTexts ciphertexts = hashed_texts(batch, job.opens);
     const Segments segments = split_into_segments(ciphertexts, limits);
     const bool hashed = !job.is_segment() && batch.iv_bytes != modes::Gcm::plain_iv_bytes;
-    const size_t each = batch.message_count * sizeof(Block<4>),
-                 shared = shared_bytes<Forward, SharedMemoryLimit>(limits.architecture);
+    const size_t shared = shared_bytes<Forward, SharedMemoryLimit>(limits.architecture);
     return with_scratch(
-        sizeof(Block<4>) + 2 * each + segments.scratch_bytes(), stream, [&](void* scratch) {
+        workspace_of(job.messages), two_pass_scratch_bytes(batch, segments), stream,
+        [&](void* scratch) {
             *begun = true;
             job.items_taken = static_cast<uint32_t*>(scratch);
             job.sums = static_cast<Block<4>*>(scratch) + 1;

@@ -1,6 +1,7 @@
 // Access to the messages of a batch, and their distribution over the warps and threads of a grid.
 #pragma once
 
+#include "backends/batch_message.h"
 #include "backends/cuda/device/key_state.cuh"
 #include "backends/cuda/host/launch.cuh"
 #include "backends/cuda/kernels/tiles.cuh"
@@ -10,7 +11,7 @@ namespace warpseal::cuda {
 template <class Keys>
 struct BatchJob {
     Keys keys;
-    warpseal_batch batch;
+    warpseal_scattered_batch messages;
     Tiling tiling;
     // GCM: accumulators into which tiles XOR their GHASH values. One for each message of several
     // tiles, or one for the segment.
@@ -22,26 +23,20 @@ struct BatchJob {
     bool opens;  // compares tags instead of writing them
 };
 
-struct Message {
-    const uint8_t* in;
-    uint8_t* out;
-    uint64_t bytes;
-    const uint8_t* iv;
-    const uint8_t* aad;
-    uint8_t* tag;
-    int32_t* status;
-};
+using Message = BatchMessage;
+
+// Scratch memory of the caller.
+inline Workspace workspace_of(const warpseal_scattered_batch& b) {
+    return {static_cast<uint8_t*>(b.workspace), static_cast<size_t>(b.workspace_bytes)};
+}
 
 #ifdef __CUDACC__
 
-__device__ __forceinline__ Message message_of(const warpseal_batch& b, uint64_t i) {
-    return {b.in + (b.in_offsets ? b.in_offsets[i] : i * b.in_stride),
-            b.out + (b.out_offsets ? b.out_offsets[i] : i * b.out_stride),
-            b.lengths ? b.lengths[i] : b.message_bytes,
-            b.ivs + i * b.iv_stride,
-            b.aad + i * b.aad_stride,
-            b.tags + i * b.tag_stride,
-            b.statuses ? b.statuses + i : nullptr};
+// Returns WARPSEAL_OK if the message may be processed, or the status that it gets instead.
+__device__ __forceinline__ warpseal_status refusal_of(const warpseal_scattered_batch& b, uint64_t i,
+                                                      const Message& m, uint64_t max_bytes) {
+    if (!within_extents(b, i, m)) return WARPSEAL_INVALID_ARGUMENT;
+    return m.bytes > max_bytes ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
 }
 
 // Returns the number of blocks of a message; 0 for an empty one.
@@ -57,15 +52,21 @@ __device__ __forceinline__ uint64_t first_of_thread() {
 }
 __device__ __forceinline__ uint64_t thread_step() { return uint64_t{gridDim.x} * tuning::threads; }
 
-// Calls work(message, schedule) for each of the thread's messages, with its key. `job` must be the
-// kernel's own parameter, in the constant bank.
+// Calls work(message, schedule) for each of the thread's messages of at most max_bytes bytes, with
+// its key. `job` must be the kernel's own parameter, in the constant bank.
 template <class Cipher, class Keys, class TableLookup, class Work>
 __device__ __forceinline__ void each_message(const BatchJob<Keys>& job, const TableLookup& tables,
-                                             const Work& work) {
+                                             uint64_t max_bytes, const Work& work) {
     ThreadKey<Cipher, Keys> key(job.keys);
-    for (uint64_t i = first_of_thread(); i < job.batch.message_count; i += thread_step()) {
-        key.load(job.batch.keys + i * Cipher::key_bytes, tables);
-        work(message_of(job.batch, i), key.schedule());
+    for (uint64_t i = first_of_thread(); i < job.messages.batch.message_count; i += thread_step()) {
+        const Message m = message_of(job.messages, i);
+        const warpseal_status refusal = refusal_of(job.messages, i, m, max_bytes);
+        if (refusal != WARPSEAL_OK) {
+            if (m.status != nullptr) *m.status = refusal;
+            continue;
+        }
+        key.load(job.messages.batch.keys + i * Cipher::key_bytes, tables);
+        work(m, key.schedule());
     }
     key.zeroize();
 }
@@ -86,19 +87,20 @@ warpseal_status launch_batch(void (*kernel)(BatchJob<Keys>), uint64_t warps, con
 
 // Calls work(limits, job) with a job under the call's key or under the messages' own keys.
 template <class Cipher, Direction direction, class Work>
-warpseal_status with_keys(const void* state, const warpseal_batch& batch, const Work& work) {
+warpseal_status with_keys(const void* state, const warpseal_scattered_batch& messages,
+                          const Work& work) {
     Limits limits;
     const warpseal_status status = current_limits(limits);
-    if (status != WARPSEAL_OK || batch.message_count == 0) return status;
+    if (status != WARPSEAL_OK || messages.batch.message_count == 0) return status;
     const auto run = [&]<class Keys>(SecretOf<BatchJob<Keys>>&& secret) {
         BatchJob<Keys>& job = secret.value;
         job = {};
         fill(job.keys, state, direction);
-        job.batch = batch;
+        job.messages = messages;
         return work(limits, job);
     };
-    return batch.keys != nullptr ? run(SecretOf<BatchJob<OwnKeys<Cipher>>>())
-                                 : run(SecretOf<BatchJob<OneKey<Cipher>>>());
+    return messages.batch.keys != nullptr ? run(SecretOf<BatchJob<OwnKeys<Cipher>>>())
+                                          : run(SecretOf<BatchJob<OneKey<Cipher>>>());
 }
 
 }  // namespace warpseal::cuda

@@ -1,0 +1,273 @@
+"""Memory of arrays: their protocols, the stream of a call, and new arrays like another."""
+
+from __future__ import annotations
+
+import math
+import sys
+from array import array
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from warpseal import _core
+from warpseal.exceptions import NoDeviceError
+
+HOST = -1
+_CUDA_DEVICES = (2, 13)  # of DLPack: device memory, managed memory
+_LEGACY_STREAM = 1  # name of the default stream in DLPack, where 0 is not allowed
+
+NO_CUDA = (
+    "{} lies in the memory of a GPU, and this build of warpseal has no code for GPUs: install a "
+    "wheel of `scripts/wheel --gpu`, or copy the array to host memory"
+)
+
+
+class Range(NamedTuple):
+    """Memory that a call reads or writes, and the argument that it belongs to."""
+
+    name: str
+    address: int
+    size: int
+
+
+def library_of(thing: Any) -> str:
+    """Returns the top-level module of an array's type: "torch", "cupy", "numpy"."""
+    return type(thing).__module__.partition(".")[0]
+
+
+def gpu_of(thing: Any) -> int:
+    """Returns the number of the GPU that holds an array, or HOST."""
+    if isinstance(thing, (bytes, bytearray, memoryview)):
+        return HOST
+    if library_of(thing) == "torch":
+        return int(thing.get_device()) if thing.is_cuda else HOST
+    if hasattr(thing, "__dlpack_device__"):
+        kind, number = thing.__dlpack_device__()
+        return int(number) if int(kind) in _CUDA_DEVICES else HOST
+    if hasattr(thing, "__cuda_array_interface__"):
+        return int(getattr(getattr(thing, "device", None), "id", 0))
+    return HOST
+
+
+def gpu_of_all(things: Sequence[tuple[str, Any]]) -> int:
+    """Returns where all of the named arrays lie. ValueError if they do not lie together."""
+    first_name, first = things[0]
+    place = gpu_of(first)
+    for name, thing in things[1:]:
+        if gpu_of(thing) != place:
+            places = ["host memory" if at == HOST else f"GPU {at}" for at in (place, gpu_of(thing))]
+            raise ValueError(
+                f"{first_name} lies in {places[0]} and {name} in {places[1]}: move them together"
+            )
+    return place
+
+
+def _handle(stream: Any) -> int:
+    if isinstance(stream, int):
+        return stream
+    if hasattr(stream, "__cuda_stream__"):
+        protocol = stream.__cuda_stream__
+        return int((protocol() if callable(protocol) else protocol)[1])
+    for name in ("cuda_stream", "ptr", "handle"):  # PyTorch, CuPy, others
+        handle = getattr(stream, name, None)
+        if handle is not None:
+            return int(getattr(handle, "value", handle) or 0)
+    raise TypeError("stream: a stream of PyTorch or CuPy, or its handle as an int, is needed")
+
+
+def stream_of(stream: Any, thing: Any) -> int:
+    """Returns the handle of a stream: the given one, or the current one of the array's library."""
+    if stream is not None:
+        return _handle(stream)
+    module: Any = sys.modules.get(library_of(thing))
+    if module is None or gpu_of(thing) == HOST:
+        return 0
+    if library_of(thing) == "torch":
+        return int(module.cuda.current_stream(thing.device).cuda_stream)
+    if library_of(thing) == "cupy":
+        return int(module.cuda.get_current_stream().ptr)
+    return 0
+
+
+def keep_until_done(thing: Any, stream: int) -> None:
+    """Tells PyTorch that a tensor is used on a stream, so that its memory is not given away."""
+    if library_of(thing) != "torch" or gpu_of(thing) == HOST:
+        return
+    torch: Any = sys.modules["torch"]
+    if torch.cuda.current_stream(thing.device).cuda_stream != stream:
+        thing.record_stream(torch.cuda.ExternalStream(stream, device=thing.device))
+
+
+def memory_of(
+    thing: Any, name: str, *, writable: bool = False, stream: int = 0, current: bool = False
+) -> _core.Memory:
+    """Returns the memory of a contiguous array. It stays in place as long as the result.
+
+    stream: on which device memory will be used. Work that the array's library has queued elsewhere
+    comes before it. current: it is PyTorch's current stream, so its tensors need no waiting.
+    """
+    gpu = gpu_of(thing)
+    if gpu == HOST:
+        return _core.Memory.from_host(thing, name, writable)
+    if not _core.has_cuda:
+        raise NoDeviceError(NO_CUDA.format(name))
+    if current and _is_plain_tensor(thing):
+        size = thing.numel() * thing.element_size()
+        return _core.Memory.from_pointer(thing.data_ptr(), size, gpu, thing)
+    if hasattr(thing, "__dlpack__"):
+        return _core.Memory.from_dlpack(_capsule(thing, stream), name, writable)
+    return _by_interface(thing, name, writable, stream)
+
+
+def _is_plain_tensor(thing: Any) -> bool:
+    """True for a tensor of PyTorch whose memory is its content; DLPack refuses others."""
+    return (
+        library_of(thing) == "torch"
+        and thing.is_contiguous()
+        and not thing.requires_grad
+        and not thing.is_conj()
+        and not thing.is_neg()
+    )
+
+
+def _capsule(thing: Any, stream: int) -> Any:
+    handle = stream or _LEGACY_STREAM
+    try:
+        return thing.__dlpack__(stream=handle, max_version=(1, 0))
+    except TypeError:  # from before DLPack 1.0
+        return thing.__dlpack__(stream=handle)
+
+
+def _by_interface(thing: Any, name: str, writable: bool, stream: int) -> _core.Memory:
+    """The CUDA array interface, version 3."""
+    face = thing.__cuda_array_interface__
+    address, read_only = face["data"]
+    if face.get("mask") is not None:
+        raise BufferError(f"{name} has a mask: give an array without")
+    if writable and read_only:
+        raise TypeError(f"{name} is read-only: give an array that can be written")
+    item_bytes = int(face["typestr"][2:])
+    expected = item_bytes
+    shape, strides = face["shape"], face.get("strides")
+    for length, stride in zip(reversed(shape), reversed(strides or ()), strict=False):
+        if length != 1 and stride != expected and 0 not in shape:
+            raise BufferError(f"{name} is not contiguous: give a contiguous copy")
+        expected *= length
+    theirs = face.get("stream")
+    if theirs is not None and theirs != (stream or _LEGACY_STREAM):
+        _core.synchronize(None, theirs)
+    size = math.prod(shape) * item_bytes
+    return _core.Memory.from_pointer(address, size, gpu_of(thing), thing)
+
+
+def empty_like(thing: Any, name: str) -> Any:
+    """Returns a new array of the same shape, type and place. name: the argument it replaces."""
+    library = library_of(thing)
+    module: Any = sys.modules.get(library)
+    if library in ("torch", "numpy"):
+        return module.empty_like(thing)
+    if library == "cupy":
+        with thing.device:
+            return module.empty_like(thing)
+    if gpu_of(thing) == HOST and isinstance(thing, (bytes, bytearray, memoryview, array)):
+        return bytearray(memoryview(thing).nbytes)
+    raise TypeError(f"{name}: give an array to write to, as {library} makes none that can be")
+
+
+def new_array(thing: Any, shape: tuple[int, ...], dtype: str, name: str) -> Any:
+    """Returns a new array of bytes or integers where `thing` lies. dtype: "uint8" or "int32"."""
+    library = library_of(thing)
+    module: Any = sys.modules.get(library)
+    if library == "torch":
+        return module.empty(shape, dtype=getattr(module, dtype), device=thing.device)
+    if library == "numpy":
+        return module.empty(shape, dtype)
+    if library == "cupy":
+        with thing.device:
+            return module.empty(shape, dtype)
+    if gpu_of(thing) == HOST:
+        if dtype == "uint8":
+            return memoryview(bytearray(math.prod(shape))).cast("B", shape)
+        return memoryview(bytearray(4 * math.prod(shape))).cast("i", shape)
+    raise TypeError(f"{name}: give an array to write to, as {library} makes none that can be")
+
+
+class Scratch:
+    """Device memory for one call on a stream: of the array's library, or of the first GPU."""
+
+    def __init__(self, thing: Any, size: int, stream: int, engine: _core.Engine | None) -> None:
+        self._engine, self._stream, self._library = engine, stream, library_of(thing)
+        self._owner: Any
+        if self._library in ("torch", "cupy"):
+            self._owner = new_array(thing, (size,), "uint8", "workspace")
+            keep_until_done(self._owner, stream)
+            self.address = _core.Memory.from_dlpack(
+                _capsule(self._owner, stream_of(None, thing)), "workspace", True
+            ).address
+        elif gpu_of(thing) == 0:
+            self._owner = _core.DeviceBuffer(engine, size)
+            self.address = self._owner.address
+        else:
+            raise TypeError(
+                "data: lists and associated_data in host memory need arrays of PyTorch or CuPy on "
+                "a GPU other than the first"
+            )
+
+    def write(self, data: bytes) -> None:
+        """Copies from host memory, and waits."""
+        # Queued work of the library may still use the memory.
+        module: Any = sys.modules.get(self._library)
+        if self._library == "torch":
+            module.cuda.current_stream(self._owner.device).synchronize()
+        elif self._library == "cupy":
+            with self._owner.device:
+                module.cuda.get_current_stream().synchronize()
+        _core.upload(self._engine, self.address, data)
+
+    def release(self) -> None:
+        """Lets the owner of the memory reuse it once the work on the stream is done."""
+        if self._library == "cupy":
+            cuda: Any = sys.modules["cupy"].cuda
+            with self._owner.device:
+                now = cuda.get_current_stream()
+                if now.ptr != self._stream:
+                    now.wait_event(cuda.ExternalStream(self._stream).record())
+        elif self._library != "torch" and self._stream != 0:
+            _core.synchronize(self._engine, self._stream)
+
+
+def numbers_of(
+    statuses: Any, memory: _core.Memory, engine: _core.Engine | None, stream: int
+) -> list[int]:
+    """Returns the integers of a status array, after the work on the stream that writes them."""
+    if memory.device != HOST:
+        _core.synchronize(engine, stream)
+    if hasattr(statuses, "tolist"):
+        return [int(status) for status in statuses.tolist()]
+    if memory.device == HOST:
+        return list(memoryview(statuses).cast("B").cast("i"))
+    values = array("i")
+    values.frombytes(_core.download(engine, memory.address, memory.size))
+    return list(values)
+
+
+def check_apart(written: Sequence[Range], read: Sequence[Range]) -> None:
+    """Checks that no written range shares a byte with another one.
+
+    `out` may be `data` as a whole.
+    """
+    in_place = {one[1:] for one in written if one.name == "out"}
+    ranges = [(one.address, one.size, one.name, True) for one in written if one.size]
+    ranges += [
+        (one.address, one.size, one.name, False)
+        for one in read
+        if one.size and not (one.name == "data" and one[1:] in in_place)
+    ]
+    end, end_name, written_end, written_name = 0, "", 0, ""
+    for address, size, name, writes in sorted(ranges):
+        limit, other = (end, end_name) if writes else (written_end, written_name)
+        if address < limit:
+            raise ValueError(f"{name} and {other} overlap: use separate memory")
+        if address + size > end:
+            end, end_name = address + size, name
+        if writes and address + size > written_end:
+            written_end, written_name = address + size, name

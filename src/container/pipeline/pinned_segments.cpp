@@ -1,0 +1,34 @@
+// Pinned segments: see pinned_segments.h.
+#include "container/pipeline/pinned_segments.h"
+
+#include <new>
+#include <utility>
+
+namespace warpseal::container {
+
+// A forked child does not have its parent's pinned memory.
+PinnedSegments::~PinnedSegments() {
+    if (forks_ == forks_so_far()) return;
+    for (std::unique_ptr<Segment>& segment : idle_) (void)segment.release();
+}
+
+std::unique_ptr<Segment> PinnedSegments::take(Engine& engine) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!idle_.empty()) {
+            std::unique_ptr<Segment> segment = std::move(idle_.back());
+            idle_.pop_back();
+            return segment;
+        }
+    }
+    std::unique_ptr<Segment> made(new (std::nothrow) Segment);
+    if (made == nullptr || !made->allocate(engine, Layout::device, chunks)) return nullptr;
+    return made;
+}
+
+void PinnedSegments::give_back(std::unique_ptr<Segment> segment) {
+    const std::lock_guard lock(mutex_);
+    if (idle_.size() < most_kept) idle_.push_back(std::move(segment));
+}
+
+}  // namespace warpseal::container
