@@ -27,6 +27,21 @@ bool run(const Context& context, const Set& set, warpseal_kem_request& request) 
     return false;
 }
 
+bool run_prepared(const Context& context, decltype(&warpseal_kem_key_encapsulate) call,
+                  const warpseal_kem_key* key, const uint8_t* ciphertext,
+                  std::span<uint8_t> secret) {
+    warpseal_kem_batch batch{};
+    batch.struct_bytes = sizeof batch;
+    batch.count = 1;
+    batch.ciphertexts = const_cast<uint8_t*>(ciphertext);  // written by an encapsulation alone
+    batch.shared_secrets = secret.data();
+    warpseal_status status = WARPSEAL_OUT_OF_MEMORY;
+    (void)with_stack([&]() noexcept { status = call(key, &batch); });
+    if (status == WARPSEAL_OK) return true;
+    raise(context, status);
+    return false;
+}
+
 }  // namespace
 
 bool make_keypair(const Context& context, const Set& set, std::span<uint8_t> public_key,
@@ -73,6 +88,16 @@ bool decapsulate(const Context& context, const Set& set, std::span<const uint8_t
     request.ciphertext = const_cast<uint8_t*>(ciphertext.data());
     request.shared_secret = secret.data();
     return run(context, set, request);
+}
+
+bool encapsulate(const Context& context, const warpseal_kem_key* key, std::span<uint8_t> ciphertext,
+                 std::span<uint8_t> secret) {
+    return run_prepared(context, warpseal_kem_key_encapsulate, key, ciphertext.data(), secret);
+}
+
+bool decapsulate(const Context& context, const warpseal_kem_key* key,
+                 std::span<const uint8_t> ciphertext, std::span<uint8_t> secret) {
+    return run_prepared(context, warpseal_kem_key_decapsulate, key, ciphertext.data(), secret);
 }
 
 }  // namespace warpseal::provider

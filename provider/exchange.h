@@ -5,6 +5,7 @@
 
 #include "provider/context.h"
 #include "provider/groups.h"
+#include "warpseal/kem.h"
 
 namespace warpseal::provider {
 
@@ -18,6 +19,11 @@ bool make_keypair_of(const Context& context, const Set& set, std::span<const uin
 bool encapsulate(const Context& context, const Set& set, std::span<const uint8_t> public_key,
                  std::span<uint8_t> ciphertext, std::span<uint8_t> secret);
 bool decapsulate(const Context& context, const Set& set, std::span<const uint8_t> secret_key,
+                 std::span<const uint8_t> ciphertext, std::span<uint8_t> secret);
+// The same under a prepared key, on the calling thread.
+bool encapsulate(const Context& context, const warpseal_kem_key* key, std::span<uint8_t> ciphertext,
+                 std::span<uint8_t> secret);
+bool decapsulate(const Context& context, const warpseal_kem_key* key,
                  std::span<const uint8_t> ciphertext, std::span<uint8_t> secret);
 
 }  // namespace warpseal::provider

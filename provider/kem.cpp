@@ -90,8 +90,7 @@ int encapsulate_both(void* data, unsigned char* out, size_t* out_bytes, unsigned
                      secret_split = group.classical_secret_bytes();
         // The set runs first, because a fibre that is abandoned while paused there holds no
         // secrets.
-        if (!encapsulate(kem.context, group.set, kem.key->set_public_key(),
-                         shares.subspan(share_split), secrets.subspan(secret_split)) ||
+        if (!kem.key->encapsulate_set(shares.subspan(share_split), secrets.subspan(secret_split)) ||
             (group.classical != nullptr && !exchange_classical(*kem.key, shares.first(share_split),
                                                                secrets.first(secret_split)))) {
             OPENSSL_cleanse(secret, group.secret_bytes());
@@ -128,8 +127,7 @@ int decapsulate_both(void* data, unsigned char* secret, size_t* secret_bytes,
         const std::span<const uint8_t> shares(in, in_bytes);
         const size_t share_split = group.classical_share_bytes(),
                      secret_split = group.classical_secret_bytes();
-        if (!decapsulate(kem.context, group.set, kem.key->set_secret_key(),
-                         shares.subspan(share_split), secrets.subspan(secret_split)) ||
+        if (!kem.key->decapsulate_set(shares.subspan(share_split), secrets.subspan(secret_split)) ||
             (group.classical != nullptr &&
              !decapsulate_classical(*kem.key, shares.first(share_split),
                                     secrets.first(secret_split)))) {

@@ -54,10 +54,31 @@ bool Key::generate() {
                           secrets.first(group_.scalar_bytes())))
             return false;
     }
+    take(std::move(share), std::move(secret_key), {}, std::move(classical));
+    return true;
+}
+
+void Key::take(SecretBytes share, SecretBytes secret_key, SecretBytes seed, Pkey classical) {
+    prepared_public_.reset();
+    prepared_secret_.reset();
     share_ = std::move(share);
     secret_key_ = std::move(secret_key);
+    seed_ = std::move(seed);
     classical_ = std::move(classical);
-    return true;
+}
+
+bool Key::encapsulate_set(std::span<uint8_t> ciphertext, std::span<uint8_t> secret) const {
+    if (const warpseal_kem_key* const prepared =
+            prepared_public_.get(context_, group_.set, set_public_key()))
+        return encapsulate(context_, prepared, ciphertext, secret);
+    return encapsulate(context_, group_.set, set_public_key(), ciphertext, secret);
+}
+
+bool Key::decapsulate_set(std::span<const uint8_t> ciphertext, std::span<uint8_t> secret) const {
+    if (const warpseal_kem_key* const prepared =
+            prepared_secret_.get(context_, group_.set, set_secret_key()))
+        return decapsulate(context_, prepared, ciphertext, secret);
+    return decapsulate(context_, group_.set, set_secret_key(), ciphertext, secret);
 }
 
 bool Key::check_share(std::span<const uint8_t> share) const {
@@ -100,10 +121,7 @@ bool Key::set_share(std::span<const uint8_t> share) {
     }
     SecretBytes kept = copied(share);
     if (kept.empty()) return out_of_memory(context_);
-    share_ = std::move(kept);
-    secret_key_ = SecretBytes();
-    seed_ = SecretBytes();
-    classical_ = std::move(classical);
+    take(std::move(kept), {}, {}, std::move(classical));
     return true;
 }
 
@@ -125,10 +143,7 @@ bool Key::set_pair(std::span<const uint8_t> secret_key, std::span<const uint8_t>
     }
     SecretBytes stored_share = copied(share), kept_secret = copied(secret_key);
     if (stored_share.empty() || kept_secret.empty()) return out_of_memory(context_);
-    share_ = std::move(stored_share);
-    secret_key_ = std::move(kept_secret);
-    seed_ = SecretBytes();
-    classical_ = std::move(classical);
+    take(std::move(stored_share), std::move(kept_secret), {}, std::move(classical));
     return true;
 }
 
@@ -141,8 +156,7 @@ bool Key::set_scalar(std::span<const uint8_t> scalar, std::span<const uint8_t> s
         raise(context_, Reason::bad_encoding, "the scalar has another public key");
         return false;
     }
-    share_ = std::move(made_share);
-    secret_key_ = std::move(kept);
+    take(std::move(made_share), std::move(kept), {}, nullptr);
     return true;
 }
 
@@ -165,9 +179,7 @@ bool Key::set_seed(std::span<const uint8_t> seed, std::span<const uint8_t> secre
         raise(context_, Reason::bad_encoding, "the seed of ML-KEM gives other keys");
         return false;
     }
-    share_ = std::move(made_share);
-    secret_key_ = std::move(made_secret);
-    seed_ = std::move(kept_seed);
+    take(std::move(made_share), std::move(made_secret), std::move(kept_seed), nullptr);
     return true;
 }
 

@@ -7,6 +7,7 @@
 #include "provider/context.h"
 #include "provider/groups.h"
 #include "provider/hybrid.h"
+#include "provider/prepared_key.h"
 #include "provider/secret.h"
 
 namespace warpseal::provider {
@@ -53,7 +54,14 @@ public:
     // encapsulates.
     bool is_pair() const;
 
+    // The set's operations under the key's half, which is prepared once it is used again.
+    bool encapsulate_set(std::span<uint8_t> ciphertext, std::span<uint8_t> secret) const;
+    bool decapsulate_set(std::span<const uint8_t> ciphertext, std::span<uint8_t> secret) const;
+
 private:
+    // Takes the parts of a new key. Does not fail.
+    void take(SecretBytes share, SecretBytes secret_key, SecretBytes seed, Pkey classical);
+
     bool check_share(std::span<const uint8_t> share) const;
     bool set_scalar(std::span<const uint8_t> scalar, std::span<const uint8_t> share);
     bool check_mlkem_secret(std::span<const uint8_t> secret_key,
@@ -66,6 +74,8 @@ private:
     SecretBytes secret_key_;
     SecretBytes seed_;
     Pkey classical_;
+    PreparedKey prepared_public_{warpseal_kem_public_key_create},
+        prepared_secret_{warpseal_kem_secret_key_create};
 };
 
 // Parameter with the seed of a pair of ML-KEM, as OpenSSL 3.5 names it.

@@ -60,6 +60,26 @@ KemBatch::Results KemBatch::results_in(uint8_t* memory) const {
     return results;
 }
 
+void KemBatch::prepare_keys() {
+    warpseal_kem_key* made = nullptr;
+    require_ok(warpseal_kem_public_key_create(engine_, set_.name, memory_.data(),
+                                              set_.public_key_bytes, &made),
+               "preparing the public key");
+    public_key_.reset(made);
+    require_ok(warpseal_kem_secret_key_create(engine_, set_.name, memory_.data() + secrets_at_,
+                                              set_.secret_key_bytes, &made),
+               "preparing the secret key");
+    secret_key_.reset(made);
+}
+
+warpseal_status KemBatch::call(KemOperation operation, const warpseal_kem_batch& batch) const {
+    if (public_key_ == nullptr || operation == KemOperation::keygen)
+        return operations[static_cast<size_t>(operation)].on_host(engine_, set_.name, &batch);
+    return operation == KemOperation::encapsulate
+               ? warpseal_kem_key_encapsulate(public_key_.get(), &batch)
+               : warpseal_kem_key_decapsulate(secret_key_.get(), &batch);
+}
+
 void KemBatch::run(KemOperation operation, uint64_t count) {
     const Operation& called = operations[static_cast<size_t>(operation)];
     const Results results = results_in(memory_.data() + results_at_);
@@ -75,7 +95,7 @@ void KemBatch::run(KemOperation operation, uint64_t count) {
     batch.shared_secrets = operation == KemOperation::decapsulate ? results.received : results.sent;
     batch.shared_secret_stride = set_.shared_secret_bytes;
     batch.statuses = results.statuses[static_cast<size_t>(operation)];
-    if (!on_device_) return require_ok(called.on_host(engine_, set_.name, &batch), called.name);
+    if (!on_device_) return require_ok(call(operation, batch), called.name);
     require_ok(called.on_device(engine_, set_.name, &batch, nullptr), called.name);
     require_ok(warpseal_device_synchronize(engine_, nullptr), called.name);
 }
@@ -106,7 +126,9 @@ void KemBatch::spoil_results() {
     const Results results = results_in(results_);
     std::memset(results.sent, 0x53, count_ * set_.shared_secret_bytes);
     std::memset(results.received, 0xac, count_ * set_.shared_secret_bytes);
-    for (int32_t* statuses : results.statuses) std::fill_n(statuses, count_, no_status);
+    const size_t first = public_key_ == nullptr ? 0 : 1;
+    for (size_t i = first; i < kem_operations.size(); ++i)
+        std::fill_n(results.statuses[i], count_, no_status);
     if (on_device_)
         require_ok(warpseal_device_upload(engine_, memory_.data() + results_at_, results_,
                                           bytes_ - results_at_),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <span>
 
 #include "bench/report/memory.h"
@@ -25,6 +26,10 @@ public:
     KemBatch(const KemBatch&) = delete;
     KemBatch& operator=(const KemBatch&) = delete;
 
+    // From here on, encapsulation and decapsulation use the first item's pair for all items, and
+    // its prepared keys. In host memory alone.
+    void prepare_keys();
+
     // Runs the first `count` items with coins that the library draws, and waits for completion.
     // Decapsulation uses the keys and ciphertexts of the operations before it.
     void run(KemOperation operation, uint64_t count);
@@ -34,7 +39,8 @@ public:
     uint64_t mismatches(uint64_t count);
     // Returns the encapsulated secret that `mismatches` read, in the batch's memory.
     std::span<const uint8_t> secret(uint64_t item) const;
-    // Overwrites the results, so that the next check reads results of the next operations.
+    // Overwrites the results, so that the next check reads results of the next operations. Prepared
+    // keys need no next key generation.
     void spoil_results();
 
 private:
@@ -42,7 +48,11 @@ private:
         uint8_t *sent, *received;
         int32_t* statuses[kem_operations.size()];
     };
+    struct FreeKey {
+        void operator()(warpseal_kem_key* key) const { warpseal_kem_key_destroy(key); }
+    };
     Results results_in(uint8_t* memory) const;
+    warpseal_status call(KemOperation operation, const warpseal_kem_batch& batch) const;
 
     warpseal_engine* engine_;
     const warpseal_kem_info set_;
@@ -51,7 +61,8 @@ private:
     const size_t secrets_at_, ciphertexts_at_, results_at_, bytes_;
     // `memory_` holds all arrays; `copy_` holds a GPU's results in host memory.
     BulkMemory memory_, copy_;
-    uint8_t* results_ = nullptr;  // in host memory
+    uint8_t* results_ = nullptr;                                          // in host memory
+    std::unique_ptr<warpseal_kem_key, FreeKey> public_key_, secret_key_;  // null: not prepared
 };
 
 }  // namespace warpseal::bench

@@ -37,6 +37,8 @@ void add_kem(CLI::App& program, cli::Session& session) {
                      "where a GPU's items lie (default: device, in its memory)")
         ->check(CLI::IsMember({"device", "host"}).description(""))
         ->type_name("device|host");
+    bench->add_flag("--prepared", options->prepared,
+                    "measure encapsulation and decapsulation under one prepared key, on the cores");
     bench->add_option("--threads", options->engine.threads, "threads on the cores")
         ->check(CLI::Range(1, 4096).description(""))
         ->type_name("N")

@@ -150,11 +150,16 @@ public:
                                "--place device is for a GPU: use --device cuda.");
         if (options.round_trips > 0 && options.batches.size() > 1)
             throw cli::Failure(cli::ExitCode::usage, "--round-trips are of one --batch.");
+        if (options.prepared && (device.rfind("cuda", 0) == 0 || !options.place.empty()))
+            throw cli::Failure(cli::ExitCode::usage,
+                               "--prepared is for the cores: use --device cpu, without --place.");
+        if (options.prepared && options.round_trips > 0)
+            throw cli::Failure(cli::ExitCode::usage, "--round-trips have no --prepared key.");
         warpseal_device_info info{};
         std::vector<std::string> names{device};
         if (device == "auto") names = {"cpu"};
         if (device == "auto" && options.place == "device") names.clear();
-        if (device == "auto" &&
+        if (device == "auto" && !options.prepared &&
             (options.place == "device" || warpseal_device_at(0, &info) == WARPSEAL_OK))
             names.push_back("cuda");
         for (const std::string& name : names)
@@ -173,9 +178,10 @@ public:
             print(fmt::format(
                 "median of {}, and the time that half and 99 % of all calls stayed within; every "
                 "secret checked; {} thread{} on the "
-                "cores\n\n{:<18}{:<13}{:<16}{:>8}{:>14}{:>13}{:>13}\n",
+                "cores{}\n\n{:<18}{:<13}{:<16}{:>8}{:>14}{:>13}{:>13}\n",
                 bench_repetitions, options_.engine.threads, options_.engine.threads == 1 ? "" : "s",
-                "", "", "", "batch", "per second", "p50", "p99"));
+                options_.prepared ? "; one prepared key for all items" : "", "", "", "", "batch",
+                "per second", "p50", "p99"));
         for (const warpseal_kem_info& set : sets_)
             for (const auto& device : devices_) attempt(set, *device);
         report_file_.write(report_.dump(1) + "\n");
@@ -234,20 +240,26 @@ private:
         device.require_no_notice();
     }
 
+    // Prepared keys are made once, so that key generation is not measured beside them.
+    size_t first_measured() const { return options_.prepared ? 1 : 0; }
+
     void measure(const warpseal_kem_info& set, const Device& device, uint64_t count) {
         KemBatch batch(device.engine(), set, count, on_device(device));
-        for (const KemOperation operation : kem_operations) batch.run(operation, count);
+        batch.run(KemOperation::keygen, count);
+        if (options_.prepared) batch.prepare_keys();
+        batch.run(KemOperation::encapsulate, count);
+        batch.run(KemOperation::decapsulate, count);
         check(batch, count, device);
         batch.spoil_results();
         std::array<Figures, kem_operations.size()> figures;
         for (int repetition = 0; repetition < bench_repetitions; ++repetition)
-            for (size_t i = 0; i < kem_operations.size(); ++i) {
+            for (size_t i = first_measured(); i < kem_operations.size(); ++i) {
                 throw_if_interrupted();
                 figures[i].repeat(batch, kem_operations[i], count,
                                   options_.seconds / bench_repetitions);
             }
         check(batch, count, device);
-        for (size_t i = 0; i < kem_operations.size(); ++i)
+        for (size_t i = first_measured(); i < kem_operations.size(); ++i)
             add_row(set, device, count, kem_operation_name(kem_operations[i]), figures[i]);
     }
 
@@ -272,6 +284,7 @@ private:
             {"p50_seconds", rounded(p50)},
             {"p99_seconds", has_p99 ? rounded(p99) : nlohmann::ordered_json(nullptr)},
             {"calls", figures.calls.size()}};
+        if (options_.prepared) row["prepared"] = true;
         for (const double one : figures.rates) row["repetitions"].push_back(rounded(one));
         report_["rows"].push_back(row);
     }

@@ -12,7 +12,8 @@ struct KemBenchOptions {
     std::vector<std::string> sets;  // empty: all
     std::vector<uint64_t> batches;  // empty: the default sizes
     cli::EngineChoice engine{"auto", 1};
-    std::string place;  // "device" or "host"; empty: GPU memory on a GPU
+    bool prepared = false;  // encapsulation and decapsulation under one prepared key
+    std::string place;      // "device" or "host"; empty: GPU memory on a GPU
     double seconds = 1;
     uint64_t round_trips = 0;  // 0: measure
     std::string json;

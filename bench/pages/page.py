@@ -29,8 +29,8 @@ SECTIONS: dict[str, tuple[str, str, Section]] = {
     ),
     "rates": ("NTRU", "warpseal kem bench", tables.rates_section),
     "submission": (
-        "NTRU on cores, beside other code",
-        "bench/kem_against_submission",
+        "Key encapsulation on cores, beside other code",
+        "bench/kem_against_submission, bench/kem_against_mlkem_native",
         tables.submission_section,
     ),
     "round_trips": (

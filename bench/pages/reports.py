@@ -85,6 +85,7 @@ LISTS = {
     "sizes": "sizes",
     "points": "auto",
     "kem_against_submission": "submission",
+    "kem_against_mlkem_native": "submission",
     "round_trips": "round_trips",
     "file_to_file": "files",
     "file_paths": "file_paths",

@@ -116,7 +116,7 @@ def rates_section(figures: list[Figure], sources: Sources) -> str:
 
 def submission_section(figures: list[Figure], sources: Sources) -> str:
     return plain_section(
-        "NTRU on cores, beside other code",
+        "Key encapsulation on cores, beside other code",
         "The ratio is over the code named in the row, measured in turn with ours.",
         [
             Column("operation"),

@@ -12,10 +12,10 @@
 #include "cli/age/format/armor.h"
 #include "cli/age/plugin/group.h"
 #include "cli/age/plugin/run.h"
-#include "cli/age/ssh/keys.h"
 #include "cli/age/ssh/stanzas.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
+#include "cli/age/unlock/unlock.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -37,14 +37,6 @@ Secret passphrase_for(const FileChoice& file, const AgeChoice& choice, const Ses
     return read_passphrase(secrets, false, session);
 }
 
-// age takes that work too, but many machines do not have the memory.
-void say_if_costly(const Stanza& stanza, const Session& session) {
-    const unsigned cost = log2_cost_of(stanza);
-    if (cost > quiet_scrypt_log2_cost)
-        remark(session, fmt::format("the passphrase of this file needs {} of memory for scrypt.",
-                                    human_bytes(uint64_t{1024} << cost)));
-}
-
 // A locked SSH key opens nothing.
 std::optional<Secret> find_without_plugins(const std::vector<Stanza>& stanzas,
                                            const std::vector<Identity>& identities,
@@ -56,160 +48,53 @@ std::optional<Secret> find_without_plugins(const std::vector<Stanza>& stanzas,
     return std::nullopt;
 }
 
-void require_mac(const Header& header, View file_key) {
-    if (file_key.size() != file_key_bytes ||
-        !equal(header_mac(file_key, header.authenticated), header.mac))
-        throw Failure(ExitCode::not_authentic, "the MAC of its header does not verify.");
+// The failure of locked identities, none of which opens the file: the first.
+void keep_first(std::optional<Failure>& kept, const Failure& failure) {
+    if (!is_about_one_identity(failure)) throw failure;
+    if (!kept) kept = failure;
 }
 
-class MemorySource final : public Source {
-public:
-    explicit MemorySource(View bytes) : rest_(bytes) {}
-    size_t read(uint8_t* to, size_t most) override {
-        const size_t bytes = std::min(most, rest_.size());
-        std::copy_n(rest_.begin(), bytes, to);
-        rest_ = rest_.subspan(bytes);
-        return bytes;
-    }
-
-private:
-    View rest_;
-};
-
-class MemorySink final : public Sink {
-public:
-    void write(View bytes) override { append(content, bytes); }
-    Secret content;
-};
-
-// Empty for another passphrase. Throws Failure, whose text is about the locked file.
-std::optional<Secret> unlock(const LockedFile& locked, View passphrase, const Session& session) {
-    MemorySource memory(locked.content);
-    AgeSource source(memory);
-    const Header header = read_header(source.binary());
-    check_stanzas(header.stanzas);
-    if (!opens_by_passphrase(header.stanzas))
-        throw Failure(ExitCode::unsupported,
-                      "it is encrypted to a recipient: decrypt it to a private file first.");
-    say_if_costly(header.stanzas[0], session);
-    const std::optional<Secret> file_key = unwrap_by_passphrase(passphrase, header.stanzas[0]);
-    if (!file_key) return std::nullopt;
-    require_mac(header, *file_key);
-    MemorySink sink;
-    Payload payload(Direction::open, payload_key(*file_key, source.binary()), source.binary(), sink,
-                    [](uint64_t) { throw_if_interrupted(); });
-    payload.run(1);
-    return std::move(sink.content);
-}
-
-// `how` says why a passphrase is needed, after the name of the file.
-Secret passphrase_of_locked(const std::string& shown, const char* how, const FileChoice& file,
-                            const Session& session) {
-    SecretChoice secrets = file.secrets;
-    if (!secrets.passphrase()) {
-        if (!has_terminal())
-            throw Failure(ExitCode::usage,
-                          fmt::format("{} {}: give its passphrase with --passphrase-file or "
-                                      "--passphrase-fd.",
-                                      shown, how));
-        remark(session, fmt::format("{} {}.", shown, how));
-        secrets.ask = true;
-    }
-    return read_passphrase(secrets, false, session);
-}
-
-// The keys of a run that were unlocked before, and those that this file unlocks.
-class KeyRing {
-public:
-    KeyRing(const FileChoice& file, const AgeChoice& choice, const Session& session)
-        : file_(file), kept_(choice.unlocked.get()), session_(session) {}
-
-    // Unlocks the SSH key. Throws Failure, also (wrong_key) for a wrong passphrase.
-    Identity unlock(const Identity& locked) {
-        std::unique_lock<std::mutex> lock;
-        if (kept_ != nullptr) {
-            lock = std::unique_lock(kept_->mutex);
-            for (const Identity& key : kept_->keys)
-                if (key.wire == locked.wire) return key;
-        }
-        const Secret passphrase =
-            passphrase_of_locked(locked.shown, "is under a passphrase", file_, session_);
-        std::optional<Identity> key = unlock_ssh_identity(locked, passphrase, throw_if_interrupted);
-        if (!key)
-            throw Failure(ExitCode::wrong_key,
-                          fmt::format("the passphrase does not open {}.", locked.shown));
-        if (kept_ != nullptr) kept_->keys.push_back(*key);
-        return std::move(*key);
-    }
-    // Tries the locked SSH keys that a stanza names.
-    std::optional<Secret> find(const std::vector<Stanza>& stanzas,
-                               const std::vector<Identity>& identities) {
-        for (const Identity& identity : identities) {
-            if (!identity.is_locked()) continue;
-            std::optional<Identity> key;  // unlocked once, whatever number of stanzas names it
-            for (const Stanza& stanza : stanzas) {
-                if (!is_for_ssh(identity, stanza)) continue;
-                if (!key) key = unlock(identity);
-                if (std::optional<Secret> found = unwrap_ssh(*key, stanza)) return found;
-            }
-        }
-        return std::nullopt;
-    }
-
-private:
-    const FileChoice& file_;
-    UnlockedKeys* const kept_;
-    const Session& session_;
-};
-
-// The identities in a locked file. Returns false for another passphrase. Throws Failure, whose text
-// is about the locked file.
-bool read_locked(const LockedFile& locked, View passphrase, std::vector<Identity>& to,
-                 const Session& session) {
-    if (locked.is_pem) {
-        std::optional<Identity> key = unlock_pem(text_of(locked.content), locked.shown, passphrase);
-        if (key) to.push_back(std::move(*key));
-        return key.has_value();
-    }
-    const std::optional<Secret> content = unlock(locked, passphrase, session);
-    if (content) parse_identities(*content, locked.shown, to);
-    return content.has_value();
-}
-
-// Tries the identities in locked files, which have one passphrase.
-std::optional<Secret> find_in_locked(const std::vector<Stanza>& stanzas,
-                                     const std::vector<LockedFile>& files, const FileChoice& file,
-                                     KeyRing& ring, Hybrid& hybrid, std::optional<Failure>& failure,
-                                     const Session& session) {
-    Secret passphrase;
-    std::string wrong;
-    for (const LockedFile& locked : files) {
-        if (passphrase.empty())
-            passphrase = passphrase_of_locked(
-                locked.shown, locked.is_pem ? "is under a passphrase" : "is itself encrypted", file,
-                session);
-        std::vector<Identity> identities;
+// Tries the locked SSH keys that a stanza names.
+std::optional<Secret> find_in_locked_keys(const std::vector<Stanza>& stanzas,
+                                          const std::vector<Identity>& identities, KeyRing& ring,
+                                          std::optional<Failure>& failure) {
+    for (const Identity& identity : identities) {
+        const auto names_it = [&](const Stanza& stanza) { return is_for_ssh(identity, stanza); };
+        if (!identity.is_locked() || std::none_of(stanzas.begin(), stanzas.end(), names_it))
+            continue;
+        const std::vector<Identity>* unlocked = nullptr;
         try {
-            if (!read_locked(locked, passphrase, identities, session)) {
-                wrong = locked.shown;
-                continue;
-            }
-        } catch (const Failure& failure) {
-            // Damage here is not damage of the input.
-            const bool damage =
-                failure.code == ExitCode::not_authentic || failure.code == ExitCode::truncated;
-            throw Failure(damage ? ExitCode::usage : failure.code,
-                          fmt::format("cannot read {}: {}", locked.shown, failure.what()));
+            unlocked = &ring.unlock(identity);
+        } catch (const Failure& reason) {
+            keep_first(failure, reason);
+            continue;
         }
-        if (std::optional<Secret> found = find_without_plugins(stanzas, identities, hybrid))
-            return found;
-        std::optional<Secret> found =
-            std::move(plugin::unwrap_by_plugins(identities, {&stanzas}, failure)[0]);
-        if (!found) found = ring.find(stanzas, identities);
+        for (const Stanza& stanza : stanzas)
+            if (std::optional<Secret> found = unwrap_ssh(unlocked->front(), stanza)) return found;
+    }
+    return std::nullopt;
+}
+
+// Tries the identities in locked files. A plugin that failed leaves `plugin_failure`.
+std::optional<Secret> find_in_locked_files(const std::vector<Stanza>& stanzas,
+                                           const std::vector<LockedFile>& files, KeyRing& ring,
+                                           Hybrid& hybrid, std::optional<Failure>& failure,
+                                           std::optional<Failure>& plugin_failure) {
+    for (const LockedFile& locked : files) {
+        const std::vector<Identity>* identities = nullptr;
+        try {
+            identities = &ring.unlock(locked);
+        } catch (const Failure& reason) {
+            keep_first(failure, reason);
+            continue;
+        }
+        std::optional<Secret> found = find_without_plugins(stanzas, *identities, hybrid);
+        if (!found)
+            found =
+                std::move(plugin::unwrap_by_plugins(*identities, {&stanzas}, plugin_failure)[0]);
+        if (!found) found = find_in_locked_keys(stanzas, *identities, ring, failure);
         if (found) return found;
     }
-    if (!wrong.empty())
-        throw Failure(ExitCode::wrong_key, fmt::format("the passphrase does not open {}.", wrong));
     return std::nullopt;
 }
 
@@ -260,6 +145,19 @@ Identities read_identities(const AgeChoice& choice) {
     return identities;
 }
 
+void say_if_costly(const Stanza& stanza, const Session& session) {
+    const unsigned cost = log2_cost_of(stanza);
+    if (cost > quiet_scrypt_log2_cost)
+        remark(session, fmt::format("the passphrase of this file needs {} of memory for scrypt.",
+                                    human_bytes(uint64_t{1024} << cost)));
+}
+
+void require_mac(const Header& header, View file_key) {
+    if (file_key.size() != file_key_bytes ||
+        !equal(header_mac(file_key, header.authenticated), header.mac))
+        throw Failure(ExitCode::not_authentic, "the MAC of its header does not verify.");
+}
+
 Secret payload_key(View file_key, BufferedSource& source) {
     uint8_t nonce[payload_nonce_bytes];
     if (source.read(nonce, sizeof nonce) != sizeof nonce)
@@ -281,17 +179,14 @@ Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice
         std::optional<Failure> failure;
         found = find_without_plugins(header.stanzas, identities.open, hybrid);
         if (!found) found = find_by_plugins(header, choice, identities.open, hybrid, failure);
-        KeyRing ring(file, choice, session);
-        try {
-            if (!found) found = ring.find(header.stanzas, identities.open);
-        } catch (const Failure& wrong) {
-            // The passphrase may be that of another locked identity.
-            if (wrong.code != ExitCode::wrong_key || identities.locked.empty()) throw;
-            failure = wrong;
-        }
+        UnlockedKeys of_this_file;
+        KeyRing ring(file, choice.unlocked ? *choice.unlocked : of_this_file, session);
+        std::optional<Failure> locked;
+        if (!found) found = find_in_locked_keys(header.stanzas, identities.open, ring, locked);
         if (!found)
-            found = find_in_locked(header.stanzas, identities.locked, file, ring, hybrid, failure,
-                                   session);
+            found = find_in_locked_files(header.stanzas, identities.locked, ring, hybrid, locked,
+                                         failure);
+        if (!found && locked) throw *locked;
         if (!found && failure) throw *failure;
     }
     if (!found) throw Failure(ExitCode::wrong_key, "no identity or passphrase opens it.");

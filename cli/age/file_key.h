@@ -1,7 +1,6 @@
 // The file key of an age file: by identities, locked ones included, by plugins and by passphrases.
 #pragma once
 
-#include <mutex>
 #include <vector>
 
 #include "cli/age/age.h"
@@ -18,12 +17,10 @@ struct Identities {
 // Reads what -i and -j name. Throws Failure.
 Identities read_identities(const AgeChoice& choice);
 
-// SSH keys that were unlocked for earlier files of a run.
-struct UnlockedKeys {
-    std::mutex mutex;
-    std::vector<Identity> keys;
-};
-
+// age takes that work too, but many machines do not have the memory.
+void say_if_costly(const Stanza& scrypt, const Session& session);
+// Throws Failure (not_authentic).
+void require_mac(const Header& header, View file_key);
 // Asks for a passphrase if the file opens with one, or if nothing but a locked identity opens it.
 // Throws Failure.
 Secret file_key_of(const Header& header, const FileChoice& file, const AgeChoice& choice,

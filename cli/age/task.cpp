@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <thread>
 
 #include "cli/age/file_key.h"
 #include "cli/age/plugin/run.h"
+#include "cli/age/unlock/unlock.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -90,12 +92,16 @@ void refuse_shared_stream(int input, const std::vector<std::string>& paths, cons
 
 Secret read_passphrase(const SecretChoice& choice, bool confirm, const Session& session) {
     const Secrets secrets(choice, WARPSEAL_FORMAT_WARPSEAL, confirm);
-    if (secrets.list().size() != 1)
-        throw Failure(ExitCode::usage, "an age file has one passphrase: give one.");
+    std::optional<Secret> passphrase;
+    for (const warpseal_secret& secret : secrets.list()) {
+        if (secret.type != WARPSEAL_SECRET_PASSPHRASE) continue;  // of a run's other files
+        if (passphrase) throw Failure(ExitCode::usage, "an age file has one passphrase: give one.");
+        const auto* const bytes = static_cast<const uint8_t*>(secret.bytes);
+        passphrase.emplace(bytes, bytes + secret.byte_count);
+    }
+    if (!passphrase) throw Failure(ExitCode::usage, "an age file has one passphrase: give one.");
     if (confirm) say_if_short(secrets, session);
-    const warpseal_secret& secret = secrets.list()[0];
-    const auto* const bytes = static_cast<const uint8_t*>(secret.bytes);
-    return Secret(bytes, bytes + secret.byte_count);
+    return *std::move(passphrase);
 }
 
 unsigned thread_count(const FileChoice& file, uint64_t input_bytes) {

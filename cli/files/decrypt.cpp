@@ -22,8 +22,6 @@ struct OpenChoice {
     OutputChoice output;
     ManyChoice many;
     std::optional<Range> range;
-    // The secrets for the age files of a run, apart from those for its other files.
-    std::shared_ptr<SharedSecrets> shared_by_age = std::make_shared<SharedSecrets>();
 };
 
 ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file, int input,
@@ -33,7 +31,6 @@ ExitCode run_one(FileTask task, const OpenChoice& choice, const FileChoice& file
         // An age file reads its identities itself, so that it can unlock them.
         FileChoice age = file;
         age.secrets.identities = nullptr;
-        if (age.secrets.shared != nullptr) age.secrets.shared = choice.shared_by_age.get();
         return run_age_decrypt(task, age, choice.age, input, output,
                                choice.range ? &*choice.range : nullptr, session);
     }
@@ -95,7 +92,7 @@ ExitCode run_tar(const OpenChoice& choice, Session& session) {
 ExitCode run(FileTask task, OpenChoice& choice, Session& session) {
     const bool many = choice.many.is_used() && !choice.many.tar;
     choice.file.input = many ? choice.many.names_file : choice.many.single_input();
-    if (!choice.file.age) add_identities(choice.age, choice.file.secrets, !many);
+    if (!choice.file.age) add_identities(choice.age, choice.file.secrets, session, !many);
     check_file_choice(choice.file);
     refuse_resuming_with(choice.output, choice.many.tar, "--tar");
     refuse_resuming_with(choice.output, choice.range.has_value(), "--range");

@@ -42,12 +42,11 @@ ExitCode run_age(const KeygenChoice& choice, Session& session) {
 ExitCode run(const KeygenChoice& choice, Session& session) {
     if (choice.path.empty() && choice.identities.empty())
         throw Failure(ExitCode::usage, "--output is required: name the file to write.");
-    if (choice.post_quantum && !choice.age)
-        throw Failure(ExitCode::usage, "--post-quantum goes with --age only.");
-    if (choice.ntru && choice.age)
+    if (choice.ntru && (choice.age || choice.post_quantum))
         throw Failure(ExitCode::usage,
-                      "--ntru makes an identity that is not of age: leave --age out.");
-    if (choice.age || choice.ntru || !choice.identities.empty()) return run_age(choice, session);
+                      "--ntru makes an identity that is not of age: leave --age and --pq out.");
+    if (choice.age || choice.post_quantum || choice.ntru || !choice.identities.empty())
+        return run_age(choice, session);
     Output output(choice.path, choice.force, 0600);
     if (output.is_stream() && isatty(output.descriptor()))
         throw Failure(ExitCode::usage, "refused to write a key to the terminal: name a file.");
@@ -85,8 +84,8 @@ void add_keygen(CLI::App& program, Session& session) {
                       "replace an existing key file: what it sealed is lost without a copy");
     command->add_flag("--age", choice->age,
                       "make an identity of age; -i of decrypt and verify takes the file");
-    command->add_flag("--post-quantum", choice->post_quantum,
-                      "with --age: ML-KEM-768 with X25519 instead of X25519 alone");
+    command->add_flag("--pq,--post-quantum", choice->post_quantum,
+                      "make an identity of age for ML-KEM-768 with X25519, age1pq1…");
     command->add_flag("--ntru", choice->ntru,
                       "make an identity of NTRU-HPS-4096-821 with X25519, for Warpseal files "
                       "alone");

@@ -241,7 +241,7 @@ void refuse_needed_files(Output& output, int input, const RescueChoice& choice) 
 }
 
 ExitCode run(RescueChoice& choice, Session& session) {
-    if (!choice.file.age) add_identities(choice.age, choice.file.secrets);
+    if (!choice.file.age) add_identities(choice.age, choice.file.secrets, session);
     check_file_choice(choice.file);
     if (choice.age.any() && choice.file.format == WARPSEAL_FORMAT_COBBLESTONE)
         throw Failure(ExitCode::usage,

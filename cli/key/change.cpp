@@ -188,7 +188,7 @@ private:
 
 ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     KeyChoice choice = given;
-    add_identities(choice.age, choice.old);
+    add_identities(choice.age, choice.old, session);
     choice.fresh.public_key_files = choice.age.recipient_files;
     check_streams(choice);
     add_recipients(choice.age, choice.fresh, session);

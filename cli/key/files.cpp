@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <new>
 #include <utility>
 
 #include "cli/many/inputs.h"
@@ -28,6 +29,18 @@ void print_line(const ManyChoice& choice, nlohmann::ordered_json& line, const ch
     // Names may hold any byte.
     print_output(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
                  "\n");
+}
+
+// A run ends with the failure of one file, and not of the program.
+void work_within_memory(const KeyWork& work, const std::string& path,
+                        nlohmann::ordered_json& line) {
+    try {
+        work(path, line);
+    } catch (const std::bad_alloc&) {
+        throw Failure(
+            ExitCode::error,
+            fmt::format("out of memory for '{}': `warpseal key list` shows its keys.", path));
+    }
 }
 
 std::string names_of_rest(const std::vector<KeyFile>& files, size_t first) {
@@ -125,7 +138,7 @@ ExitCode for_each_key_file(const std::vector<KeyFile>& files, const ManyChoice& 
             if (const int signal_number = interrupted_by())
                 throw Failure(ExitCode(128 + signal_number), "interrupted.");
             if (file.problem) throw *file.problem;
-            work(file.path, line);
+            work_within_memory(work, file.path, line);
         } catch (const Failure& failure) {
             const bool before = failure.code >= ExitCode(128);
             if (!before) print_line(choice, line, "failed", failure.code, failure.what());

@@ -2,12 +2,15 @@
 #include "cli/many/report.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <new>
 #include <nlohmann/json.hpp>
 
 namespace warpseal::cli {
 namespace {
+
+constexpr size_t most_names = 20;  // of files that are not done, in a message
 
 const char* past(FileTask task) {
     return task == FileTask::encrypt   ? "encrypted"
@@ -43,17 +46,36 @@ void Report::print(const RunFile& file, const std::string& output, const char* s
     }
 }
 
+template <class Words>
+void Report::say(Words words) noexcept {
+    for (const bool again : {false, true}) {
+        try {
+            words();
+            if (again) reserve_.reset(new (std::nothrow) char[reserve_bytes]);
+            return;
+        } catch (...) {  // std::bad_alloc: a Failure is kept
+            reserve_.reset();
+        }
+    }
+    static constexpr char text[] =
+        "warpseal: out of memory: what happened to a file is not said.\n";
+    (void)!write(STDERR_FILENO, text, sizeof text - 1);
+    unsaid_ = true;
+}
+
 void Report::done(const RunFile& file, const std::string& output) {
     const std::lock_guard lock(mutex_);
     ++done_;
+    ended_[file.number] = true;
     bytes_ += file.plaintext_bytes;
-    print(file, output, "done", ExitCode::ok, {});
+    say([&] { print(file, output, "done", ExitCode::ok, {}); });
 }
 
 void Report::skipped(const RunFile& file, const std::string& output) {
     const std::lock_guard lock(mutex_);
     ++skipped_;
-    print(file, output, "skipped", ExitCode::ok, {});
+    ended_[file.number] = true;
+    say([&] { print(file, output, "skipped", ExitCode::ok, {}); });
 }
 
 void Report::failed(const RunFile& file, const std::string& output, const Failure& failure) {
@@ -63,29 +85,64 @@ void Report::failed(const RunFile& file, const std::string& output, const Failur
         return;
     }
     ++failed_;
-    print(file, output, "failed", failure.code, failure.what());
-    if (choice_.keep_going) {
-        if (session_.json_events) print_failed_event(failure.code, failure.what(), file.input);
-        complain(failure.what());
-        return;
+    if (!choice_.keep_going) {
+        stopped_ = true;
+        if (!failure_) {
+            failure_ = failure;
+            ended_[file.number] = true;
+        }
     }
-    stopped_ = true;
-    if (!failure_) failure_ = failure;
+    say([&] { print(file, output, "failed", failure.code, failure.what()); });
+    if (choice_.keep_going)
+        say([&] {
+            if (session_.json_events) print_failed_event(failure.code, failure.what(), file.input);
+            complain(failure.what());
+        });
+}
+
+void Report::out_of_memory(const RunFile& file, const std::string& output) noexcept {
+    try {
+        failed(file, output,
+               Failure(ExitCode::error, fmt::format("out of memory for '{}': fewer --threads need "
+                                                    "less.",
+                                                    file.input)));
+    } catch (...) {  // not even for the text
+        out_of_memory();
+    }
+}
+
+void Report::out_of_memory() noexcept {
+    const std::lock_guard lock(mutex_);
+    ++failed_;
+    if (!choice_.keep_going) stopped_ = true;
+    reserve_.reset();
+    say([] { throw std::bad_alloc(); });
 }
 
 std::string Report::counts() const {
     std::string text = files(done_) + (done_ == 1 ? " is done" : " are done");
     if (skipped_ != 0) text += fmt::format(", {} skipped", skipped_);
     if (failed_ > 1) text += fmt::format(", {} failed", failed_);
-    return fmt::format("{}, {} not begun or not finished.", text,
-                       files_ - done_ - skipped_ - failed_);
+    return fmt::format("{}, {} not begun or not finished.{}", text,
+                       file_count() - done_ - skipped_ - failed_, names_of_rest());
+}
+
+std::string Report::names_of_rest() const {
+    std::string names;
+    size_t count = 0;
+    for (size_t i = 0; i < file_count(); ++i) {
+        if (ended_[i] || ++count > most_names) continue;
+        names += fmt::format("{}'{}'", count == 1 ? " Not done: " : ", ", (*inputs_)[i].path);
+    }
+    if (count == 0) return "";
+    return count > most_names ? fmt::format("{} and {} more.", names, count - most_names)
+                              : names + ".";
 }
 
 ExitCode Report::end() {
-    if (gave_up_) throw std::bad_alloc();
     if (failure_) throw Failure(failure_->code, fmt::format("{} {}", failure_->what(), counts()));
     if (const int signal_number = interrupted_by();
-        signal_number != 0 && done_ + skipped_ != files_)
+        signal_number != 0 && done_ + skipped_ != file_count())
         throw Failure(ExitCode(128 + signal_number), "interrupted. " + counts());
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
@@ -93,9 +150,13 @@ ExitCode Report::end() {
         remark(session_, fmt::format("{} {}, {}, in {:.2f} s{}", past(task_), files(done_),
                                      human_bytes(bytes_), seconds,
                                      skipped_ == 0 ? "" : fmt::format(", {} skipped", skipped_)));
+    if (unsaid_)
+        throw Failure(ExitCode::error,
+                      fmt::format("out of memory: {} of {} failed, and the report is not complete.",
+                                  failed_, files(file_count())));
     if (failed_ == 0) return ExitCode::ok;
     throw Failure(ExitCode::some_failed,
-                  fmt::format("{} of {} failed, as said above.", failed_, files(files_)));
+                  fmt::format("{} of {} failed, as said above.", failed_, files(file_count())));
 }
 
 }  // namespace warpseal::cli

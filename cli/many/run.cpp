@@ -167,7 +167,8 @@ void Run::start() {
         (void)read_secrets(-1, task_.task, file_);  // says what to give
     }
     if (!file_.age) {
-        RunFile none{run_, {}, false};
+        const std::string no_input;
+        RunFile none{run_, no_input, false};
         Session session;
         session.file = &none;
         (void)create_engine(file_.engine, session);
@@ -187,6 +188,7 @@ ExitCode Run::run() {
     std::vector<const ManyInput*> small, big;
     for (const ManyInput& input : inputs_)
         (input.bytes <= small_file_bytes ? small : big).push_back(&input);
+    report_.begin(inputs_);
     if (task_.begin) {
         std::vector<std::string> paths;
         paths.reserve(inputs_.size());
@@ -194,7 +196,6 @@ ExitCode Run::run() {
             if (!input.problem) paths.push_back(input.path);
         task_.begin(paths);
     }
-    report_.begin(inputs_.size());
     work_side_by_side(small);
     next_ = 0;
     work(big, true);
@@ -227,16 +228,17 @@ void Run::work(const std::vector<const ManyInput*>& files, bool alone) {
         if (number >= files.size()) return;
         try {
             handle(*files[number], alone);
-        } catch (...) {  // not even the failure could be said
-            report_.give_up();
+        } catch (...) {  // std::bad_alloc, before the file has a name in the report
+            report_.out_of_memory();
         }
     }
 }
 
 void Run::handle(const ManyInput& input, bool alone) {
-    RunFile state{run_, input.path, alone};
+    RunFile state{run_, input.path, alone, static_cast<size_t>(&input - inputs_.data())};
+    static const std::string none;
     const auto output = outputs_.find(&input);
-    const std::string& path = output == outputs_.end() ? std::string() : output->second;
+    const std::string& path = output == outputs_.end() ? none : output->second;
     try {
         if (handle_one(input, path, state))
             report_.done(state, path);
@@ -245,7 +247,7 @@ void Run::handle(const ManyInput& input, bool alone) {
     } catch (const Failure& failure) {
         report_.failed(state, path, failure);
     } catch (const std::bad_alloc&) {
-        report_.failed(state, path, Failure(ExitCode::error, "out of memory."));
+        report_.out_of_memory(state, path);
     } catch (const std::exception& error) {
         report_.failed(state, path, Failure(ExitCode::error, error.what()));
     }

@@ -252,9 +252,6 @@ void Secrets::read_named(const SecretChoice& choice, warpseal_format format, boo
         bytes.size = text.size();
         add(WARPSEAL_SECRET_RECIPIENT, std::move(bytes));
     }
-    if (choice.identities)
-        for (SecretBytes& text : choice.identities())
-            add(WARPSEAL_SECRET_IDENTITY, std::move(text));
     for (const std::string& path : choice.passphrase_files) {
         const std::string shown = "passphrase file '" + path + "'";
         add(WARPSEAL_SECRET_PASSPHRASE,
@@ -267,6 +264,9 @@ void Secrets::read_named(const SecretChoice& choice, warpseal_format format, boo
             one_line(read_all(choice.passphrase_descriptor, shown), shown));
     }
     if (choice.ask) add(WARPSEAL_SECRET_PASSPHRASE, ask_passphrase(choice.prompt, confirm));
+    if (!choice.identities) return;
+    for (SecretBytes& text : choice.identities(list_))
+        add(WARPSEAL_SECRET_IDENTITY, std::move(text));
 }
 
 void check_passphrase_descriptor(const SecretChoice& choice) {

@@ -43,8 +43,9 @@ struct SecretChoice {
     std::vector<std::string> passphrase_files;
     int passphrase_descriptor = -1;
     std::vector<std::string> recipients;  // checked text
-    // Reads the text of identities, where -i names any.
-    std::function<std::vector<SecretBytes>()> identities;
+    // Reads the text of identities, where -i names any. Gets the secrets that were read before:
+    // their passphrases may open an identity file.
+    std::function<std::vector<SecretBytes>(const std::vector<warpseal_secret>& others)> identities;
     std::vector<std::string> public_key_files;  // of -R or -i
     bool ask = false;
     std::string prompt = "Passphrase";  // at the terminal

@@ -97,6 +97,43 @@ WARPSEAL_API warpseal_status warpseal_kem_decapsulate_device(warpseal_engine* en
                                                              const warpseal_kem_batch* batch,
                                                              void* stream);
 
+/* ---- keys for many operations --------------------------------------------------------------- */
+
+/* A prepared key: what depends on the key alone is checked and computed once, such as the matrix of
+ * ML-KEM, the hash of its public key, and the key pair behind a seed of X-Wing. For keys that serve
+ * many operations; preparing one takes about as long as an operation. It holds up to 16 KiB.
+ *
+ * Keys are immutable: any number of threads may use one, and so may a child of fork, which has its
+ * own copy. The engine must outlive them. */
+typedef struct warpseal_kem_key warpseal_kem_key;
+
+/* Checks and prepares a public key, for encapsulation, or a secret key, for decapsulation. The
+ * bytes are copied. set: a name of warpseal_kem_at. key_bytes: exactly the set's.
+ * WARPSEAL_INVALID_ARGUMENT: another length, or a key that an operation would refuse.
+ * WARPSEAL_UNSUPPORTED: as for the batches. After any failure *key is null. */
+WARPSEAL_API warpseal_status warpseal_kem_public_key_create(warpseal_engine* engine,
+                                                            const char* set,
+                                                            const uint8_t* public_key,
+                                                            size_t key_bytes,
+                                                            warpseal_kem_key** key);
+WARPSEAL_API warpseal_status warpseal_kem_secret_key_create(warpseal_engine* engine,
+                                                            const char* set,
+                                                            const uint8_t* secret_key,
+                                                            size_t key_bytes,
+                                                            warpseal_kem_key** key);
+
+/* Wipes and frees a key. Null is allowed. Not while calls with the key are in progress. */
+WARPSEAL_API void warpseal_kem_key_destroy(warpseal_kem_key* key);
+
+/* warpseal_kem_encapsulate and warpseal_kem_decapsulate with that key for all items: the results
+ * and statuses are the same. They ignore public_keys and secret_keys of the batch, and their
+ * strides. A batch that a GPU runs profits from the check alone.
+ * WARPSEAL_INVALID_ARGUMENT: a secret key cannot encapsulate, nor a public key decapsulate. */
+WARPSEAL_API warpseal_status warpseal_kem_key_encapsulate(const warpseal_kem_key* key,
+                                                          const warpseal_kem_batch* batch);
+WARPSEAL_API warpseal_status warpseal_kem_key_decapsulate(const warpseal_kem_key* key,
+                                                          const warpseal_kem_batch* batch);
+
 /* ---- pools of ephemeral key pairs ----------------------------------------------------------- */
 
 /* A pool makes key pairs in batches before they are wanted, each for one use: a server takes one

@@ -477,6 +477,69 @@ private:
     warpseal_kem_info info_;
 };
 
+// A key prepared for many operations: see warpseal_kem_key. Any number of threads may use one. Keep
+// the engine alive as long.
+class KemPreparedKey {
+public:
+    const warpseal_kem_info& info() const noexcept { return info_; }
+    warpseal_kem_key* get() const noexcept { return key_.get(); }
+
+protected:
+    using Create = decltype(&warpseal_kem_public_key_create);
+    KemPreparedKey(const Engine& engine, const char* set, std::span<const std::uint8_t> bytes,
+                   Create create)
+        : info_(Kem::find(set)) {
+        warpseal_kem_key* made = nullptr;
+        check(create(engine.get(), set, bytes.data(), bytes.size(), &made));
+        key_.reset(made);
+    }
+    warpseal_kem_batch of(std::uint64_t count, const std::uint8_t* ciphertexts,
+                          std::uint64_t stride, MutableItems shared_secrets) const {
+        warpseal_kem_batch batch = {};
+        batch.struct_bytes = sizeof batch;
+        batch.count = count;
+        batch.ciphertexts = const_cast<std::uint8_t*>(ciphertexts);  // as in Kem
+        batch.ciphertext_stride = stride;
+        batch.shared_secrets = shared_secrets.data();
+        batch.shared_secret_stride = shared_secrets.stride(info_.shared_secret_bytes, count);
+        return batch;
+    }
+
+private:
+    struct Destroy {
+        void operator()(warpseal_kem_key* key) const noexcept { warpseal_kem_key_destroy(key); }
+    };
+    warpseal_kem_info info_;
+    std::unique_ptr<warpseal_kem_key, Destroy> key_;
+};
+class KemPublicKey : public KemPreparedKey {
+public:
+    KemPublicKey(const Engine& engine, const char* set, std::span<const std::uint8_t> bytes)
+        : KemPreparedKey(engine, set, bytes, warpseal_kem_public_key_create) {}
+    void encapsulate(MutableItems ciphertexts, MutableItems shared_secrets) const {
+        const std::uint64_t count = ciphertexts.count(info().ciphertext_bytes);
+        encapsulate(of(count, ciphertexts.data(),
+                       ciphertexts.stride(info().ciphertext_bytes, count), shared_secrets));
+    }
+    // With coins or a status for each item.
+    void encapsulate(const warpseal_kem_batch& batch) const {
+        check(warpseal_kem_key_encapsulate(get(), &batch));
+    }
+};
+class KemSecretKey : public KemPreparedKey {
+public:
+    KemSecretKey(const Engine& engine, const char* set, std::span<const std::uint8_t> bytes)
+        : KemPreparedKey(engine, set, bytes, warpseal_kem_secret_key_create) {}
+    void decapsulate(Items ciphertexts, MutableItems shared_secrets) const {
+        const std::uint64_t count = shared_secrets.count(info().shared_secret_bytes);
+        decapsulate(of(count, ciphertexts.data(),
+                       ciphertexts.stride(info().ciphertext_bytes, count), shared_secrets));
+    }
+    void decapsulate(const warpseal_kem_batch& batch) const {
+        check(warpseal_kem_key_decapsulate(get(), &batch));
+    }
+};
+
 // Key pairs made ahead, each handed out once: see warpseal_kem_pool. Keep the engine alive as long.
 class KemKeyPool {
 public:

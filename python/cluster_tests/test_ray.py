@@ -141,6 +141,25 @@ def test_failures_have_their_own_types(cluster: Any, tmp_path: pathlib.Path) -> 
             ray_pool.PATIENCE_SECONDS = 120.0
 
 
+def test_rotation(cluster: Any, tmp_path: pathlib.Path) -> None:
+    from warpseal import ray as runs
+
+    texts = {str(tmp_path / f"{number}.ws"): bytes([number]) * 1000 for number in range(6)}
+    for path, text in texts.items():
+        (tmp_path / "text").write_bytes(text)
+        warpseal.seal_file(tmp_path / "text", path, key=KEY)
+    new_key = bytes(32)
+    for _ in range(2):
+        assert runs.rotate(list(texts), key=KEY, new_key=new_key).done == len(texts)
+        for path, text in texts.items():
+            with warpseal.open(path, key=new_key) as file:
+                assert file.read() == text
+            with pytest.raises(warpseal.WrongKeyError):
+                warpseal.open(path, key=KEY)
+    with pytest.raises(ValueError, match="seal it again"):
+        runs.rotate(["s3://data/x"], key=KEY, new_key=new_key)
+
+
 def test_two_runs_on_one_manifest(cluster: Any, tmp_path: pathlib.Path) -> None:
     from warpseal import ray as runs
     from warpseal._cluster.manifest import Manifest

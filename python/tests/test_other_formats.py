@@ -1,4 +1,4 @@
-"""Files of age and FLOE: the stored answers, round trips, damage and arguments."""
+"""Files of age, FLOE and openssl enc: stored answers, round trips, damage and arguments."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import warpseal
 from warpseal import _bech32
+from warpseal.hazmat import BlockCipher, open_openssl_file
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "tests" / "vectors"
 KEY = bytes(range(32))
@@ -178,6 +179,60 @@ def test_floe_round_trip(tmp_path: pathlib.Path, size: int) -> None:
         sealed.write_bytes(damaged)
         with pytest.raises(FAILURES):
             warpseal.verify(sealed, format="floe", key=KEY, context=b"bound")
+
+
+def openssl_rows() -> list[dict[str, Any]]:
+    lines = (VECTORS / "openssl-enc" / "files.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("row", openssl_rows(), ids=lambda row: f"{row['file']}-{row['cipher']}")
+def test_openssl_answers(tmp_path: pathlib.Path, row: dict[str, Any]) -> None:
+    source, target = VECTORS / "openssl-enc" / row["file"], tmp_path / "opened"
+    given: dict[str, Any] = {
+        "passphrase": row["password"],
+        "cipher": row["cipher"],
+        "digest": row["md"],
+        "iterations": row["iterations"] if row["kdf"] == "pbkdf2" else None,
+        "salted": "-nosalt" not in (row.get("options") or []),
+    }
+    if not row["valid"]:
+        with pytest.raises((*FAILURES, warpseal.BadPaddingError)):
+            open_openssl_file(source, target, **given)
+        assert not target.exists()
+        return
+    result = open_openssl_file(source, target, **given)
+    text = target.read_bytes()
+    assert (len(text), hashlib.sha256(text).hexdigest()) == (row["bytes"], row["sha256"])
+    assert (result.plaintext_bytes, result.file_bytes) == (len(text), source.stat().st_size)
+    assert target.stat().st_mode & 0o777 == 0o600
+    with pytest.raises(FileExistsError):
+        open_openssl_file(source, target, **given)
+
+
+@pytest.mark.parametrize("mode", ["cbc", "ctr", "cfb", "ofb"])
+@pytest.mark.parametrize("coded", [False, True])
+def test_openssl_files_of_several_batches(tmp_path: pathlib.Path, mode: str, coded: bool) -> None:
+    text, salt = text_of(2 * (1 << 20) + 77), bytes(range(8))
+    derived = hashlib.pbkdf2_hmac("sha512", b"word", salt, 77, 32 + 16)
+    cipher, iv = BlockCipher("aes-256", derived[:32]), derived[32:]
+    sealed = cipher.encrypt_padded(iv, text) if mode == "cbc" else cipher.encrypt(mode, iv, text)
+    content = b"Salted__" + salt + sealed
+    if coded:
+        content = base64.encodebytes(content).replace(b"\n", b"\r\n")
+    source, target = tmp_path / "sealed", tmp_path / "opened"
+    source.write_bytes(content)
+    given: dict[str, Any] = {"cipher": f"aes-256-{mode}", "digest": "sha512", "iterations": 77}
+    open_openssl_file(source, target, passphrase=b"word", **given)
+    assert target.read_bytes() == text
+    for bad in (content + b"A", content[:-3]) if coded else ():
+        source.write_bytes(bad)
+        with pytest.raises((warpseal.TruncatedError, warpseal.UnsupportedError)):
+            open_openssl_file(source, tmp_path / "never", passphrase=b"word", **given)
+    assert not (tmp_path / "never").exists()
+    for wrong in ({"cipher": "aes-256-ecb"}, {"cipher": "none"}, {"iterations": 0}):
+        with pytest.raises(ValueError, match="cipher|iterations"):
+            open_openssl_file(source, tmp_path / "never", passphrase="", **{**given, **wrong})
 
 
 def test_arguments(tmp_path: pathlib.Path) -> None:

@@ -16,9 +16,9 @@ from typing import Any
 
 import pytest
 import warpseal
-from warpseal._cluster.actions import OpenRun, SealRun, VerifyRun, items_to_do
+from warpseal._cluster.actions import OpenRun, RotateRun, SealRun, VerifyRun, items_to_do
 from warpseal._cluster.errors import RunError, SourceChangedError, WorkerLostError
-from warpseal._cluster.jobs import jobs_for, setup_for
+from warpseal._cluster.jobs import jobs_for, rotation_jobs, secret_of, setup_for
 from warpseal._cluster.local_store import LocalStore
 from warpseal._cluster.manifest import Manifest
 from warpseal._cluster.pool import ThreadPool
@@ -514,3 +514,118 @@ def test_the_package_imports_nothing_of_runs() -> None:
         check=True,
     )
     assert done.stdout.split("\n")[:2] == ["[]", "False"]
+
+
+NEW_KEY = bytes(reversed(KEY))
+
+
+def rotate(
+    uris: Sequence[str],
+    manifest: pathlib.Path | None = None,
+    make: Callable[[WorkerSetup], Any] = Worker,
+    key: bytes = KEY,
+) -> RunResult:
+    jobs = rotation_jobs(uris)
+    setup = setup_for(key, None, None, None, "cpu", 1, 2, secret_of(NEW_KEY, None, "new_"))
+    with Manifest(manifest, "rotate") as opened:
+        items = list(items_to_do(opened, jobs))
+        pool = ThreadPool(setup, 3, make)
+        try:
+            return run_all(RotateRun(opened), items, pool, skipped=len(jobs) - len(items))
+        finally:
+            pool.close()
+
+
+def sealed_files(tmp_path: pathlib.Path, count: int) -> dict[str, bytes]:
+    texts = contents(tmp_path / "in", [1000 * number for number in range(count)])
+    run("seal", list(texts), str(tmp_path / "sealed"))
+    names = [str(tmp_path / "sealed" / f"{pathlib.Path(path).name}.ws") for path in texts]
+    return dict(zip(names, texts.values(), strict=True))
+
+
+def has_new_key(path: str, text: bytes) -> bool:
+    with warpseal.open(path, key=NEW_KEY) as file:
+        same = file.read() == text
+    with pytest.raises(warpseal.WrongKeyError):
+        warpseal.open(path, key=KEY)
+    header = pathlib.Path(path).read_bytes()[4096:61440]
+    return same and len(warpseal.slots(path)) == 1 and header[:28672] == header[28672:]
+
+
+def test_rotation(tmp_path: pathlib.Path) -> None:
+    texts = sealed_files(tmp_path, 5)
+    manifest = tmp_path / "manifest"
+    missing = pathlib.Path(list(texts)[2])
+    missing.rename(tmp_path / "away")
+    with pytest.raises(RunError, match="1 of 5 objects failed"):
+        rotate(list(texts), manifest)
+    (tmp_path / "away").rename(missing)
+    result = rotate(list(texts), manifest)
+    assert (result.done, result.skipped) == (1, 4)
+    for path, text in texts.items():
+        assert has_new_key(path, text)
+    # Without the manifest all are done again, with the same result.
+    assert rotate(list(texts)).done == 5
+    for path, text in texts.items():
+        assert has_new_key(path, text)
+    with pytest.raises(RunError, match="WrongKeyError"):
+        rotate_other(list(texts)[:1])
+
+
+def rotate_other(uris: Sequence[str]) -> RunResult:
+    """Neither key opens the files."""
+    new = secret_of(bytes(range(1, 33)), None)
+    setup = setup_for(bytes(32), None, None, None, "cpu", 1, 1, new)
+    with Manifest(None, "rotate") as opened:
+        pool = ThreadPool(setup, 1)
+        try:
+            items = list(items_to_do(opened, rotation_jobs(uris)))
+            return run_all(RotateRun(opened), items, pool)
+        finally:
+            pool.close()
+
+
+def test_rotation_survives_lost_answers(tmp_path: pathlib.Path) -> None:
+    texts = sealed_files(tmp_path, 3)
+    lost: set[str] = set()
+
+    class Losing(Worker):
+        def rotate(self, job: Job) -> Any:
+            done = super().rotate(job)
+            if job.source not in lost:
+                lost.add(job.source)
+                raise WorkerLostError("its answer is lost")
+            assert done.reused
+            return done
+
+    assert rotate(list(texts), make=Losing).done == 3
+    for path, text in texts.items():
+        assert has_new_key(path, text)
+
+
+@pytest.mark.parametrize("copy", [0, 1])
+def test_rotation_finishes_what_a_crash_left(tmp_path: pathlib.Path, copy: int) -> None:
+    """One header copy has the old key, the other the new one."""
+    texts = sealed_files(tmp_path, 1)
+    (path, text), at = next(iter(texts.items())), 4096 + copy * 28672
+    before = pathlib.Path(path).read_bytes()[at : at + 28672]
+    rotate([path])
+    with open(path, "r+b") as file:
+        file.seek(at)
+        file.write(before)
+    assert rotate([path]).done == 1
+    assert has_new_key(path, text)
+
+
+def test_arguments_of_rotation(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ValueError, match=r"s3://a/b.*seal it again"):
+        rotation_jobs(["s3://a/b"])
+    for key, file, words in (
+        (None, None, "give new_key="),
+        (KEY, "file", "give new_key="),
+        (KEY[:31], None, "new_key: 31 bytes"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            secret_of(key, file, "new_")
+    with pytest.raises(FileNotFoundError):
+        secret_of(None, tmp_path / "none", "new_")

@@ -16,6 +16,17 @@ struct KemSet;  // an entry of kem_catalogue.h
 enum class KemOperation : uint8_t { keypair = 0, encapsulate = 1, decapsulate = 2 };
 inline constexpr int kem_operation_count = 3;
 
+// A public key encapsulates, a secret key decapsulates.
+enum class KemKeyKind : uint8_t { public_key = 0, secret_key = 1 };
+inline constexpr int kem_key_kind_count = 2;
+constexpr KemOperation operation_of(KemKeyKind kind) {
+    return kind == KemKeyKind::public_key ? KemOperation::encapsulate : KemOperation::decapsulate;
+}
+// The key that an operation other than `keypair` takes.
+constexpr KemKeyKind kind_for(KemOperation operation) {
+    return operation == KemOperation::encapsulate ? KemKeyKind::public_key : KemKeyKind::secret_key;
+}
+
 // Returns items [first, first + count) as a batch.
 inline warpseal_kem_batch sub_batch(const warpseal_kem_batch& batch, uint64_t first,
                                     uint64_t count) {
@@ -50,6 +61,17 @@ struct CpuKem {
     using Run = uint64_t (*)(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
                              void* work);
     Run run[kem_operation_count];
+
+    // A prepared key is one key and all that depends on it alone (ML-KEM: the matrix, the public
+    // key's hash), in 64-byte-aligned memory of so many bytes, a multiple of 64. It holds secrets.
+    size_t (*prepared_bytes)(KemKeyKind kind);
+    // Prepares a key. work: as for one item of the key's operation. Returns false if the key is
+    // refused; it is then prepared too, and each of its items is refused.
+    using Prepare = bool (*)(const uint8_t* key, void* prepared, void* work);
+    Prepare prepare[kem_key_kind_count];
+    // The key's operation as in `run`, with the same results. public_keys of a public key and
+    // secret_keys of a secret key point to the prepared key, and their stride is 0.
+    Run run_prepared[kem_key_kind_count];
 };
 
 // Returns a parameter set by name. Null if there is no such set, or if the target has no

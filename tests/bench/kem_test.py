@@ -37,6 +37,21 @@ def every_set(p):
 
 
 @case
+def prepared_keys(p):
+    table = p.ok(*QUICK, "--prepared", "--set", "ml-kem-768,x-wing,ntruhrss701", "--batch", "1,9", "--json", "figures.json").out.decode()
+    check("one prepared key for all items" in table, table)
+    rows = json.loads(p.read("figures.json"))["rows"]
+    check_equal([(r["set"], r["batch"], r["operation"], r["prepared"]) for r in rows],
+                [(name, batch, operation, True) for name in ("ml-kem-768", "x-wing", "ntruhrss701") for batch in (1, 9)
+                 for operation in OPERATIONS[1:]], "rows")
+    check(all(row["operations_per_second"] > 0 for row in rows), rows)
+    for arguments, text in ((("--device", "cuda"), "--prepared is for the cores"), (("--place", "host"), "--prepared is for the cores"),
+                            (("--round-trips", "5"), "--round-trips have no --prepared key")):
+        result = p.run("kem", "bench", "--prepared", *arguments)
+        check(result.code == 2 and text in result.err, result.err)
+
+
+@case
 def the_figures_of_a_row_are_consistent(p):
     """Uses calls of known length: 20 ms each, beside which the work is negligible, or 20 ms every
     fiftieth time."""

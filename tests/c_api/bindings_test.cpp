@@ -214,6 +214,33 @@ TEST(Bindings, KeyEncapsulation) {
     EXPECT_THROW(warpseal::KemKeyPool(engine, nullptr, 1), warpseal::Error);
 }
 
+TEST(Bindings, PrepareKemKeys) {
+    const warpseal::Engine engine("cpu", 1);
+    for (const char* set : {"ml-kem-768", "x25519mlkem768", "ntruhps2048509"}) {
+        const warpseal::Kem kem(engine, set);
+        const warpseal_kem_info& sizes = kem.info();
+        std::vector<uint8_t> publics(sizes.public_key_bytes), secrets(sizes.secret_key_bytes),
+            ciphertexts(3 * sizes.ciphertext_bytes), sent(3 * sizes.shared_secret_bytes),
+            received(sent.size()), one(sizes.shared_secret_bytes);
+        kem.keypair(publics, secrets);
+        const warpseal::KemPublicKey public_key(engine, set, publics);
+        const warpseal::KemSecretKey secret_key(engine, set, secrets);
+        EXPECT_STREQ(public_key.info().name, set);
+        EXPECT_NE(secret_key.get(), nullptr);
+        public_key.encapsulate(ciphertexts, sent);
+        secret_key.decapsulate(ciphertexts, received);
+        EXPECT_EQ(received, sent);
+        EXPECT_NE(sent, std::vector<uint8_t>(sent.size()));
+        // Spans of other numbers of items, and another length of the key.
+        EXPECT_THROW(public_key.encapsulate(ciphertexts, one), warpseal::Error);
+        EXPECT_THROW(secret_key.decapsulate(ciphertexts, one), warpseal::Error);
+        publics.pop_back();
+        EXPECT_THROW(warpseal::KemPublicKey(engine, set, publics), warpseal::Error);
+        EXPECT_THROW(warpseal::KemSecretKey(engine, set, publics), warpseal::Error);
+        EXPECT_THROW(warpseal::KemPublicKey(engine, nullptr, publics), warpseal::Error);
+    }
+}
+
 TEST(Bindings, KeyPools) {
     const warpseal::Engine engine("cpu", 1);
     const warpseal::Kem kem(engine, "ntruhps2048509");

@@ -278,6 +278,8 @@ TEST_F(ErrorTexts, OfKeyEncapsulation) {
     warpseal_kem_batch empty{};
     empty.struct_bytes = sizeof empty;
     empty.count = 1;
+    warpseal_kem_key* key = nullptr;
+    const std::vector<uint8_t> key_bytes(4096, 0xff);
     warpseal_kem_pool* pool = nullptr;
     warpseal_kem_batcher* batcher = nullptr;
     warpseal_kem_batcher_options options{};
@@ -315,6 +317,30 @@ TEST_F(ErrorTexts, OfKeyEncapsulation) {
         {"warpseal_kem_decapsulate_device",
          [&] { return warpseal_kem_decapsulate_device(engine, set.name, &empty, nullptr); },
          invalid, "secret_keys is null"},
+        {"warpseal_kem_public_key_create",
+         [&] {
+             return warpseal_kem_public_key_create(engine, set.name, key_bytes.data(), 5, &key);
+         },
+         invalid, "the length of public_key is 5: that of"},
+        {"warpseal_kem_public_key_create",
+         [&] {
+             return warpseal_kem_public_key_create(engine, "ml-kem-768", key_bytes.data(), 1184,
+                                                   &key);
+         },
+         invalid, "public_key does not pass the check of ml-kem-768"},
+        {"warpseal_kem_secret_key_create",
+         [&] {
+             return warpseal_kem_secret_key_create(engine, "ml-kem-768", key_bytes.data(), 2400,
+                                                   &key);
+         },
+         invalid, "secret_key does not pass the check of ml-kem-768"},
+        {"warpseal_kem_secret_key_create",
+         [&] { return warpseal_kem_secret_key_create(engine, set.name, nullptr, 0, &key); },
+         invalid, "secret_key is null"},
+        {"warpseal_kem_key_encapsulate",
+         [&] { return warpseal_kem_key_encapsulate(nullptr, &empty); }, invalid, "key is null"},
+        {"warpseal_kem_key_decapsulate",
+         [&] { return warpseal_kem_key_decapsulate(nullptr, &empty); }, invalid, "key is null"},
         {"warpseal_kem_pool_create",
          [&] { return warpseal_kem_pool_create(engine, set.name, 0, &pool); }, invalid,
          "pairs is 0"},

@@ -33,9 +33,10 @@ bool documented(const char* function, warpseal_status status) {
                 {"warpseal_random", "warpseal_seal", "warpseal_seal_batch",
                  "warpseal_seal_batch_device", "warpseal_file_seal", "warpseal_file_seal_device",
                  "warpseal_file_slots_change", "warpseal_kem_keypair", "warpseal_kem_encapsulate",
-                 "warpseal_kem_pool_create", "warpseal_kem_pool_fill", "warpseal_kem_pool_acquire",
-                 "warpseal_kem_batcher_run", "warpseal_kem_batcher_submit", "warpseal_drbg_create",
-                 "warpseal_drbg_reseed", "warpseal_drbg_fill", "warpseal_cobblestone_create_seal"});
+                 "warpseal_kem_key_encapsulate", "warpseal_kem_pool_create",
+                 "warpseal_kem_pool_fill", "warpseal_kem_pool_acquire", "warpseal_kem_batcher_run",
+                 "warpseal_kem_batcher_submit", "warpseal_drbg_create", "warpseal_drbg_reseed",
+                 "warpseal_drbg_fill", "warpseal_cobblestone_create_seal"});
         // A batcher that gets no thread.
         case WARPSEAL_LIMIT_EXCEEDED: return is_one_of(function, {"warpseal_kem_batcher_submit"});
         case WARPSEAL_NO_DEVICE: return std::strcmp(device, "cpu") != 0;

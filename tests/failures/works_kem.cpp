@@ -207,6 +207,57 @@ warpseal_status decapsulated(warpseal_kem_pool* pool) {
 warpseal_status kem_one() { return exchange(1, 1); }
 warpseal_status kem_many() { return exchange(4, most); }
 
+// Both prepared keys of a pair, and an exchange under them.
+warpseal_status kem_keys() {
+    const Engine engine(2);
+    warpseal_kem_key *public_key = nullptr, *secret_key = nullptr;
+    const warpseal_kem_batch there = batch_of(most, made, written);
+    const warpseal_status status =
+        Steps({engine.status})
+            .then("warpseal_kem_public_key_create",
+                  [&] {
+                      return warpseal_kem_public_key_create(
+                          engine.get(), set, made.public_keys.data(), public_bytes, &public_key);
+                  })
+            .then("warpseal_kem_secret_key_create",
+                  [&] {
+                      return warpseal_kem_secret_key_create(
+                          engine.get(), set, made.secret_keys.data(), secret_bytes, &secret_key);
+                  })
+            .run([&] {
+                std::fill(statuses, statuses + most, -1);
+                fill({{&written, sizeof written}});
+                const warpseal_status outcome = checked("warpseal_kem_key_encapsulate", {}, [&] {
+                    return warpseal_kem_key_encapsulate(public_key, &there);
+                });
+                must_be_whole("warpseal_kem_key_encapsulate", most, written.ciphertexts,
+                              written.shared);
+                return outcome;
+            })
+            .run([&] {
+                std::fill(statuses, statuses + most, -1);
+                fill({{&received, sizeof received}});
+                warpseal_kem_batch back = batch_of(most, made, written);
+                back.shared_secrets = received.data();
+                const warpseal_status outcome = checked("warpseal_kem_key_decapsulate", {}, [&] {
+                    return warpseal_kem_key_decapsulate(secret_key, &back);
+                });
+                must_be_whole("warpseal_kem_key_decapsulate", most, received);
+                return outcome;
+            })
+            .and_if_all_did([&] {
+                if (std::memcmp(&received, &written.shared, sizeof received) != 0)
+                    complain("warpseal_kem_key_decapsulate", "a wrong secret");
+            });
+    if (public_key == nullptr && secret_key != nullptr)
+        complain("warpseal_kem_public_key_create", "goes on without its key");
+    called("warpseal_kem_key_destroy", [&] {
+        warpseal_kem_key_destroy(public_key);
+        warpseal_kem_key_destroy(secret_key);
+    });
+    return status;
+}
+
 warpseal_status pool() {
     const Engine engine(2);
     warpseal_kem_pool* pool = nullptr;
@@ -260,7 +311,8 @@ void prepare_kem() {
         warpseal_kem_keypair(engine.get(), set, &all) != WARPSEAL_OK ||
         warpseal_kem_encapsulate(engine.get(), set, &all) != WARPSEAL_OK)
         complain("prepare_kem", "a call fails");
-    if (kem_one() != WARPSEAL_OK || pool() != WARPSEAL_OK || batcher() != WARPSEAL_OK)
+    if (kem_one() != WARPSEAL_OK || kem_keys() != WARPSEAL_OK || pool() != WARPSEAL_OK ||
+        batcher() != WARPSEAL_OK)
         complain("prepare_kem", "a call fails");
 }
 

@@ -50,6 +50,9 @@ const Calls calls[] = {
      files},
     {{"warpseal_kem_keypair", "warpseal_kem_encapsulate", "warpseal_kem_decapsulate"},
      encapsulation},
+    {{"warpseal_kem_public_key_create", "warpseal_kem_secret_key_create",
+      "warpseal_kem_key_destroy", "warpseal_kem_key_encapsulate", "warpseal_kem_key_decapsulate"},
+     prepared_keys},
     {{"warpseal_kem_pool_create", "warpseal_kem_pool_destroy", "warpseal_kem_pool_fill",
       "warpseal_kem_pool_acquire", "warpseal_kem_pool_decapsulate", "warpseal_kem_pool_release"},
      pools},
@@ -112,6 +115,7 @@ bool Parent::make() {
     RIGHT(engine != nullptr && cipher_called("aes-256", key.cipher));
     key.key = key_of(engine.get(), key.cipher);
     RIGHT(key.key != nullptr);
+    RIGHT(make_prepared(engine.get(), public_key, secret_key));
     RIGHT(warpseal_kem_pool_create(engine.get(), "ntruhps2048509", 64, &made_pool) == WARPSEAL_OK);
     pool.reset(made_pool);
     RIGHT(warpseal_kem_batcher_create(engine.get(), nullptr, &made_batcher) == WARPSEAL_OK);
@@ -131,6 +135,8 @@ bool Parent::make() {
 
 Parent::~Parent() {
     if (engine != nullptr) warpseal_host_free(engine.get(), host);
+    public_key.reset();
+    secret_key.reset();
     pool.reset();
     batcher.reset();
     drbg.reset();

@@ -23,6 +23,7 @@ namespace forks {
 struct Destroy {
     void operator()(warpseal_engine* engine) const { warpseal_engine_destroy(engine); }
     void operator()(warpseal_key* key) const { warpseal_key_destroy(key); }
+    void operator()(warpseal_kem_key* key) const { warpseal_kem_key_destroy(key); }
     void operator()(warpseal_kem_pool* pool) const { warpseal_kem_pool_destroy(pool); }
     void operator()(warpseal_drbg* drbg) const { warpseal_drbg_destroy(drbg); }
     void operator()(warpseal_reader* reader) const { warpseal_reader_close(reader); }
@@ -59,6 +60,7 @@ struct Parent {
     static constexpr size_t host_bytes = 5000;
 
     Owned<warpseal_engine> engine;
+    Owned<warpseal_kem_key> public_key, secret_key;  // a pair
     Owned<warpseal_kem_pool> pool;
     Owned<warpseal_kem_batcher> batcher;
     Owned<warpseal_drbg> drbg;
@@ -73,6 +75,10 @@ struct Parent {
     // Returns false if creation fails.
     bool make();
 };
+
+// Makes a pair of prepared keys.
+bool make_prepared(warpseal_engine* engine, Owned<warpseal_kem_key>& public_key,
+                   Owned<warpseal_kem_key>& secret_key);
 
 // The objects in use. engine: the parent's, or the caller's own.
 struct Scene {
@@ -101,6 +107,7 @@ bool device_memory(const Scene& scene);
 bool host_memory(const Scene& scene);
 bool files(const Scene& scene);
 bool encapsulation(const Scene& scene);
+bool prepared_keys(const Scene& scene);
 bool pools(const Scene& scene);
 bool batchers(const Scene& scene);
 bool generators(const Scene& scene);

@@ -10,17 +10,17 @@
 namespace forks {
 namespace {
 
-constexpr char set[] = "ntruhps2048509";
+constexpr char set[] = "ntruhps2048509", prepared_set[] = "ml-kem-768";
 
-// Memory for `count` items of the set.
+// Memory for `count` items of a set.
 struct Items {
     warpseal_kem_info info{};
     Bytes publics, secrets, ciphertexts, sent, received;
     std::vector<int32_t> statuses;
 
-    explicit Items(size_t count) {
+    explicit Items(size_t count, const char* name = set) {
         for (size_t i = 0;
-             warpseal_kem_at(i, &info) == WARPSEAL_OK && std::strcmp(info.name, set) != 0;)
+             warpseal_kem_at(i, &info) == WARPSEAL_OK && std::strcmp(info.name, name) != 0;)
             ++i;
         publics.resize(count * info.public_key_bytes);
         secrets.resize(count * info.secret_key_bytes);
@@ -123,7 +123,41 @@ bool batcher_works(warpseal_kem_batcher* batcher) {
     return true;
 }
 
+// count: of items, whose coins are drawn.
+bool prepared_works(const warpseal_kem_key* public_key, const warpseal_kem_key* secret_key,
+                    size_t count) {
+    Items items(count, prepared_set);
+    const warpseal_kem_batch there = items.batch(false), back = items.batch(true);
+    RIGHT(warpseal_kem_key_encapsulate(public_key, &there) == WARPSEAL_OK);
+    RIGHT(warpseal_kem_key_decapsulate(secret_key, &back) == WARPSEAL_OK);
+    RIGHT(items.sent == items.received);
+    return true;
+}
+
 }  // namespace
+
+bool make_prepared(warpseal_engine* engine, Owned<warpseal_kem_key>& public_key,
+                   Owned<warpseal_kem_key>& secret_key) {
+    Items items(1, prepared_set);
+    const warpseal_kem_batch pair = items.batch(false);
+    warpseal_kem_key* made = nullptr;
+    RIGHT(warpseal_kem_keypair(engine, prepared_set, &pair) == WARPSEAL_OK);
+    RIGHT(warpseal_kem_public_key_create(engine, prepared_set, items.publics.data(),
+                                         items.publics.size(), &made) == WARPSEAL_OK);
+    public_key.reset(made);
+    RIGHT(warpseal_kem_secret_key_create(engine, prepared_set, items.secrets.data(),
+                                         items.secrets.size(), &made) == WARPSEAL_OK);
+    secret_key.reset(made);
+    return true;
+}
+
+bool prepared_keys(const Scene& scene) {
+    Owned<warpseal_kem_key> public_key, secret_key;
+    RIGHT(make_prepared(scene.engine, public_key, secret_key));
+    RIGHT(prepared_works(public_key.get(), secret_key.get(), 2));
+    if (scene.parent == nullptr || scene.parent->public_key == nullptr) return true;
+    return prepared_works(scene.parent->public_key.get(), scene.parent->secret_key.get(), 20);
+}
 
 bool encapsulation(const Scene& scene) {
     Items items(2);

@@ -3,6 +3,7 @@
 #include "support/residue.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "support/kem_backends.h"
 #include "support/random.h"
@@ -114,6 +115,21 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     EXPECT_EQ(received, shared);
     EXPECT_EQ(residue::occurrences(patterns), 0u) << "after decapsulation";
 
+    // Prepared keys leave nothing once they are destroyed.
+    flip(secrets);
+    warpseal_kem_key* key = nullptr;
+    ASSERT_EQ(warpseal_kem_secret_key_create(engine.get(), set().c_str(), secrets.data(), sk, &key),
+              WARPSEAL_OK);
+    warpseal_kem_batch one = backend().batch(1);
+    one.ciphertexts = ciphertexts.data();
+    one.shared_secrets = received.data();
+    EXPECT_EQ(warpseal_kem_key_decapsulate(key, &one), WARPSEAL_OK);
+    flip(secrets);
+    EXPECT_GT(residue::occurrences(patterns), 0u) << "a prepared key holds its secret";
+    warpseal_kem_key_destroy(key);
+    std::fill_n(received.begin(), ss, uint8_t{0});
+    EXPECT_EQ(residue::occurrences(patterns), 0u) << "after a prepared key";
+
     // Checks the search itself: a planted secret is found.
     const Text left(patterns.back().begin(), patterns.back().end());
     Text planted = left;
@@ -123,7 +139,38 @@ TEST_P(KemResidue, NoneAfterEachCall) {
 
 // The stack after a call does not depend on coins or keys: every spill of the operation is
 // zeroized.
-class KemStack : public tests::KemTest {};
+class KemStack : public tests::KemTest {
+protected:
+    // The same for the first item's key, prepared. batch: the operation's, with coins in `coins`.
+    void prepared(KemOperation operation, warpseal_kem_batch batch, Text& coins, void* work,
+                  uint64_t count) {
+        const auto kind = warpseal::kind_for(operation);
+        const auto i = static_cast<int>(kind);
+        const warpseal::CpuKem& kem = *backend().cpu();
+        std::vector<uint8_t> memory(kem.prepared_bytes(kind) + 64);
+        uint8_t* const key = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+        uint8_t*& of_batch =
+            kind == warpseal::KemKeyKind::public_key ? batch.public_keys : batch.secret_keys;
+        const uint8_t* const bytes = std::exchange(of_batch, key);
+        batch.public_key_stride = batch.secret_key_stride = 0;
+        tests::Random random(5402);
+        tests::Stack stack;
+        const auto prepare = [&] {
+            return stack.after([&] { (void)kem.prepare[i](bytes, key, work); });
+        };
+        const auto run = [&] {
+            random.fill(coins.data(), coins.size());
+            return stack.after([&] { (void)kem.run_prepared[i](batch, 0, count, work); });
+        };
+        prepare(), run();
+        const std::vector<uint8_t> prepared_first = prepare(), run_first = run();
+        // Another key of the same memory: a bit of s, or of the public key.
+        const_cast<uint8_t*>(bytes)[0] ^= 1;
+        EXPECT_TRUE(prepared_first == prepare()) << static_cast<int>(operation);
+        const_cast<uint8_t*>(bytes)[0] ^= 1;
+        EXPECT_TRUE(run_first == run()) << static_cast<int>(operation) << ", " << count;
+    }
+};
 
 TEST_P(KemStack, DependsOnNoSecret) {
     if (tests::stacks_are_sanitized)
@@ -159,6 +206,7 @@ TEST_P(KemStack, DependsOnNoSecret) {
                       // first call
             const std::vector<uint8_t> first = after();
             EXPECT_TRUE(first == after()) << static_cast<int>(operation) << ", " << count;
+            if (operation != KemOperation::keypair) prepared(operation, batch, coins, work, count);
         }
     }
 }

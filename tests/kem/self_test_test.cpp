@@ -161,10 +161,12 @@ struct Broken {
     static inline uint64_t item;
     static inline int output;  // its first or second output; 2: the number of items without a
                                // result; 3: which ones
+    static inline uint64_t least = 0;  // smaller batches stay intact
 
     static uint64_t run(const warpseal_kem_batch& batch, uint64_t first, uint64_t count,
                         void* work) {
         const uint64_t failed = intact(batch, first, count, work);
+        if (count < least) return failed;
         if (output == 2) return failed + 1;
         if (output == 3) batch.statuses[item] = WARPSEAL_INVALID_ARGUMENT;
         if (output == 3) return failed;
@@ -201,6 +203,37 @@ TEST(KemSelfTest, ClosesABrokenTarget) {
                     EXPECT_EQ(warpseal::test_kem(set, broken, operation), WARPSEAL_SELF_TEST_FAILED)
                         << name << " output " << output;
                 }
+        }
+    }
+}
+
+// The same for prepared keys, and for a key that is reported as refused.
+TEST(KemSelfTest, ClosesBrokenPreparedKeys) {
+    for (const char* name :
+         {"ntruhps2048509", "ml-kem-512", "ml-kem-768", "x25519mlkem768", "x-wing"}) {
+        const KemSet& set = tests::kem_set_of(name);
+        const CpuKem& intact = *warpseal::cpu_kem(warpseal::Target::portable, name);
+        for (const auto kind :
+             {warpseal::KemKeyKind::public_key, warpseal::KemKeyKind::secret_key}) {
+            const auto i = static_cast<int>(kind);
+            ASSERT_EQ(warpseal::test_prepared_kem(set, intact, kind), WARPSEAL_OK);
+            CpuKem broken = intact;
+            broken.prepare[i] = [](const uint8_t*, void*, void*) { return false; };
+            EXPECT_EQ(warpseal::test_prepared_kem(set, broken, kind), WARPSEAL_SELF_TEST_FAILED);
+            broken = intact;
+            broken.run_prepared[i] = Broken::run;
+            Broken::intact = intact.run_prepared[i];
+            Broken::operation = warpseal::operation_of(kind);
+            for (const uint64_t item : {0, 5})  // 5: only where all items share a key
+                for (int output = 0; output < 4; ++output) {
+                    Broken::item = item;
+                    Broken::output = output;
+                    Broken::least = item + 1;
+                    EXPECT_EQ(warpseal::test_prepared_kem(set, broken, kind),
+                              WARPSEAL_SELF_TEST_FAILED)
+                        << name << " output " << output << " item " << item;
+                }
+            Broken::least = 0;
         }
     }
 }

@@ -4,9 +4,12 @@
 #include <openssl/decoder.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <optional>
+#include <sstream>
+#include <thread>
 
 #include "encodings.h"
 #include "library.h"
@@ -254,6 +257,97 @@ TEST(MlKemKeys, KeepTheirSeed) {
         EXPECT_FALSE(made_of(library, name, {}, damaged, {}));
     }
     ERR_clear_error();
+}
+
+// ---- keys that are used again
+
+// Requests that the provider's batcher has done.
+uint64_t requests(const Library& library) {
+    std::string text(size_t{1} << 16, '\0');
+    OSSL_PARAM params[] = {
+        OSSL_PARAM_construct_utf8_string("warpseal-metrics", text.data(), text.size()),
+        OSSL_PARAM_construct_end()};
+    EXPECT_EQ(OSSL_PROVIDER_get_params(library.provider(), params), 1);
+    std::istringstream lines(text.c_str());
+    uint64_t sum = 0;
+    for (std::string line; std::getline(lines, line);)
+        if (line.starts_with("warpseal_kem_requests_total{"))
+            sum += std::stoull(line.substr(line.rfind(' ')));
+    return sum;
+}
+
+// The first request of each kind goes through the batcher, the others do not: the key is prepared.
+TEST(MlKemReuse, GivesTheSecretsOfTheKey) {
+    const Library library;
+    for (const char* const group : {"MLKEM512", "MLKEM768", "MLKEM1024", "X25519MLKEM768",
+                                    "SecP256r1MLKEM768", "SecP384r1MLKEM1024"}) {
+        const Key key = library.generate(group), other = library.generate(group);
+        ASSERT_TRUE(key && other);
+        const uint64_t before = requests(library);
+        std::vector<Encapsulated> sent;
+        for (int i = 0; i < 4; ++i) {
+            sent.push_back(encapsulate(library, key.get()));
+            ASSERT_FALSE(sent.back().secret.empty());
+        }
+        EXPECT_EQ(requests(library) - before, 1u) << group;
+        for (const Encapsulated& one : sent)
+            EXPECT_EQ(decapsulate(library, key.get(), one.ciphertext), one.secret) << group;
+        EXPECT_EQ(requests(library) - before, 2u) << group;
+        for (size_t i = 1; i < sent.size(); ++i) EXPECT_NE(sent[i].secret, sent[0].secret);
+        // A ciphertext of another key gives another secret. A copy is a key of its own.
+        const Encapsulated theirs = encapsulate(library, other.get());
+        EXPECT_NE(decapsulate(library, key.get(), theirs.ciphertext), theirs.secret);
+        const Key copy(EVP_PKEY_dup(key.get()));
+        EXPECT_EQ(decapsulate(library, copy.get(), sent[0].ciphertext), sent[0].secret);
+        EXPECT_EQ(decapsulate(library, copy.get(), sent[3].ciphertext), sent[3].secret);
+    }
+    // Without ML-KEM nothing is prepared.
+    const Key ntru = library.generate("ntru_hps2048509");
+    const uint64_t before = requests(library);
+    for (int i = 0; i < 3; ++i) EXPECT_TRUE(works(library, ntru.get()));
+    EXPECT_EQ(requests(library) - before, 6u);
+}
+
+// A key that takes another share forgets what was prepared.
+TEST(MlKemReuse, EndsWithANewShare) {
+    const Library library;
+    for (const char* const group : {"MLKEM768", "X25519MLKEM768"}) {
+        const Key one = library.generate(group), other = library.generate(group);
+        const KeyContext maker(EVP_PKEY_CTX_new_from_name(library.context(), group, our_own));
+        EVP_PKEY* empty = nullptr;
+        ASSERT_EQ(EVP_PKEY_paramgen_init(maker.get()), 1);
+        ASSERT_EQ(EVP_PKEY_paramgen(maker.get(), &empty), 1);
+        const Key server(empty);
+        for (const Key* client : {&one, &other, &one})
+            for (int i = 0; i < 3; ++i) {
+                const Bytes share = encoded_public_key(client->get());
+                if (i == 0) {
+                    ASSERT_EQ(
+                        EVP_PKEY_set1_encoded_public_key(server.get(), share.data(), share.size()),
+                        1);
+                }
+                const Encapsulated sent = encapsulate(library, server.get());
+                EXPECT_EQ(decapsulate(library, client->get(), sent.ciphertext), sent.secret)
+                    << group << " " << i;
+            }
+    }
+}
+
+// Threads meet at the second use of a key.
+TEST(MlKemReuse, ServesManyThreads) {
+    const Library library;
+    for (int round = 0; round < 10; ++round) {
+        const Key key = library.generate("X25519MLKEM768");
+        ASSERT_TRUE(works(library, key.get()));
+        std::atomic<int> right{0};
+        std::vector<std::thread> threads;
+        for (int i = 0; i < 6; ++i)
+            threads.emplace_back([&] {
+                for (int use = 0; use < 5; ++use) right += works(library, key.get());
+            });
+        for (std::thread& thread : threads) thread.join();
+        EXPECT_EQ(right, 30);
+    }
 }
 
 // ---- shares

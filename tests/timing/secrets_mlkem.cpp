@@ -98,9 +98,51 @@ public:
         for (size_t i = 0; i < count; ++i)
             result((std::memcmp(&sent_[bytes * i], &received_[bytes * i], bytes) == 0) == (i != 1),
                    name("decapsulation"), "a wrong secret");
+        prepared(warpseal::KemKeyKind::public_key, messages);
+        prepared(warpseal::KemKeyKind::secret_key, none);
     }
 
 private:
+    static uint8_t* aligned(Text& memory) {
+        return memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64) % 64;
+    }
+    // The operation under the first item's key, prepared.
+    void prepared(warpseal::KemKeyKind kind, Text& coins) {
+        const auto number = static_cast<int>(kind);
+        const bool encapsulates = kind == warpseal::KemKeyKind::public_key;
+        const std::string what = name(encapsulates ? "prepared public key" : "prepared secret key");
+        Text memory(kem_.prepared_bytes(kind) + 64),
+            work(kem_.work_bytes(warpseal::operation_of(kind), count) + 64);
+        const uint8_t* const key = encapsulates ? publics_.data() : secrets_.data();
+        bool accepted = false;
+        result(
+            !reports([&] { accepted = kem_.prepare[number](key, aligned(memory), aligned(work)); }),
+            what, "preparation branches on a secret");
+        mark_public(&accepted, sizeof accepted);
+        result(accepted, what, "the key is refused");
+        warpseal_kem_batch batch = batch_;
+        std::vector<int32_t> statuses(count);
+        batch.public_keys = batch.secret_keys = aligned(memory);
+        batch.public_key_stride = batch.secret_key_stride = 0;
+        batch.shared_secrets = encapsulates ? sent_.data() : received_.data();
+        batch.coins = coins.data();
+        batch.coins_stride = coins.size() / count;
+        batch.statuses = statuses.data();
+        mark_secret(coins.data(), coins.size());
+        mark_secret(ciphertexts_.data(), ciphertexts_.size());
+        uint64_t without_result = 0;
+        result(!reports([&] {
+            without_result = kem_.run_prepared[number](batch, 0, count, aligned(work));
+        }),
+               what, "a branch or an address depends on a secret");
+        mark_public(&without_result, sizeof without_result);
+        result(without_result == 0, what, "an item has no result");
+        mark_public(batch.shared_secrets, count * set_.shared_secret_bytes());
+        if (encapsulates) return;
+        const size_t bytes = count * set_.shared_secret_bytes();
+        result(std::memcmp(sent_.data(), received_.data(), bytes) == 0, what, "a wrong secret");
+    }
+
     // The public key of ML-KEM and its hash within a secret key are public.
     void hide_keys() {
         const warpseal::kem::MlKemParams* const mlkem = set_.mlkem_half();

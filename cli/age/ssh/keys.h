@@ -27,7 +27,11 @@ bool is_locked_pem(std::string_view content);
 // A whole private key file. One of OpenSSH's format may be locked. Throws Failure (usage,
 // unsupported or weak_key), whose text never has any of the content.
 Identity parse_ssh_identity(std::string_view content, const std::string& shown);
-// A locked file in PEM. Empty for a wrong passphrase. Throws Failure as above.
+// Throws Failure (limit_exceeded) if a key in PEM asks for more than some seconds of work to be
+// unlocked.
+void require_bounded_work(std::string_view pem, const std::string& shown);
+// A locked file in PEM. Empty for a wrong passphrase. Throws Failure as above, and limit_exceeded
+// for its cost.
 std::optional<Identity> unlock_pem(std::string_view content, const std::string& shown,
                                    View passphrase);
 // Unlocks a key of OpenSSH's format. Empty for a wrong passphrase. `between` is called every few

@@ -38,6 +38,12 @@ void require_whole(bool whole, const std::string& shown) {
     if (!whole) throw_damaged(shown);
 }
 
+void require_key_file_size(std::string_view content, const std::string& shown) {
+    if (content.size() > max_key_file_bytes)
+        throw Failure(ExitCode::limit_exceeded,
+                      fmt::format("{} has more than {}.", shown, human_bytes(max_key_file_bytes)));
+}
+
 // The bytes between the two marker lines.
 Secret decode_lines(std::string_view text, const std::string& shown) {
     text.remove_prefix(openssh_begin.size());
@@ -201,9 +207,7 @@ Identity parse_ssh_identity(std::string_view content, const std::string& shown) 
                       fmt::format("{} is PEM, but no private key: -i takes an SSH private key or "
                                   "age identities.",
                                   shown));
-    if (content.size() > max_key_file_bytes)
-        throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("{} has more than {}.", shown, human_bytes(max_key_file_bytes)));
+    require_key_file_size(content, shown);
     if (content.substr(0, openssh_begin.size()) == openssh_begin)
         return parse_openssh_key(decode_lines(content, shown), shown);
     if (is_locked_pem(content))
@@ -218,6 +222,8 @@ Identity parse_ssh_identity(std::string_view content, const std::string& shown) 
 
 std::optional<Identity> unlock_pem(std::string_view content, const std::string& shown,
                                    View passphrase) {
+    require_key_file_size(content, shown);
+    require_bounded_work(content, shown);
     const PrivateKey key = pem_private_key(view(content), passphrase);
     if (key == nullptr) return std::nullopt;
     return identity_of_pem(key, shown);

@@ -22,14 +22,6 @@ struct Delete {
 };
 using Context = std::unique_ptr<EVP_PKEY_CTX, Delete>;
 
-// Empties libcrypto's queue of errors after a refusal. Throws if memory was the reason.
-void take_errors() {
-    bool out_of_memory = false;
-    while (const unsigned long error = ERR_get_error())
-        out_of_memory |= ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
-    if (out_of_memory) throw std::bad_alloc();
-}
-
 // Integers of OSSL_PARAM have the byte order of the machine.
 Secret native_order(View integer) {
     Secret bytes(integer.begin(), integer.end());
@@ -92,6 +84,13 @@ int give_passphrase(char* to, int most, int, void* passphrase) {
 }
 
 }  // namespace
+
+void take_errors() {
+    bool out_of_memory = false;
+    while (const unsigned long error = ERR_get_error())
+        out_of_memory |= ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE;
+    if (out_of_memory) throw std::bad_alloc();
+}
 
 size_t bits_of(View integer) {
     return integer.empty() ? 0 : 8 * (integer.size() - 1) + std::bit_width(unsigned{integer[0]});

@@ -20,6 +20,9 @@ using PrivateKey = std::shared_ptr<EVP_PKEY>;
 struct RsaPublic {
     Octets modulus, exponent;  // big-endian, without leading zeros
 };
+// Empties libcrypto's queue of errors after a refusal. Throws std::bad_alloc if memory was the
+// reason.
+void take_errors();
 // Bits of an integer without leading zeros.
 size_t bits_of(View integer);
 // True if both integers could be those of a key.

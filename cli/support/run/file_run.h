@@ -38,8 +38,9 @@ private:
 // One file of a run.
 struct RunFile {
     FileRun& run;
-    std::string input;
-    bool alone;  // no other file of the run is at work: it may show its progress
+    const std::string& input;  // which lives longer
+    bool alone;                // no other file of the run is at work: it may show its progress
+    size_t number = 0;         // among the inputs
     // Set when it is done.
     uint64_t plaintext_bytes = 0, file_bytes = 0;
 };

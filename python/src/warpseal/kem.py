@@ -22,7 +22,7 @@ from warpseal._arrays import (
 )
 from warpseal._types import Data
 
-__all__ = ["KEM", "Encapsulations", "KeyPairs", "parameter_sets"]
+__all__ = ["KEM", "Encapsulations", "KeyPairs", "PublicKey", "SecretKey", "parameter_sets"]
 
 
 class KeyPairs(NamedTuple):
@@ -46,6 +46,40 @@ def _rows(items: bytearray, item_bytes: int) -> memoryview:
 def parameter_sets() -> list[str]:
     """Returns the names that KEM takes."""
     return _core.kem_parameter_sets()
+
+
+class PublicKey:
+    """A public key, checked and prepared once for many encapsulations: KEM.public_key makes one.
+
+    Any number of threads may use it.
+    """
+
+    def __init__(self, parameters: _core.Kem, key: Data) -> None:
+        self._set = parameters
+        self._key = parameters.prepare_public_key(key)
+
+    def encapsulate(self, count: int = 1) -> Encapsulations:
+        """Makes shared secrets and their ciphertexts."""
+        secrets, ciphertexts = self._key.encapsulate(count)
+        return Encapsulations(
+            _rows(secrets, self._set.shared_secret_bytes),
+            _rows(ciphertexts, self._set.ciphertext_bytes),
+        )
+
+
+class SecretKey:
+    """A secret key, checked and prepared once for many ciphertexts: KEM.secret_key makes one.
+
+    Any number of threads may use it. It is wiped when it is freed.
+    """
+
+    def __init__(self, parameters: _core.Kem, key: Data) -> None:
+        self._set = parameters
+        self._key = parameters.prepare_secret_key(key)
+
+    def decapsulate(self, ciphertexts: Data) -> memoryview:
+        """Returns the shared secrets. A ciphertext of another key gives another secret."""
+        return _rows(self._key.decapsulate(ciphertexts), self._set.shared_secret_bytes)
 
 
 class KEM:
@@ -106,6 +140,14 @@ class KEM:
         shared = batch.new("shared_secrets", self._set.shared_secret_bytes)
         batch.run("decapsulate", "ciphertext")
         return shared
+
+    def public_key(self, public_key: Data) -> PublicKey:
+        """Prepares one key for many encapsulations. ValueError: it is not valid."""
+        return PublicKey(self._set, public_key)
+
+    def secret_key(self, secret_key: Data) -> SecretKey:
+        """Prepares one key for many decapsulations. ValueError: it is not valid."""
+        return SecretKey(self._set, secret_key)
 
 
 class _DeviceBatch:

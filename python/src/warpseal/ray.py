@@ -1,4 +1,4 @@
-"""Seals, opens and verifies many objects, or parts of huge ones, on a Ray cluster.
+"""Seals, opens and verifies many objects, or parts of huge ones, on a Ray cluster; changes keys.
 
 docs/shards.md has examples. Objects are named by URIs: s3://BUCKET/KEY, paths of files that all
 nodes see, or URIs of other filesystems of fsspec, whose objects are worked on whole.
@@ -16,9 +16,9 @@ except ImportError as missing:
     raise ImportError("warpseal.ray needs Ray: pip install 'warpseal[ray]'") from missing
 
 from warpseal import _core
-from warpseal._cluster.actions import OpenRun, SealRun, VerifyRun, items_to_do
+from warpseal._cluster.actions import OpenRun, RotateRun, SealRun, VerifyRun, items_to_do
 from warpseal._cluster.errors import RunError, SourceChangedError, StoreError
-from warpseal._cluster.jobs import Target, jobs_for, setup_for
+from warpseal._cluster.jobs import Target, jobs_for, rotation_jobs, secret_of, setup_for
 from warpseal._cluster.manifest import Manifest
 from warpseal._cluster.ray_pool import RayPool
 from warpseal._cluster.run import Item, Run, RunProgress, RunResult, run_all
@@ -34,6 +34,7 @@ __all__ = [
     "SourceChangedError",
     "StoreError",
     "open",
+    "rotate",
     "seal",
     "verify",
 ]
@@ -136,6 +137,32 @@ def verify(
     return _run(
         VerifyRun.action, VerifyRun, jobs, setup, manifest, progress, workers, num_cpus, num_gpus
     )
+
+
+def rotate(
+    uris: Iterable[str],
+    *,
+    key: Buffer | None = None,
+    key_file: str | os.PathLike[str] | None = None,
+    new_key: Buffer | None = None,
+    new_key_file: str | os.PathLike[str] | None = None,
+    manifest: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+    workers: int | None = None,
+    num_cpus: float = 1,
+    attempts: int = 5,
+) -> RunResult:
+    """Replaces the key of sealed files in place, as warpseal.change_slots does with replace=True.
+
+    uris: of files that all nodes see; objects of S3 cannot change in place. A file that has the new
+    key already is done. After a crash each file opens with the old or the new key.
+    The contents are not encrypted again, and the old key is not revoked: who had it may have kept
+    the data key. Other arguments and errors: as for seal().
+    """
+    jobs = rotation_jobs(uris)
+    new_secret = secret_of(new_key, new_key_file, "new_")
+    setup = setup_for(key, key_file, None, None, "cpu", num_cpus, attempts, new_secret)
+    return _run(RotateRun.action, RotateRun, jobs, setup, manifest, progress, workers, num_cpus, 0)
 
 
 def _run(

@@ -67,15 +67,16 @@ struct Split {
 // The CPU's items of a call whose arguments and path are settled.
 class KemCall {
 public:
-    KemCall(Engine::Impl& impl, const KemSet& set, const CpuKem& kem, KemOperation operation,
+    KemCall(Engine::Impl& impl, const KemCores& cores, KemOperation operation,
             const warpseal_kem_batch& batch, KemRange range)
         : impl_(impl),
-          set_(set),
-          kem_(kem),
+          set_(*cores.set),
+          kem_(*cores.kem),
+          prepared_(cores.prepared),
           operation_(operation),
           batch_(batch),
           range_(range),
-          split_(kem, operation, range.end - range.begin, impl.pool.threads()) {}
+          split_(kem_, operation, range.end - range.begin, impl.pool.threads()) {}
 
     // aes, seed: null if no coins are drawn. Adds the number of items without a result to `failed`.
     warpseal_status run(const CpuCipher* aes, const uint8_t* seed, uint64_t& failed) {
@@ -119,7 +120,14 @@ private:
         warpseal_kem_batch items = sub_batch(batch_, first, count);
         items.coins = coins;
         items.coins_stride = coins_stride;
-        return kem_.run[static_cast<int>(operation_)](items, 0, count, work);
+        if (prepared_ == nullptr)
+            return kem_.run[static_cast<int>(operation_)](items, 0, count, work);
+        const KemKeyKind kind = kind_for(operation_);
+        // The batch's keys are for arrays that are read and for those that are written.
+        auto* const key = static_cast<uint8_t*>(const_cast<void*>(prepared_));
+        (kind == KemKeyKind::public_key ? items.public_keys : items.secret_keys) = key;
+        (kind == KemKeyKind::public_key ? items.public_key_stride : items.secret_key_stride) = 0;
+        return kem_.run_prepared[static_cast<int>(kind)](items, 0, count, work);
     }
 
     // Runs all jobs, in one range for each thread. A thread starts with its own range, whose items
@@ -155,6 +163,7 @@ private:
     Engine::Impl& impl_;
     const KemSet& set_;
     const CpuKem& kem_;
+    const void* const prepared_;  // null: each item's own key
     const KemOperation operation_;
     const warpseal_kem_batch& batch_;
     const KemRange range_;
@@ -175,8 +184,7 @@ warpseal_status kem_cores(Engine::Impl& impl, int set, KemOperation operation, b
 warpseal_status kem_on_cores(Engine::Impl& impl, const KemCores& cores, KemOperation operation,
                              const warpseal_kem_batch& batch, KemRange range, const uint8_t* seed,
                              uint64_t& failed) {
-    return KemCall(impl, *cores.set, *cores.kem, operation, batch, range)
-        .run(cores.aes, seed, failed);
+    return KemCall(impl, cores, operation, batch, range).run(cores.aes, seed, failed);
 }
 
 }  // namespace warpseal

@@ -1,15 +1,20 @@
 // Key encapsulation on cores: items of a call in host memory.
 #pragma once
 
+#include <optional>
+
 #include "engine/engine_impl.h"
 
 namespace warpseal {
 
-// Implementation of a call on the CPU. aes: for drawn coins; null if there are none.
+// Implementation of a call on the CPU. aes: for drawn coins; null if there are none. prepared: the
+// prepared key of all items; null if they have keys of their own.
 struct KemCores {
     const KemSet* set = nullptr;
     const CpuKem* kem = nullptr;
     const CpuCipher* aes = nullptr;
+    const void* prepared = nullptr;
+    std::optional<Workspaces::Lease> own_prepared;  // of a key that the call alone prepares
 };
 
 // Selects and tests both as needed. draws: true if the call draws coins.

@@ -9,13 +9,14 @@
 namespace warpseal {
 namespace {
 
-// Reports a path that failed its self-test.
-void say_closed(const Engine::Impl& impl, Target target, const char* set, KemOperation operation) {
+// Reports a path that failed its self-test. how: "", or follows the operation.
+void say_closed(const Engine::Impl& impl, Target target, const char* set, KemOperation operation,
+                const char* how = "") {
     constexpr const char* names[kem_operation_count] = {"key generation", "encapsulation",
                                                         "decapsulation"};
     if (!impl.notice) return;
     const std::string text = std::string(target_name(target)) + " failed its self-test in " + set +
-                             " " + names[static_cast<int>(operation)] +
+                             " " + names[static_cast<int>(operation)] + how +
                              " and is closed for it in this process";
     impl.notice(text.c_str());
 }
@@ -72,6 +73,29 @@ warpseal_status tested_kem(Engine::Impl& impl, int set, KemOperation operation,
         }
         if (status != WARPSEAL_UNSUPPORTED) break;
     }
+    return status;
+}
+
+warpseal_status tested_prepared_kem(Engine::Impl& impl, int set, KemKeyKind kind,
+                                    const CpuKem*& out) {
+    const KemOperation operation = operation_of(kind);
+    const CpuKem* kem = nullptr;
+    warpseal_status status = tested_kem(impl, set, operation, kem);
+    if (status != WARPSEAL_OK) return status;
+    bool failed_now = false;
+    const PathName path{&kem->run_prepared[static_cast<int>(kind)],
+                        nullptr,
+                        -1,
+                        Path::cores,
+                        WARPSEAL_ECB,
+                        Direction::encrypt};
+    status = self_test_result(
+        path, [&] { return test_prepared_kem(kem_sets[set], *kem, kind); }, &failed_now);
+    if (failed_now)
+        say_closed(impl,
+                   static_cast<Target>(impl.kem.chosen[set][static_cast<int>(operation)].load()),
+                   kem_sets[set].name, operation, " with a prepared key");
+    if (status == WARPSEAL_OK) out = kem;
     return status;
 }
 

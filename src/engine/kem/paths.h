@@ -13,6 +13,10 @@ warpseal_status find_set(const Engine::Impl& impl, const char* name, int& number
 // in kem_sets, or of AES-256 for coins. Missing self-tests run first.
 warpseal_status tested_kem(Engine::Impl& impl, int set, KemOperation operation, const CpuKem*& out);
 warpseal_status tested_coins(Engine::Impl& impl, const CpuCipher*& out);
+// The CPU target of the key's operation, once its prepared keys have passed their self-test too.
+// WARPSEAL_SELF_TEST_FAILED: they have not.
+warpseal_status tested_prepared_kem(Engine::Impl& impl, int set, KemKeyKind kind,
+                                    const CpuKem*& out);
 
 // Open the engine's GPU of that index and test the path. WARPSEAL_NO_DEVICE and
 // WARPSEAL_OUT_OF_MEMORY mean that this call cannot use it.

@@ -244,19 +244,83 @@ void kem_self_test_input(const KemSet& set, KemOperation operation, KemTestInput
     shake256(label, out, bytes);
 }
 
-warpseal_status test_kem(const KemSet& set, const CpuKem& test_case, KemOperation operation) {
-    size_t work_bytes = 0;
-    for (int i = 0; i < kem_operation_count; ++i)
-        work_bytes = std::max(
-            work_bytes, test_case.work_bytes(static_cast<KemOperation>(i), kem_self_test_items));
+namespace {
+
+// Memory for one implementation under test.
+struct CoresUnderTest {
+    const CpuKem& kem;
     SecretMemory work;
-    if (!work.allocate(work_bytes)) return WARPSEAL_OUT_OF_MEMORY;
+
+    explicit CoresUnderTest(const CpuKem& test_case) : kem(test_case) {}
+    bool allocate() {
+        size_t bytes = 0;
+        for (int i = 0; i < kem_operation_count; ++i)
+            bytes =
+                std::max(bytes, kem.work_bytes(static_cast<KemOperation>(i), kem_self_test_items));
+        return work.allocate(bytes);
+    }
+    warpseal_status run(KemOperation step, const warpseal_kem_batch& batch, const Items& items) {
+        const bool done = kem.run[static_cast<int>(step)](batch, 0, batch.count, work.data()) == 0;
+        return done && items.all_well() ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+    }
+};
+
+// Prepares the key of the batch's first item and runs all items under it.
+bool run_prepared(CoresUnderTest& cores, KemKeyKind kind, warpseal_kem_batch batch,
+                  SecretMemory& prepared) {
+    const bool with_public = kind == KemKeyKind::public_key;
+    uint8_t*& key = with_public ? batch.public_keys : batch.secret_keys;
+    (with_public ? batch.public_key_stride : batch.secret_key_stride) = 0;
+    const auto i = static_cast<int>(kind);
+    if (!cores.kem.prepare[i](key, prepared.data(), cores.work.data())) return false;
+    key = static_cast<uint8_t*>(prepared.data());
+    return cores.kem.run_prepared[i](batch, 0, batch.count, cores.work.data()) == 0;
+}
+
+}  // namespace
+
+warpseal_status test_kem(const KemSet& set, const CpuKem& test_case, KemOperation operation) {
+    CoresUnderTest cores(test_case);
+    if (!cores.allocate()) return WARPSEAL_OUT_OF_MEMORY;
     return test(set, operation, [&](KemOperation step, Items& items) {
+        return cores.run(step, items.at(items.memory.data(), step), items);
+    });
+}
+
+warpseal_status test_prepared_kem(const KemSet& set, const CpuKem& test_case, KemKeyKind kind) {
+    const KemOperation operation = operation_of(kind);
+    CoresUnderTest cores(test_case);
+    SecretMemory prepared;
+    if (!cores.allocate() || !prepared.allocate(test_case.prepared_bytes(kind)))
+        return WARPSEAL_OUT_OF_MEMORY;
+    const warpseal_status status = test(set, operation, [&](KemOperation step, Items& items) {
         const warpseal_kem_batch batch = items.at(items.memory.data(), step);
-        const bool done =
-            test_case.run[static_cast<int>(step)](batch, 0, batch.count, work.data()) == 0;
+        if (step != operation) return cores.run(step, batch, items);
+        bool done = true;
+        for (uint64_t i = 0; i < batch.count; ++i)
+            done = run_prepared(cores, kind, sub_batch(batch, i, 1), prepared) && done;
         return done && items.all_well() ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
     });
+    if (status != WARPSEAL_OK) return status;
+    // All under the first item's key, with and without its prepared form.
+    const auto outputs = [&](bool with_prepared, Text& out) {
+        Items items(set);
+        const Run run = [&](KemOperation step, Items&) {
+            warpseal_kem_batch batch = items.at(items.memory.data(), step);
+            if (step != operation) return cores.run(step, batch, items);
+            batch.public_key_stride = batch.secret_key_stride = 0;
+            if (!with_prepared) return cores.run(step, batch, items);
+            const bool done = run_prepared(cores, kind, batch, prepared);
+            return done && items.all_well() ? WARPSEAL_OK : WARPSEAL_SELF_TEST_FAILED;
+        };
+        const warpseal_status outcome = run_test(operation, items, run);
+        out = items.outputs(operation);
+        return outcome;
+    };
+    Text one, other;
+    warpseal_status outcome = outputs(false, one);
+    if (outcome == WARPSEAL_OK) outcome = outputs(true, other);
+    return outcome == WARPSEAL_OK && one != other ? WARPSEAL_SELF_TEST_FAILED : outcome;
 }
 
 // Tests a GPU with few items in flight and, where that selects other kernels, with very many.

@@ -27,6 +27,8 @@ void kem_self_test_input(const KemSet& set, KemOperation operation, KemTestInput
 // The inputs of decapsulation are keys and ciphertexts of the same path; every other ciphertext has
 // a bit flipped.
 warpseal_status test_kem(const KemSet& set, const CpuKem& test_case, KemOperation operation);
+// The same with prepared keys: each item under its own, and all items under one.
+warpseal_status test_prepared_kem(const KemSet& set, const CpuKem& test_case, KemKeyKind kind);
 // Test the GPU path from host memory and the path on device memory.
 // They also return WARPSEAL_NO_DEVICE and WARPSEAL_OUT_OF_MEMORY, which say nothing about
 // correctness.

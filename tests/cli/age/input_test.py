@@ -1,5 +1,6 @@
 """What the commands read: the input's first bytes, the streams that inputs and keys share, and options of other formats."""
 
+import base64
 import os
 import resource
 import socket
@@ -160,6 +161,51 @@ def little_memory_ends_with_a_message(p):
             if result.code == 0:
                 sealed = result.out or p.read("sealed")
                 check_equal(p.ok("decrypt", "-i", "identity", input=sealed).out, text, f"sealed in {mebibytes} MiB")
+
+
+def with_header(stanzas):
+    return b"age-encryption.org/v1\n" + stanzas + b"--- " + b"A" * 43 + b"\n" + bytes(32)
+
+
+def body_of(size):
+    text = base64.b64encode(bytes(size)).rstrip(b"=")
+    return b"".join(text[at:at + 64] + b"\n" for at in range(0, len(text) + 1, 64))
+
+
+@case
+def headers_at_the_limits(p):
+    """At a limit the header is read, and nothing in it is for the identity. Memory is bounded."""
+    identity(p)
+    rest = len(with_header(b"")) - 32
+    longest = b"-> " + b"a" * (2**20 - rest - 5) + b"\n\n"
+    check_equal(len(with_header(longest)) - 32, 2**20, "bytes of the longest header")
+    arguments = b"->" + b" a" * ((2**20 - rest - 4) // 2) + b"\n\n"
+    share = base64.b64encode(bytes([9]) + bytes(31)).rstrip(b"=")
+    for code, words, stanzas in ((12, "no identity", longest), (17, "1048576 bytes", longest[:-2] + b"a\n\n"), (12, "no identity", arguments),
+                                 (12, "no identity", b"-> a\n\n" * 1024), (17, "1024 stanzas", b"-> a\n\n" * 1025),
+                                 (12, "no identity", b"-> a\n" + body_of(65536)), (17, "65536 bytes", b"-> a\n" + body_of(65537)),
+                                 (17, "stanzas", b"-> a\n\n" * (2**20 // 6)), (17, "65536 bytes", b"-> a\n" + body_of(800_000)),
+                                 (12, "no identity", (b"-> X25519 " + share + b"\n" + body_of(32)) * 1024)):
+        p.write("sealed", with_header(stanzas))
+        for command in ("decrypt", "verify"):
+            p.fails(code, words, command, "-i", "identity", "--threads", 1, "sealed", preexec_fn=within_memory(400))
+    p.write("sealed", with_header(longest[:-2] + b"a\n\n"))
+    p.fails(17, "1048576 bytes", "info", "sealed")
+
+
+@case
+def a_header_without_end(p):
+    identity(p)
+    for begin, more in ((b"-> a", b"a"), (b"-> a\n", b"A" * 64 + b"\n"), (b"", b"-> a\n\n")):
+        process = p.start("decrypt", "-i", "identity", "--format", "age", stdin=subprocess.PIPE)
+        try:
+            process.stdin.write(b"age-encryption.org/v1\n" + begin)
+            while True:
+                process.stdin.write(more * 4000)
+        except BrokenPipeError:
+            pass
+        check_equal(process.wait(timeout=60), 17, "exit code while the writer is still there")
+        check(b"header has" in process.stderr.read(), "the message")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,10 @@ def identity_files(p):
     check_equal(p.ok("keygen", "-y", "identity").out.decode(), found[1] + "\n", "-y")
     p.fails(11, "exists", "keygen", "--age", "-o", "identity")
     p.fails(2, "never replaces", "keygen", "--age", "-f", "-o", "identity")
-    p.fails(2, "--age", "keygen", "--post-quantum", "-o", "other")
+    for options in (["--pq"], ["--post-quantum"], ["--age", "--pq"]):
+        made = p.ok("keygen", *options, "-o", "-").out.decode()
+        check(re.search(r"^# public key: age1pq1[0-9a-z]{1952}\nAGE-SECRET-KEY-PQ-1[0-9A-Z]{58}\n", made, re.M), made)
+    p.fails(2, "--ntru", "keygen", "--pq", "--ntru", "-o", "other")
     p.fails(2, "--output is required", "keygen")
     p.fails(2, "no other option", "keygen", "-y", "identity", "-o", "other")
     check(p.ok("keygen", "--age", "-o", "-").out != p.ok("keygen", "--age", "-o", "-").out, "two identities are alike")

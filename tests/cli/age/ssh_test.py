@@ -3,6 +3,7 @@
 import base64
 import os
 import re
+import resource
 import shutil
 import struct
 import subprocess
@@ -184,6 +185,169 @@ def locked_keys_that_are_damaged_or_costly(p):
     p.fails(15, "other than bcrypt", *changed(binary.index(b"bcrypt"), b"scrypt"), input=sealed)
     p.fails(12, "does not open", *changed(rounds - 1, b"?"), input=sealed)  # the salt
     p.fails(2, "cut or damaged", *changed(len(binary) - 1, bytes([binary[-1] ^ 1])), input=sealed)  # the padding
+
+
+@case
+def a_wrong_passphrase_does_not_end_the_search(p):
+    """One passphrase is given: it may be that of any locked identity, and is read once."""
+    key(p, "locked")
+    locked_line = key(p, "locked.pub").decode()
+    p.write("word", b"correct horse\n", 0o600)
+    p.write("wrong", b"battery staple\n", 0o600)
+    made = subprocess.run(["openssl", "pkey", "-in", os.path.join(KEYS, "rsa-pkcs1"), "-aes256", "-passout", "pass:battery staple"], capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    p.write("pem", made.stdout, 0o600)
+    key(p, "ed25519")
+    identity = p.ok("encrypt", "--format", "age", "--passphrase-file", "wrong", input=p.read("ed25519")).out
+    p.write("within", identity, 0o600)
+    # The locked key is named by a stanza in each of these, and another identity opens them.
+    for other, line in (("pem", key(p, "rsa-pkcs1.pub").decode()), ("within", key(p, "ed25519.pub").decode())):
+        p.write("sealed", p.ok("encrypt", "--format", "age", "-r", locked_line, "-r", line, input=TEXT).out)
+        for order in (["-i", "locked", "-i", other], ["-i", other, "-i", "locked"]):
+            for word in ("word", "wrong"):
+                check_equal(p.ok("decrypt", *order, "--passphrase-file", word, "sealed").out, TEXT, f"{order} by {word}")
+                with open(p.file(word), "rb") as source:
+                    read = p.ok("decrypt", *order, "--passphrase-fd", source.fileno(), "sealed", pass_fds=[source.fileno()])
+                check_equal(read.out, TEXT, f"{order} by a descriptor with {word}")
+        p.write("third", b"neither\n", 0o600)
+        p.fails(12, "the passphrase does not open identity file 'locked'", "decrypt", "-i", "locked", "-i", other, "--passphrase-file", "third", "sealed")
+    if not shutil.which("ssh-keygen"):
+        raise NotRun("no ssh-keygen (scripts/bootstrap)")
+    subprocess.run(["ssh-keygen", "-q", "-N", "battery staple", "-a", "2", "-t", "ed25519", "-f", p.file("second")], check=True, stdin=subprocess.DEVNULL)
+    p.write("sealed", p.ok("encrypt", "--format", "age", "-r", locked_line, "-R", "second.pub", input=TEXT).out)
+    for order in (["-i", "locked", "-i", "second"], ["-i", "second", "-i", "locked"]):
+        for word in ("word", "wrong"):
+            check_equal(p.ok("decrypt", *order, "--passphrase-file", word, "sealed").out, TEXT, f"two SSH keys, {order} by {word}")
+
+
+@case
+def what_is_wrong_with_one_locked_identity_does_not_end_the_search(p):
+    key(p, "locked")
+    p.write("word", b"correct horse\n", 0o600)
+    sealed = key(p, "locked.age")
+    p.write("bad", p.ok("encrypt", "--format", "age", "--passphrase-file", "word", input=b"hunter2").out, 0o600)
+    both = p.ok("encrypt", "--format", "age", "-r", key(p, "locked.pub").decode(), "-r", key(p, "ed25519.pub").decode(), input=TEXT).out
+    p.write("good", p.ok("encrypt", "--format", "age", "--passphrase-file", "word", input=key(p, "ed25519")).out, 0o600)
+    for first, second in (("bad", "good"), ("good", "bad")):
+        check_equal(p.ok("decrypt", "-i", first, "-i", second, "--passphrase-file", "word", input=both).out, TEXT, f"{first} before {second}")
+    check_equal(p.ok("decrypt", "-i", "bad", "-i", "locked", "--passphrase-file", "word", input=sealed).out, TEXT, "a bad file before a key")
+    p.fails(2, "line 1 of identity file 'bad' is no identity", "decrypt", "-i", "bad", "--passphrase-file", "word", input=sealed)
+
+
+@case
+def one_passphrase_for_a_run(p):
+    """A descriptor is read once: for age files under the passphrase, for locked keys, and for Warpseal files."""
+    key(p, "locked")
+    p.write("word", b"correct horse\n", 0o600)
+    p.write("text", TEXT)
+    p.ok("-q", "encrypt", "--format", "age", "-r", key(p, "locked.pub").decode(), "text", "-o", "recipient.age")
+    p.ok("-q", "encrypt", "--format", "age", "--passphrase-file", "word", "text", "-o", "passphrase.age")
+    p.ok("-q", "encrypt", "--argon2-memory", "8", "--argon2-passes", "1", "--passphrase-file", "word", "text", "-o", "sealed.ws")
+    names = ["recipient.age", "passphrase.age", "sealed.ws"]
+    with open(p.file("word"), "rb") as word:
+        p.ok("decrypt", "-i", "locked", "--passphrase-fd", word.fileno(), *names, "--output-dir", "out", pass_fds=[word.fileno()])
+    for name in names:
+        check_equal(p.read("out/" + name.rsplit(".", 1)[0]), TEXT, name)
+
+
+@case
+def a_locked_identity_file_is_unlocked_once_in_a_run(p):
+    p.write("word", b"correct horse\n", 0o600)
+    p.write("wrong", b"battery staple\n", 0o600)
+    p.write("locked", p.ok("encrypt", "--format", "age", "--passphrase-file", "word", input=key(p, "ed25519")).out, 0o600)
+    names = [f"text{number}" for number in range(24)]
+    for name in names:
+        p.write(name, TEXT)
+    p.ok("encrypt", "--format", "age", "-r", key(p, "ed25519.pub").decode(), *names, "--output-dir", "sealed")
+
+    def user_seconds(code, *arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        result = p.run(*arguments)
+        check_equal(result.code, code, result.err)
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    for word, code, code_of_all in (("word", 0, 0), ("wrong", 12, 3)):
+        options = ["-i", "locked", "--passphrase-file", word]
+        one = user_seconds(code, "verify", *options, "sealed/text0.age")
+        every = user_seconds(code_of_all, "verify", "--keep-going", *options, "--recursive", "sealed")
+        check(every < 4 * one, f"{every:.2f} s for 24 files, {one:.2f} s for one, by {word}")
+
+
+def der_tree(content):
+    """Returns the elements of DER with short tags: sequences as lists, others as bytes with their tag."""
+    elements = []
+    while content:
+        size, at = content[1], 2
+        if size >= 0x80:
+            at += size - 0x80
+            size = int.from_bytes(content[2:at], "big")
+        value = content[at:at + size]
+        elements.append(der_tree(value) if content[0] == 0x30 else (content[0], value))
+        content = content[at + size:]
+    return elements
+
+
+def der_of(elements):
+    out = b""
+    for element in elements:
+        tag, value = (0x30, der_of(element)) if isinstance(element, list) else element
+        size = len(value).to_bytes((len(value).bit_length() + 7) // 8 or 1, "big")
+        out += bytes([tag]) + (size if len(value) < 0x80 else bytes([0x80 + len(size)]) + size) + value
+    return out
+
+
+def with_integers(der, *values):
+    """Replaces the first integers of DER."""
+    left = list(values)
+
+    def replaced(elements):
+        changed = []
+        for element in elements:
+            if isinstance(element, list):
+                element = replaced(element)
+            elif element[0] == 2 and left:
+                value = left.pop(0)
+                element = (2, value.to_bytes(value.bit_length() // 8 + 1, "big"))
+            changed.append(element)
+        return changed
+
+    out = der_of(replaced(der_tree(der)))
+    check(not left, "too few integers")
+    return out
+
+
+@case
+def costly_keys_in_pem(p):
+    """Their work is refused before it is done: the key derivation would take minutes or more."""
+    sealed = key(p, "rsa-pkcs1.age")
+    p.write("word", b"correct horse\n", 0o600)
+    opened = ["decrypt", "-i", "pem", "--passphrase-file", "word"]
+
+    def write(der, name="ENCRYPTED PRIVATE KEY", before=b""):
+        p.write("pem", before + f"-----BEGIN {name}-----\n".encode() + base64.encodebytes(der) + f"-----END {name}-----\n".encode(), 0o600)
+
+    for options in (["-iter", "70000"], ["-v2prf", "hmacWithSHA512"], ["-v1", "PBE-SHA1-3DES", "-iter", "70000"], ["-scrypt"]):
+        made = subprocess.run(["openssl", "pkcs8", "-topk8", "-in", os.path.join(KEYS, "rsa-pkcs1"), "-passout", "pass:correct horse", "-outform", "DER", *options],
+                              capture_output=True, check=True, stdin=subprocess.DEVNULL)
+        der = made.stdout
+        write(with_integers(der))
+        check_equal(p.ok(*opened, input=sealed).out, TEXT, f"a key of openssl {options}")
+        if "-scrypt" in options:
+            continue
+        write(with_integers(der, 70001))
+        p.fails(12, "does not open identity file 'pem'", *opened, input=sealed)
+        for rounds in (10_000_001, 2**31 - 1):
+            write(with_integers(der, rounds))
+            p.fails(17, ["identity file 'pem'", f"{rounds} rounds", "limit is 10000000", "ssh-keygen -p"], *opened, input=sealed)
+        # In another block of the file, and under another name.
+        write(with_integers(der, 10_000_001), "PRIVATE KEY", b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n")
+        p.fails(17, "10000001 rounds", *opened, input=sealed)
+    for n, r, parallel in ((32768, 8, 1), (16384, 16, 1), (2, 1 << 20, 1), (16384, 8, 64), (2, 8, 1 << 20), (1 << 40, 1 << 40, 1)):
+        write(with_integers(der, n, r, parallel))
+        p.fails(17, "more than scrypt with 16 MiB", *opened, input=sealed)
+    write(with_integers(der, 16384, 4, 2))
+    p.fails(12, "does not open identity file 'pem'", *opened, input=sealed)
+    p.write("pem", p.read("pem") + b"\n" * 16384, 0o600)
+    p.fails(17, "more than 16.0 KiB", *opened, input=sealed)
 
 
 @case

@@ -2,12 +2,14 @@
 
 import io
 import json
+import os
 import pathlib
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]), str(pathlib.Path(__file__).resolve().parents[2] / "container/reader")]
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[1]), str(pathlib.Path(__file__).resolve().parents[1] / "support"), str(pathlib.Path(__file__).resolve().parents[2] / "container/reader")]
 
 from program import NotRun, case, check, check_equal, main, some_bytes
+from terminal import Terminal
 
 CONTENT = some_bytes(40_000)
 KINDS = {"x25519": [], "hybrid": ["--post-quantum"], "ntru": ["--ntru"]}
@@ -54,6 +56,47 @@ def for_one_and_for_many(p):
             check(opens(p, "all", *secret), f"{secret} does not open it")
         check_equal(p.ok("decrypt", "-i", f"{kind}3", input=sealed).out, CONTENT, "through pipes")
         check_equal(p.ok("decrypt", "-i", "-", "all", input=p.read(f"{kind}2")).out, CONTENT, "an identity on standard input")
+
+
+@case
+def identity_files_under_a_passphrase(p):
+    p.write("word", b"correct horse battery\n", 0o600)
+    p.write("wrong", b"battery horse correct\n", 0o600)
+    p.write("own", b"of the file itself\n", 0o600)
+    for name, options in KINDS.items():
+        recipient = person(p, name, *options)
+        p.write("locked", p.ok("encrypt", "--format", "age", "--passphrase-file", "word", input=p.read(name)).out, 0o600)
+        p.write("sealed", p.ok("encrypt", "-r", recipient, input=CONTENT).out)
+        opened = ["decrypt", "-i", "locked", "--passphrase-file"]
+        check_equal(p.ok(*opened, "word", "sealed").out, CONTENT, name)
+        p.ok("verify", *opened[1:], "word", "sealed")
+        failed = p.fails(12, "wrong key", *opened, "wrong", "sealed")
+        check("the passphrase does not open identity file 'locked'" in failed.err, failed.err)
+        p.fails(2, ["identity file 'locked' is itself encrypted", "--passphrase-file"], "decrypt", "-i", "locked", "sealed")
+    with open(p.file("word"), "rb") as word:
+        check_equal(p.ok("decrypt", "-i", "locked", "--passphrase-fd", word.fileno(), "sealed", pass_fds=[word.fileno()]).out, CONTENT, "by a descriptor")
+    terminal = Terminal(p, "decrypt", "-i", "locked", "sealed")
+    terminal.wait_for("Passphrase: ")
+    terminal.type("correct horse battery\n")
+    code, out, err = terminal.end()
+    check_equal((code, out), (0, CONTENT), err)
+    # Other secrets open the file without that passphrase, which may be the file's own.
+    person(p, "other")
+    p.write("team", p.ok("keygen", "-y", "other").out)
+    p.write("both", p.ok("encrypt", "-R", "team", "--passphrase-file", "own", "--argon2-memory", "8", input=CONTENT).out)
+    for secret in (["-i", "locked", "-i", "other"], ["-i", "other", "-i", "locked"], ["-i", "locked", "--passphrase-file", "own"]):
+        check_equal(p.ok("decrypt", *secret, "both").out, CONTENT, f"{secret}")
+    # One that cannot be read does not end the search, unless it is the only secret.
+    p.write("locked", p.read("locked")[:-60], 0o600)
+    check_equal(p.ok("decrypt", "-i", "locked", "--passphrase-file", "word", "-i", "other", "both").out, CONTENT, "beside a damaged file")
+    # In a run over files of both kinds.
+    p.write("locked", p.ok("encrypt", "--format", "age", "--passphrase-file", "word", input=p.read("other")).out, 0o600)
+    os.mkdir(p.file("store"))
+    p.write("store/a.ws", p.read("both"))
+    p.write("store/b.age", p.ok("encrypt", "--format", "age", "-R", "team", input=CONTENT).out)
+    p.ok("decrypt", "-i", "locked", "--passphrase-file", "word", "--recursive", "store", "--output-dir", "out")
+    for name in "ab":
+        check_equal(p.read(f"out/store/{name}"), CONTENT, f"{name} in a run")
 
 
 @case

@@ -1,9 +1,11 @@
 """`warpseal key`: list, add, remove, passwd and rotate, their refusals, and kills at every write."""
 
+import collections
 import fcntl
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -20,7 +22,7 @@ QUICK = ["--argon2-memory", "8", "--argon2-passes", "1"]
 CONTENT = some_bytes(40_000)
 OLD, NEW, OTHER = ["--passphrase-file", "old"], ["--passphrase-file", "new"], ["--passphrase-file", "other"]
 TO_NEW = ["--new-passphrase-file", "new"]
-# At how many system calls the kill test stops `key passwd`, besides its writes.
+# How many kills at system calls, besides those at writes.
 KILLS = int(os.environ.get("WARPSEAL_TEST_KEY_KILLS", "25"))
 
 
@@ -280,14 +282,46 @@ def killed_at_every_write(p):
         judge(p, sealed, False)
         check_equal(number - 1, {"pwritev": 2, "fsync": 3}[calls], f"kills at {calls}")
     check_equal(seen, [(True, False), (True, True), (True, False), (True, True), (False, True)], "which passphrases open")
-    # Later kills come closer to the end of the run, where the file changes.
-    lost, number, step = 0, 1, 8
-    for _ in range(KILLS):
-        was_killed = killed(p, "all", number)
-        judge(p, sealed, was_killed)
-        lost += was_killed
-        number = number + step if was_killed else 1 + lost % step
-    print(f"  key passwd: {lost} of {KILLS} kills at system calls hit it, no file lost")
+
+
+def calls_of_main_thread(p):
+    """The system calls that a whole run of `key passwd` makes in its first thread, in order, each with
+    its number among those of its name."""
+    traced = subprocess.run(["strace", "-f", "-qq", "-o", "calls", p.path, "-q", "key", "passwd", *QUICK, *OLD, *TO_NEW, "sealed"],
+                            cwd=p.directory, stdin=subprocess.DEVNULL, capture_output=True, start_new_session=True, check=False)
+    if b"ptrace" in traced.stderr:
+        raise NotRun("no ptrace here")
+    check_equal(traced.returncode, 0, traced.stderr)
+    lines = p.read("calls").decode(errors="replace").splitlines()
+    first, count, calls = lines[0].split()[0], collections.Counter(), []
+    for line in lines:
+        found = re.match(r"(\d+) +(\w+)\(", line)
+        if found and found[1] == first:
+            count[found[2]] += 1
+            calls.append((found[2], count[found[2]]))
+    return calls
+
+
+@case
+def killed_at_every_system_call(p):
+    """Each of them, if there are so many kills: else as evenly as they go, from the last one on."""
+    if not shutil.which("strace"):
+        raise NotRun("strace is not here")
+    sealed = p.read(with_passphrase(p))
+    calls = calls_of_main_thread(p)
+    p.write("sealed", sealed)
+    check(len(calls) > 50 and calls[-1] == ("exit_group", 1), calls)
+    calls.pop()  # after which nothing runs
+    chosen = [calls[i % len(calls)] if KILLS >= len(calls) else calls[-1 - i * len(calls) // KILLS] for i in range(KILLS)]
+    hit, seen = 0, set()
+    for name, number in chosen:
+        was_killed = killed(p, name, number)
+        seen.add(judge(p, sealed, was_killed))
+        hit += was_killed
+    print(f"  key passwd: {hit} of {KILLS} kills hit it, at {len(set(chosen))} of its {len(calls)} system calls: no file lost")
+    # Not every run makes the same calls.
+    check(hit >= KILLS - max(KILLS // 10, 3), "few kills hit")
+    check({(True, False), (False, True)} <= seen, f"kills before and after the change: {seen}")
 
 
 @case

@@ -27,7 +27,7 @@ def the_first_failure_stops_the_run(p):
     os.unlink(p.file("b"))
     result = p.run("encrypt", "-k", "key", *ONE_BY_ONE, *contents)
     check_equal(result.code, 10, result.err)
-    check("'b'" in result.err and "1 file is done, 2 not begun or not finished" in result.err, result.err)
+    check("'b'" in result.err and "1 file is done, 2 not begun or not finished. Not done: 'c', 'd'.\n" in result.err, result.err)
     check_equal(many.names(p), ["a", "a.ws", "c", "d", "key"], "files")
     p.ok("verify", "-k", "key", "a.ws")
 
@@ -114,6 +114,13 @@ def a_disk_that_is_full_in_the_middle(p):
         check("No space left" in result.err, result.err)
         check(f"{len(finished)} files are done" in result.err, result.err)
         check(5 < len(finished) < 30, f"{len(finished)} outputs")
+        # The line names the first that failed, and of the others as many as fit.
+        missing = [name for name in inputs if f"small/{name[3:]}.ws" not in finished]
+        line = result.err.splitlines()[-1]
+        first = next(name for name in missing if f"'small/{name[3:]}.ws'" in line)
+        rest = [name for name in missing if name != first]
+        named = ", ".join(f"'{name}'" for name in rest[:20]) + (f" and {len(rest) - 20} more" if len(rest) > 20 else "")
+        check(line.endswith(f" Not done: {named}."), line)
         p.ok("verify", "-k", "key", *finished)
     finally:
         subprocess.run(["umount", p.file("small")], check=True)

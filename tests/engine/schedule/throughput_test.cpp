@@ -3,8 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "engine/no_memory.h"
 
@@ -140,6 +142,35 @@ TEST(Throughput, CoresAreCalibratedOnceForAllThreads) {
     note(throughput, Throughput::cores, 20, 3, kind);
     EXPECT_NEAR(throughput.of(kind, Throughput::cores).alone, 20, 1e-9)
         << "the measured rate applies";
+}
+
+// A fork waits for this lock too, and a calibration would take longer than any other holder.
+TEST(Throughput, OthersCallDuringACalibration) {
+    static Throughput* throughput;
+    static CallClass kind;
+    static std::vector<std::thread> others;
+    static std::atomic<int> answered;
+    Throughput four(4);
+    CpuCipher cipher = {};
+    cipher.sweep[WARPSEAL_CTR][0] = [](const void*, const uint8_t*, uint64_t, const uint8_t*,
+                                       uint8_t*, size_t) {
+        const int before = answered;
+        others.emplace_back([] {
+            (void)throughput->of(kind, Throughput::cores);
+            ++answered;
+        });
+        for (int i = 0; i < 2000 && answered == before; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        EXPECT_EQ(answered, before + 1) << "a call waits for the calibration";
+    };
+    answered = 0;
+    kind = call_class;
+    kind.cipher = &cipher;
+    throughput = &four;
+    throughput->calibrate(kind, nullptr);
+    EXPECT_EQ(others.size(), 3);
+    for (std::thread& one : others) one.join();
+    others.clear();
 }
 
 // A core that takes ten milliseconds for 64 KiB when undisturbed; four of them reach 0.7 of four

@@ -53,6 +53,7 @@ const Case all[] = {
     {"cipher_ccm", works::cipher_ccm, of_ciphers},
     {"keys_ntru", works::keys_ntru, of_keys},
     {"keys_hybrid", works::keys_hybrid, of_keys},
+    {"keys_mlkem", works::keys_mlkem, of_keys},
     {"keys_agreement", works::keys_agreement, of_agreement},
     {"module", works::module, of_module},
     {"encodings", works::encodings, of_encodings},

@@ -203,6 +203,7 @@ warpseal_status Group::work() const {
         free_key());
     return Steps({key.status})
         .run([&] { return send(key.get()); })
+        .run([&] { return send(key.get()); })  // a key of ML-KEM is now prepared
         .run([&] { return import_and_check(key.get()); })
         .run([&] { return get_and_set(key.get()); })
         .run([&] {
@@ -222,6 +223,7 @@ warpseal_status of(const char* name) {
 
 warpseal_status keys_ntru() { return of(ntru_group); }
 warpseal_status keys_hybrid() { return of(hybrid_group); }
+warpseal_status keys_mlkem() { return of(mlkem_group); }
 warpseal_status keys_agreement() { return of(agreement_group); }
 
 }  // namespace works

@@ -1,4 +1,4 @@
-"""What a run does with each object: seal, open, verify."""
+"""What a run does with each object: seal, open, verify, rotate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from warpseal._cluster.run import CLEAN_UP, Call, Item, Run
 from warpseal._cluster.stores import Identity
 from warpseal._cluster.worker import Done, Job, Large, Proof, pack, unpack
 
-__all__ = ["OpenRun", "SealRun", "VerifyRun", "items_to_do"]
+__all__ = ["OpenRun", "RotateRun", "SealRun", "VerifyRun", "items_to_do"]
 
 MOST_PARTS = 10_000  # of S3
 
@@ -365,3 +365,13 @@ class VerifyRun(Run):
         if item.state[1] > 0:
             return []
         return self.finish(item, Done(large.text_bytes, large.file_bytes, large.identity.tag))
+
+
+class RotateRun(Run):
+    """Key slots of files, in place."""
+
+    action = "rotate"
+    first_method = "rotate"
+
+    def after(self, call: Call, value: Any) -> list[Call]:
+        return self.finish(call.item, value)

@@ -7,13 +7,14 @@ import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from warpseal._cluster.secret import Secret
 from warpseal._cluster.stores import split
-from warpseal._cluster.worker import Job, Secret, WorkerSetup
+from warpseal._cluster.worker import Job, WorkerSetup
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-__all__ = ["Target", "jobs_for", "setup_for"]
+__all__ = ["Target", "jobs_for", "rotation_jobs", "secret_of", "setup_for"]
 
 Target: TypeAlias = str | Callable[[str], str]
 LEAST_PART_BYTES = 64 << 10
@@ -76,6 +77,18 @@ def _check_distinct(names: list[str], text: str) -> None:
         seen.add(name)
 
 
+def rotation_jobs(uris: Iterable[str]) -> list[Job]:
+    """Raises ValueError for an object that is no file, whose slots cannot change in place."""
+    jobs = jobs_for(uris, None, "", False, LEAST_PART_BYTES, False, True)
+    for job in jobs:
+        if split(job.source)[0] not in ("file", "local"):
+            raise ValueError(
+                f"uris: {job.source!r} is no file, and key slots change in place: open it and seal "
+                "it again"
+            )
+    return jobs
+
+
 def setup_for(
     key: Buffer | None,
     key_file: str | os.PathLike[str] | None,
@@ -84,14 +97,26 @@ def setup_for(
     device: str,
     num_cpus: float,
     attempts: int,
+    new_secret: Secret | None = None,
 ) -> WorkerSetup:
-    if (key is None) == (key_file is None):
-        raise ValueError("give key=, 32 bytes, or key_file=, a key file that every node has")
-    data = None if key is None else bytes(memoryview(key))
-    if data is not None and len(data) != 32:
-        raise ValueError(f"key: {len(data)} bytes, not the 32 of a key file")
     if attempts < 1:
         raise ValueError(f"attempts: {attempts} is less than 1")
-    secret = Secret(data, None if key_file is None else os.path.abspath(os.fspath(key_file)))
+    secret = secret_of(key, key_file)
     threads = max(1, math.floor(num_cpus))
-    return WorkerSetup(secret, storage_options or {}, suite, device, threads, attempts)
+    return WorkerSetup(
+        secret, storage_options or {}, suite, device, threads, attempts, new_secret
+    )
+
+
+def secret_of(
+    key: Buffer | None, key_file: str | os.PathLike[str] | None, prefix: str = ""
+) -> Secret:
+    """prefix: of the names of the arguments, in messages."""
+    if (key is None) == (key_file is None):
+        raise ValueError(
+            f"give {prefix}key=, 32 bytes, or {prefix}key_file=, a key file that every node has"
+        )
+    data = None if key is None else bytes(memoryview(key))
+    if data is not None and len(data) != 32:
+        raise ValueError(f"{prefix}key: {len(data)} bytes, not the 32 of a key file")
+    return Secret(data, None if key_file is None else os.path.abspath(os.fspath(key_file)))

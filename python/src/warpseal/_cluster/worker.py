@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import hmac
 import time
 import zlib
 from collections.abc import Callable
@@ -12,8 +11,10 @@ from typing import Any, TypeVar
 
 from warpseal import _core
 from warpseal._cluster.errors import SourceChangedError, StoreError, WorkerLostError
+from warpseal._cluster.secret import Secret
 from warpseal._cluster.stores import Identity, Store, split, store_for
-from warpseal.exceptions import Error
+from warpseal._slots import change_slots
+from warpseal.exceptions import Error, WrongKeyError
 
 __all__ = ["Done", "Job", "Large", "Proof", "Secret", "Worker", "WorkerSetup", "pack", "unpack"]
 
@@ -32,34 +33,6 @@ FINAL = (
 )
 
 
-class Secret:
-    """A key, or the name of its file on every node. Its text shows neither."""
-
-    def __init__(self, key: bytes | None, file: str | None) -> None:
-        self._key, self._file, self._digest = key, file, b""
-        self._digest = self._digest_of(self.read())
-
-    @staticmethod
-    def _digest_of(key: bytes) -> bytes:
-        return hashlib.blake2b(key, digest_size=32, person=b"warpseal/run-key").digest()
-
-    def read(self) -> bytes:
-        """Raises ValueError if the file has another key here than where the run began."""
-        if self._key is not None:
-            return self._key
-        assert self._file is not None
-        with open(self._file, "rb") as file:
-            key = file.read(33)
-        if len(key) != 32:
-            raise ValueError(f"key_file: {self._file!r} has not the 32 bytes of a key file")
-        if self._digest and not hmac.compare_digest(self._digest_of(key), self._digest):
-            raise ValueError(f"key_file: {self._file!r} is another key on this node")
-        return key
-
-    def __repr__(self) -> str:
-        return "<secret>"
-
-
 @dataclass(frozen=True)
 class WorkerSetup:
     """What all workers of a run have in common. options: of the stores, by protocol."""
@@ -70,6 +43,7 @@ class WorkerSetup:
     device: str = "auto"
     threads: int = 0
     attempts: int = 5
+    new_secret: Secret | None = None  # of a rotation
 
 
 @dataclass(frozen=True)
@@ -140,6 +114,7 @@ class Worker:
     def __init__(self, setup: WorkerSetup) -> None:
         self._setup = setup
         self._key = setup.secret.read()
+        self._new_key = None if setup.new_secret is None else setup.new_secret.read()
         self._engine = _core.Engine(setup.device, threads=setup.threads)
         self._stores: dict[str, Store] = {}
         self._plans: dict[bytes, _core.Plan] = {}
@@ -330,17 +305,19 @@ class Worker:
     def _reader(self, uri: str, identity: Identity) -> _core.Reader:
         if (uri, identity) in self._readers:
             return self._readers[uri, identity]
+        reader = self._new_reader(uri, identity, self._key)
+        while len(self._readers) >= KEPT_READERS:
+            self._readers.pop(next(iter(self._readers)))
+        self._readers[uri, identity] = reader
+        return reader
 
+    def _new_reader(self, uri: str, identity: Identity, key: bytes) -> _core.Reader:
         def read(offset: int, memory: memoryview) -> int:
             count = min(len(memory), identity.size - offset)
             memory[:count] = self._read(uri, identity, offset, count)
             return count
 
-        reader = _core.Reader(read, identity.size, [("key", self._key)], None, False, self._engine)
-        while len(self._readers) >= KEPT_READERS:
-            self._readers.pop(next(iter(self._readers)))
-        self._readers[uri, identity] = reader
-        return reader
+        return _core.Reader(read, identity.size, [("key", key)], None, False, self._engine)
 
     def open(self, job: Job) -> Done | Large:
         """Opens a small object, or looks at a large one."""
@@ -398,3 +375,24 @@ class Worker:
         if not self._begins_with(uri, proof):
             raise StoreError(f"{uri!r}: the store returned another beginning than was written")
         return identity
+
+    # Keys
+
+    def rotate(self, job: Job) -> Done:
+        """Replaces the slots that the key opens, in place, by one for the new key."""
+        assert self._new_key is not None
+        reused = False
+        try:
+            self._replace(job, self._key)
+        except WrongKeyError:
+            # An earlier attempt, whose answer was lost, may have done it, or one of two copies.
+            self._replace(job, self._new_key)
+            reused = True
+        identity = self._identify(job.source)
+        reader = self._new_reader(job.source, identity, self._new_key)
+        return Done(reader.size(), identity.size, identity.tag, reused)
+
+    def _replace(self, job: Job, key: bytes) -> None:
+        path = split(job.source)[1]
+        new = self._new_key
+        self._retry(lambda: change_slots(path, key=key, new_key=new, replace=True))

@@ -169,6 +169,22 @@ struct Operations {
         }
     }
 
+    // A prepared key is the key: little depends on it alone.
+    static bool prepare_public(const uint8_t* key, void* prepared, void*) {
+        memcpy(prepared, key, set.public_key_bytes());
+        if constexpr (set.spare_bits() != 0) return kem::spare_bits<set>(key) == 0;
+        return true;
+    }
+    static bool prepare_secret(const uint8_t* key, void* prepared, void*) {
+        memcpy(prepared, key, set.secret_key_bytes());
+        return true;
+    }
+    static size_t prepared_bytes(KemKeyKind kind) {
+        const size_t bytes =
+            kind == KemKeyKind::public_key ? set.public_key_bytes() : set.secret_key_bytes();
+        return (bytes + 63) / 64 * 64;
+    }
+
     // Stack that these functions may spill to; zeroized after each call.
     static constexpr size_t stack_bytes = 4096;
     static constexpr CpuKem backend = {
@@ -176,6 +192,11 @@ struct Operations {
         {keypair_group, lanes, lanes},
         work_bytes,
         {StackZeroizer<keypair, stack_bytes>::call, StackZeroizer<encapsulate, stack_bytes>::call,
+         StackZeroizer<decapsulate, stack_bytes>::call},
+        prepared_bytes,
+        {StackZeroizer<prepare_public, stack_bytes>::call,
+         StackZeroizer<prepare_secret, stack_bytes>::call},
+        {StackZeroizer<encapsulate, stack_bytes>::call,
          StackZeroizer<decapsulate, stack_bytes>::call}};
 };
 

@@ -46,15 +46,37 @@ struct HybridOperations {
     };
     static_assert(sizeof(Group) % 64 == 0);
 
+    // A prepared key of X25519; that of ML-KEM follows it. A public key has no scalar. The point of
+    // a secret key is for X-Wing's combiner.
+    struct Prepared {
+        alignas(64) uint8_t scalar[32], point[32];
+
+        uint8_t* mlkem() { return reinterpret_cast<uint8_t*>(this + 1); }
+    };
+    static_assert(sizeof(Prepared) % 64 == 0);
+    static Prepared& prepared_key(uint8_t* key) { return *reinterpret_cast<Prepared*>(key); }
+
     static X25519Input input(const uint8_t* at, uint64_t stride) { return {at, stride}; }
 
-    // Runs an operation of ML-KEM on the first half of what the batch names. Sets the statuses.
+    // Run an operation of ML-KEM on the first half of what the batch names. Set the statuses.
     static void run_mlkem(KemOperation operation, const warpseal_kem_batch& batch, Group& memory) {
+        run_mlkem([&] { return WARPSEAL_MLKEM[mlkem_number].run[static_cast<int>(operation)]; },
+                  batch, memory);
+    }
+    static void run_prepared_mlkem(KemKeyKind kind, const warpseal_kem_batch& batch,
+                                   Group& memory) {
+        warpseal_kem_batch first = batch;
+        uint8_t*& key = kind == KemKeyKind::public_key ? first.public_keys : first.secret_keys;
+        key = prepared_key(key).mlkem();
+        run_mlkem([&] { return WARPSEAL_MLKEM[mlkem_number].run_prepared[static_cast<int>(kind)]; },
+                  first, memory);
+    }
+    template <class Which>
+    static void run_mlkem(const Which& which, const warpseal_kem_batch& batch, Group& memory) {
         if constexpr (with_mlkem) {
             warpseal_kem_batch first = batch;
             first.statuses = memory.statuses;
-            WARPSEAL_MLKEM[mlkem_number].run[static_cast<int>(operation)](first, 0, first.count,
-                                                                          &memory + 1);
+            which()(first, 0, first.count, &memory + 1);
         } else {
             memset(memory.statuses, 0, sizeof memory.statuses);
         }
@@ -71,21 +93,26 @@ struct HybridOperations {
         const X25519Output to{batch.secret_keys + in_secret_key, batch.secret_key_stride};
         for (int i = 0; i < count; ++i) memcpy(to[i], scalars[i], 32);
     }
-    static void encapsulations(const warpseal_kem_batch& batch, Group& memory) {
+    // X25519's half. points: of the public keys.
+    static void encapsulate_x25519(const warpseal_kem_batch& batch, X25519Input points,
+                                   Group& memory) {
         const auto count = static_cast<int>(batch.count);
-        run_mlkem(KemOperation::encapsulate, batch, memory);
         const X25519Input scalars{batch.coins + in_coins, batch.coins_stride};
         Target::multiply_base(scalars, {batch.ciphertexts + in_ciphertext, batch.ciphertext_stride},
                               count, memory.x25519);
-        Target::multiply(scalars, {batch.public_keys + in_public_key, batch.public_key_stride},
+        Target::multiply(scalars, points,
                          {batch.shared_secrets + in_secret, batch.shared_secret_stride}, count);
     }
-    static void decapsulations(const warpseal_kem_batch& batch, Group& memory) {
-        run_mlkem(KemOperation::decapsulate, batch, memory);
-        Target::multiply({batch.secret_keys + in_secret_key, batch.secret_key_stride},
-                         {batch.ciphertexts + in_ciphertext, batch.ciphertext_stride},
+    static void decapsulate_x25519(const warpseal_kem_batch& batch, X25519Input scalars) {
+        Target::multiply(scalars, {batch.ciphertexts + in_ciphertext, batch.ciphertext_stride},
                          {batch.shared_secrets + in_secret, batch.shared_secret_stride},
                          static_cast<int>(batch.count));
+    }
+    static X25519Input points_of(const warpseal_kem_batch& batch) {
+        return {batch.public_keys + in_public_key, batch.public_key_stride};
+    }
+    static X25519Input scalars_of(const warpseal_kem_batch& batch) {
+        return {batch.secret_keys + in_secret_key, batch.secret_key_stride};
     }
 
     // ---- X-Wing ----
@@ -120,8 +147,8 @@ struct HybridOperations {
         return batch;
     }
     // SHA3-256 of ML-KEM's secret, X25519's, its ciphertext and public key, and the label \.//^\.
-    static void combine(const warpseal_kem_batch& batch, const warpseal_kem_batch& keys,
-                        Group& memory) {
+    // points: of the public keys.
+    static void combine(const warpseal_kem_batch& batch, X25519Input points, Group& memory) {
         constexpr uint64_t label = 0x5c5e2f2f2e5c;
         const auto count = static_cast<int>(batch.count);
         for (int first = 0; first < count; first += lanes) {
@@ -135,11 +162,7 @@ struct HybridOperations {
                                  batch.ciphertext_stride)[item(i)];
                 },
                 4);
-            sponge.absorb_messages(
-                [&](int i) {
-                    return input(keys.public_keys + in_public_key, keys.public_key_stride)[item(i)];
-                },
-                4);
+            sponge.absorb_messages([&](int i) { return points[item(i)]; }, 4);
             sponge.finish(Word{} + (label | uint64_t{kem::keccak::sha3_suffix} << 48));
             sponge.write(
                 [&](int i) {
@@ -202,28 +225,101 @@ struct HybridOperations {
         if (batch.statuses != nullptr) memset(batch.statuses, 0, batch.count * sizeof(int32_t));
         return 0;
     }
+    // mlkem(both): runs ML-KEM's half.
+    template <class MlKem>
+    static uint64_t encapsulate_under(const warpseal_kem_batch& batch, Group& memory,
+                                      const MlKem& mlkem, X25519Input points) {
+        const warpseal_kem_batch both = is_xwing ? with_two_secrets(batch, memory) : batch;
+        mlkem(both);
+        encapsulate_x25519(both, points, memory);
+        if constexpr (is_xwing) combine(batch, points, memory);
+        return finish(batch, x25519_secrets(both), true, memory);
+    }
     static uint64_t encapsulate_some(const warpseal_kem_batch& batch, Group& memory) {
-        if constexpr (is_xwing) {
-            const warpseal_kem_batch two = with_two_secrets(batch, memory);
-            encapsulations(two, memory);
-            combine(batch, batch, memory);
-            return finish(batch, x25519_secrets(two), true, memory);
-        } else {
-            encapsulations(batch, memory);
-            return finish(batch, x25519_secrets(batch), true, memory);
-        }
+        return encapsulate_under(
+            batch, memory,
+            [&](const warpseal_kem_batch& both) {
+                run_mlkem(KemOperation::encapsulate, both, memory);
+            },
+            points_of(batch));
+    }
+    static uint64_t encapsulate_prepared_some(const warpseal_kem_batch& batch, Group& memory) {
+        return encapsulate_under(batch, memory,
+                                 [&](const warpseal_kem_batch& both) {
+                                     run_prepared_mlkem(KemKeyKind::public_key, both, memory);
+                                 },
+                                 {prepared_key(batch.public_keys).point, 0});
+    }
+    // points: of the public keys, for X-Wing.
+    template <class MlKem>
+    static uint64_t decapsulate_under(const warpseal_kem_batch& batch, Group& memory,
+                                      const MlKem& mlkem, X25519Input scalars, X25519Input points) {
+        const warpseal_kem_batch both = is_xwing ? with_two_secrets(batch, memory) : batch;
+        mlkem(both);
+        decapsulate_x25519(both, scalars);
+        if constexpr (is_xwing) combine(batch, points, memory);
+        return finish(batch, x25519_secrets(both), false, memory);
     }
     static uint64_t decapsulate_some(const warpseal_kem_batch& batch, Group& memory) {
+        warpseal_kem_batch keys = batch;
+        if constexpr (is_xwing)
+            keys = expanded(batch, batch.secret_keys, batch.secret_key_stride, memory);
+        return decapsulate_under(
+            batch, memory,
+            [&](warpseal_kem_batch both) {
+                both.secret_keys = keys.secret_keys;
+                both.secret_key_stride = keys.secret_key_stride;
+                run_mlkem(KemOperation::decapsulate, both, memory);
+            },
+            scalars_of(keys), points_of(keys));
+    }
+    static uint64_t decapsulate_prepared_some(const warpseal_kem_batch& batch, Group& memory) {
+        const Prepared& key = prepared_key(batch.secret_keys);
+        return decapsulate_under(batch, memory,
+                                 [&](const warpseal_kem_batch& both) {
+                                     run_prepared_mlkem(KemKeyKind::secret_key, both, memory);
+                                 },
+                                 {key.scalar, 0}, {key.point, 0});
+    }
+
+    // ---- prepared keys ----
+
+    static bool prepare_mlkem(KemKeyKind kind, const uint8_t* key, Prepared& out, Group& memory) {
+        if constexpr (!with_mlkem) return true;
+        return WARPSEAL_MLKEM[mlkem_number].prepare[static_cast<int>(kind)](key, out.mlkem(),
+                                                                            &memory + 1);
+    }
+    // The scalar 2^254, which clamping makes of 0, takes points of low order alone to 0.
+    static bool has_low_order(const Prepared& key, Group& memory) {
+        memset(memory.seeds[0], 0, 32);
+        Target::multiply({memory.seeds[0], 0}, {key.point, 0}, {memory.secrets[0], 0}, 1);
+        return is_zero_secret(memory.secrets[0]) != 0;
+    }
+    static bool prepare_public(const uint8_t* public_key, void* prepared, void* work) {
+        auto& memory = *static_cast<Group*>(work);
+        auto& out = *static_cast<Prepared*>(prepared);
+        memset(out.scalar, 0, sizeof out.scalar);
+        memcpy(out.point, public_key + in_public_key, sizeof out.point);
+        const bool accepted = prepare_mlkem(KemKeyKind::public_key, public_key, out, memory);
+        return !has_low_order(out, memory) && accepted;
+    }
+    static bool prepare_secret(const uint8_t* secret_key, void* prepared, void* work) {
+        auto& memory = *static_cast<Group*>(work);
+        auto& out = *static_cast<Prepared*>(prepared);
+        memset(out.point, 0, sizeof out.point);
         if constexpr (is_xwing) {
-            const warpseal_kem_batch two = with_two_secrets(
-                expanded(batch, batch.secret_keys, batch.secret_key_stride, memory), memory);
-            decapsulations(two, memory);
-            combine(batch, two, memory);
-            return finish(batch, x25519_secrets(two), false, memory);
-        } else {
-            decapsulations(batch, memory);
-            return finish(batch, x25519_secrets(batch), false, memory);
+            warpseal_kem_batch one{};
+            one.count = 1;
+            (void)expanded(one, secret_key, 0, memory);
+            secret_key = memory.secret_keys[0];
+            memcpy(out.point, memory.public_keys[0] + in_public_key, sizeof out.point);
         }
+        memcpy(out.scalar, secret_key + in_secret_key, sizeof out.scalar);
+        return prepare_mlkem(KemKeyKind::secret_key, secret_key, out, memory);
+    }
+    static size_t prepared_bytes(KemKeyKind kind) {
+        return sizeof(Prepared) +
+               (with_mlkem ? WARPSEAL_MLKEM[mlkem_number].prepared_bytes(kind) : 0);
     }
 
     template <uint64_t (*some)(const warpseal_kem_batch&, Group&)>
@@ -249,12 +345,18 @@ struct HybridOperations {
 
     // Stack that these functions may spill to; zeroized after each call.
     static constexpr size_t stack_bytes = 6144;
-    static constexpr CpuKem backend = {nullptr,
-                                       {group, group, group},
-                                       work_bytes,
-                                       {StackZeroizer<run<keypair_some>, stack_bytes>::call,
-                                        StackZeroizer<run<encapsulate_some>, stack_bytes>::call,
-                                        StackZeroizer<run<decapsulate_some>, stack_bytes>::call}};
+    static constexpr CpuKem backend = {
+        nullptr,
+        {group, group, group},
+        work_bytes,
+        {StackZeroizer<run<keypair_some>, stack_bytes>::call,
+         StackZeroizer<run<encapsulate_some>, stack_bytes>::call,
+         StackZeroizer<run<decapsulate_some>, stack_bytes>::call},
+        prepared_bytes,
+        {StackZeroizer<prepare_public, stack_bytes>::call,
+         StackZeroizer<prepare_secret, stack_bytes>::call},
+        {StackZeroizer<run<encapsulate_prepared_some>, stack_bytes>::call,
+         StackZeroizer<run<decapsulate_prepared_some>, stack_bytes>::call}};
 };
 
 }  // namespace

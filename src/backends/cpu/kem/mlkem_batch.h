@@ -12,6 +12,9 @@ template <class Target, const kem::MlKemParams& set>
 struct MlKemOperations {
     using Group = MlKemGroup<Target, set>;
     using Word = typename Target::KeccakWord;
+    using PreparedKey = typename Group::PreparedKey;
+    using PreparedSecret = typename Group::PreparedSecret;
+    static_assert(sizeof(PreparedKey) % 64 == 0 && sizeof(PreparedSecret) % 64 == 0);
     static constexpr int lanes = Group::lanes;
     static constexpr int public_key_words = static_cast<int>(set.public_key_bytes() / 8),
                          ciphertext_words = static_cast<int>(set.ciphertext_bytes() / 8);
@@ -95,17 +98,17 @@ struct MlKemOperations {
         return 0;
     }
 
-    static uint64_t encapsulate_some(const Items& items, Group& group) {
+    // Encapsulation and decapsulation take keys of each item, or one prepared key. keys,
+    // secret_keys: as MlKemGroup takes them. hash, rejection: return 32 bytes of item i's key.
+    template <class Keys, class Hash>
+    static uint64_t encapsulate_under(const Items& items, Group& group, const Keys& keys,
+                                      const Hash& hash) {
         const int count = items.count;
-        hash_public_keys(
-            group, [&](int i) { return items.public_key(i); }, count);
         for (int i = 0; i < lanes; ++i) memcpy(group.message[i], items.coins(i), 32);
-        derive(
-            group, [&](int i) { return group.hash[i < count ? i : 0]; }, count);
+        derive(group, hash, count);
         uint32_t refused[lanes];
         group.encrypt(
-            count, [&](int i) { return items.public_key(i); },
-            [&](int i) { return items.ciphertext(i); }, refused);
+            count, keys, [&](int i) { return items.ciphertext(i); }, refused);
         uint64_t failed = 0;
         for (int i = 0; i < count; ++i) {
             memcpy(items.shared_secret(i), group.key[i], 32);
@@ -115,27 +118,35 @@ struct MlKemOperations {
         }
         return failed;
     }
+    static uint64_t encapsulate_some(const Items& items, Group& group) {
+        const auto public_key = [&](int i) { return items.public_key(i); };
+        hash_public_keys(group, public_key, items.count);
+        return encapsulate_under(items, group, public_key,
+                                 [&](int i) { return group.hash[i < items.count ? i : 0]; });
+    }
+    static uint64_t encapsulate_prepared_some(const Items& items, Group& group) {
+        const auto& key = *reinterpret_cast<const PreparedKey*>(items.batch.public_keys);
+        return encapsulate_under(items, group, key, [&](int) { return key.hash; });
+    }
 
-    static uint64_t decapsulate_some(const Items& items, Group& group) {
+    template <class SecretKeys, class Keys, class Hash, class Rejection>
+    static uint64_t decapsulate_under(const Items& items, Group& group,
+                                      const SecretKeys& secret_keys, const Keys& keys,
+                                      const Hash& hash, const Rejection& rejection,
+                                      const uint32_t (&refused)[lanes]) {
         const int count = items.count;
-        hash_public_keys(
-            group, [&](int i) { return items.key_in_secret(i); }, count);
-        group.decrypt(
-            count, [&](int i) { return items.secret_key(i); },
-            [&](int i) { return items.ciphertext(i); });
-        derive(
-            group, [&](int i) { return items.hash_in_secret(i); }, count);
+        group.decrypt(count, secret_keys, [&](int i) { return items.ciphertext(i); });
+        derive(group, hash, count);
         {
             WordSponge<Word, words_of_shake256> sponge(group.state);
-            sponge.absorb_messages([&](int i) { return items.hash_in_secret(i) + 32; }, 4);
+            sponge.absorb_messages(rejection, 4);
             sponge.absorb_messages([&](int i) { return items.ciphertext(i); }, ciphertext_words);
             sponge.finish(kem::keccak::shake_suffix);
             sponge.write([&](int i) { return group.rejected[i]; }, 0, 4, count);
         }
         uint32_t ignored[lanes];  // keys with such coefficients are not refused here
         group.encrypt(
-            count, [&](int i) { return items.key_in_secret(i); },
-            [&](int i) { return group.ciphertext[i]; }, ignored);
+            count, keys, [&](int i) { return group.ciphertext[i]; }, ignored);
         uint64_t failed = 0;
         for (int i = 0; i < count; ++i) {
             const uint32_t accept =
@@ -144,11 +155,55 @@ struct MlKemOperations {
             for (int j = 0; j < 32; ++j)
                 secret[j] = static_cast<uint8_t>((group.key[i][j] & accept) |
                                                  (group.rejected[i][j] & ~accept));
-            const uint32_t refused = 1 - is_equal(group.hash[i], items.hash_in_secret(i), 32);
-            items.finish(i, refused, secret, 32, nullptr, 0);
-            failed += refused;
+            items.finish(i, refused[i], secret, 32, nullptr, 0);
+            failed += refused[i];
         }
         return failed;
+    }
+    static uint64_t decapsulate_some(const Items& items, Group& group) {
+        const auto public_key = [&](int i) { return items.key_in_secret(i); };
+        hash_public_keys(group, public_key, items.count);
+        uint32_t refused[lanes];
+        for (int i = 0; i < items.count; ++i)
+            refused[i] = 1 - is_equal(group.hash[i], items.hash_in_secret(i), 32);
+        return decapsulate_under(
+            items, group, [&](int i) { return items.secret_key(i); }, public_key,
+            [&](int i) { return items.hash_in_secret(i); },
+            [&](int i) { return items.hash_in_secret(i) + 32; }, refused);
+    }
+    static uint64_t decapsulate_prepared_some(const Items& items, Group& group) {
+        const auto& key = *reinterpret_cast<const PreparedSecret*>(items.batch.secret_keys);
+        uint32_t refused[lanes];
+        for (int i = 0; i < items.count; ++i) refused[i] = key.key.refused;
+        return decapsulate_under(
+            items, group, key, key.key, [&](int) { return key.key.hash; },
+            [&](int) { return key.rejection; }, refused);
+    }
+
+    static bool prepare_public(const uint8_t* public_key, void* prepared, void* work) {
+        auto& group = *static_cast<Group*>(work);
+        auto& out = *static_cast<PreparedKey*>(prepared);
+        hash_public_keys(
+            group, [&](int) { return public_key; }, 1);
+        memcpy(out.hash, group.hash[0], 32);
+        group.prepare(public_key, out);
+        return out.refused == 0;
+    }
+    static bool prepare_secret(const uint8_t* secret_key, void* prepared, void* work) {
+        auto& group = *static_cast<Group*>(work);
+        auto& out = *static_cast<PreparedSecret*>(prepared);
+        const uint8_t* const public_key = secret_key + set.vector_bytes();
+        const uint8_t* const hash = public_key + set.public_key_bytes();
+        (void)prepare_public(public_key, &out.key, work);
+        // The coefficients of the public key are not among the checks of a secret key.
+        out.key.refused = 1 - is_equal(out.key.hash, hash, 32);
+        group.read_vector(secret_key);
+        memcpy(out.s, group.scratch, sizeof out.s);
+        memcpy(out.rejection, hash + 32, 32);
+        return out.key.refused == 0;
+    }
+    static size_t prepared_bytes(KemKeyKind kind) {
+        return kind == KemKeyKind::public_key ? sizeof(PreparedKey) : sizeof(PreparedSecret);
     }
     // Returns 1 if the buffers are equal, else 0. Constant time.
     static uint32_t is_equal(const uint8_t* a, const uint8_t* b, size_t bytes) {
@@ -169,12 +224,18 @@ struct MlKemOperations {
 
     // Stack that these functions may spill to; zeroized after each call.
     static constexpr size_t stack_bytes = 4096;
-    static constexpr CpuKem backend = {nullptr,
-                                       {lanes, lanes, lanes},
-                                       work_bytes,
-                                       {StackZeroizer<run<keypair_some>, stack_bytes>::call,
-                                        StackZeroizer<run<encapsulate_some>, stack_bytes>::call,
-                                        StackZeroizer<run<decapsulate_some>, stack_bytes>::call}};
+    static constexpr CpuKem backend = {
+        nullptr,
+        {lanes, lanes, lanes},
+        work_bytes,
+        {StackZeroizer<run<keypair_some>, stack_bytes>::call,
+         StackZeroizer<run<encapsulate_some>, stack_bytes>::call,
+         StackZeroizer<run<decapsulate_some>, stack_bytes>::call},
+        prepared_bytes,
+        {StackZeroizer<prepare_public, stack_bytes>::call,
+         StackZeroizer<prepare_secret, stack_bytes>::call},
+        {StackZeroizer<run<encapsulate_prepared_some>, stack_bytes>::call,
+         StackZeroizer<run<decapsulate_prepared_some>, stack_bytes>::call}};
 };
 
 }  // namespace

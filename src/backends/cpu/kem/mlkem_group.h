@@ -37,6 +37,19 @@ struct MlKemGroup {
     alignas(64) uint8_t message[lanes][32], hash[lanes][32], rejected[lanes][32];
     alignas(64) uint8_t ciphertext[lanes][ciphertext_bytes];
 
+    // What depends on a public key alone.
+    struct PreparedKey {
+        Poly matrix[k * k];  // transposed, in the transform's order, as t
+        Poly t[k];
+        alignas(64) uint8_t hash[32];
+        uint32_t refused;  // 1 if items under the key have no result, else 0
+    };
+    struct PreparedSecret {
+        PreparedKey key;
+        Poly s[k];  // in the transform's order
+        alignas(64) uint8_t rejection[32];
+    };
+
     // Draws PRF output for noise polynomials [begin, end) of each item, `words` words each.
     void draw_noise(int count, int begin, int end, int words) {
         const int each = end - begin;
@@ -71,21 +84,25 @@ struct MlKemGroup {
         }
     }
 
-    // Samples every polynomial of the items' matrices once, and multiplies: row i of sum gets the
-    // product of row i, of the transposed matrix if `transposed`, and `secret`.
-    void multiply_matrix(int count, bool transposed) {
-        for (int item = 0; item < count; ++item) memset(sum[item], 0, k * sizeof(Poly));
+    // Samples every polynomial of the items' matrices once, from rho. Calls each(item, i,
+    // polynomial) with polynomial i of the item's matrix, of its transpose if `transposed`.
+    template <class Each>
+    void for_matrices(int count, bool transposed, const Each& each) {
         for (int first = 0; first < count * k * k; first += lanes) {
             const int left = count * k * k - first, some = left < lanes ? left : lanes;
             sample_matrix(first, some, transposed);
             kem::mlkem::for_all<Lanes>(scratch, some,
                                        [](Poly& a, Poly& b) { kem::mlkem::to_split<Lanes>(a, b); });
-            for (int i = 0; i < some; ++i) {
-                const int item = (first + i) / (k * k), at = (first + i) % (k * k);
-                kem::mlkem::multiply_add<Lanes>(sum[item][at / k], scratch[i],
-                                                secret[item][at % k]);
-            }
+            for (int i = 0; i < some; ++i)
+                each((first + i) / (k * k), (first + i) % (k * k), scratch[i]);
         }
+    }
+    // Row i of sum gets the product of row i of the matrix, or its transpose, and `secret`.
+    void multiply_matrix(int count, bool transposed) {
+        for (int item = 0; item < count; ++item) memset(sum[item], 0, k * sizeof(Poly));
+        for_matrices(count, transposed, [&](int item, int at, const Poly& polynomial) {
+            kem::mlkem::multiply_add<Lanes>(sum[item][at / k], polynomial, secret[item][at % k]);
+        });
     }
     void sample_matrix(int first, int some, bool transposed) {
         const auto stream = [&](int lane) { return first + (lane < some ? lane : 0); };
@@ -130,10 +147,9 @@ struct MlKemGroup {
                                    [](Poly& a, Poly& b) { kem::mlkem::to_split<Lanes>(a, b); });
         return exceeds;
     }
-    // Adds the product of scratch and the item's `secret`.
-    void add_products(int item, Poly& to) {
-        for (int j = 0; j < k; ++j)
-            kem::mlkem::multiply_add<Lanes>(to, scratch[j], secret[item][j]);
+    // Adds the product of k polynomials and the item's `secret`.
+    void add_products(int item, const Poly* polys, Poly& to) {
+        for (int j = 0; j < k; ++j) kem::mlkem::multiply_add<Lanes>(to, polys[j], secret[item][j]);
     }
     // Writes k polynomials of the transform's domain, from scratch.
     void write_vector(uint8_t* out) {
@@ -183,21 +199,44 @@ struct MlKemGroup {
         }
     }
 
-    // K-PKE.Encrypt (algorithm 14) of message, from seed. Sets refused[i] to 1 if public key i has
-    // a coefficient of q or more, else to 0.
-    template <class PublicKey, class Ciphertext>
-    void encrypt(int count, const PublicKey& public_key, const Ciphertext& to,
-                 uint32_t (&refused)[lanes]) {
-        draw_noise(count, k, k + 1);
-        sample_secrets(count);
+    // Prepares a public key, but for its hash.
+    void prepare(const uint8_t* public_key, PreparedKey& out) {
+        memcpy(rho[0], public_key + set.vector_bytes(), 32);
+        for_matrices(1, true, [&](int, int at, const Poly& polynomial) {
+            memcpy(&out.matrix[at], &polynomial, sizeof(Poly));
+        });
+        out.refused = read_vector(public_key);
+        memcpy(out.t, scratch, sizeof out.t);
+    }
+
+    // Rows of sum get the products of the transposed matrix and `secret`, the last that of t. Sets
+    // refused[i] to 1 if public key i has a coefficient of q or more, else to 0.
+    template <class PublicKey>
+    void multiply_keys(int count, const PublicKey& public_key, uint32_t (&refused)[lanes]) {
         for (int item = 0; item < count; ++item)
             memcpy(rho[item], public_key(item) + set.vector_bytes(), 32);
         multiply_matrix(count, true);
         for (int item = 0; item < count; ++item) {
             refused[item] = read_vector(public_key(item));
             memset(&sum[item][k], 0, sizeof(Poly));
-            add_products(item, sum[item][k]);
+            add_products(item, scratch, sum[item][k]);
         }
+    }
+    void multiply_keys(int count, const PreparedKey& key, uint32_t (&refused)[lanes]) {
+        for (int item = 0; item < count; ++item) {
+            memset(sum[item], 0, sizeof sum[item]);
+            for (int i = 0; i < k; ++i) add_products(item, key.matrix + i * k, sum[item][i]);
+            add_products(item, key.t, sum[item][k]);
+            refused[item] = key.refused;
+        }
+    }
+
+    // K-PKE.Encrypt (algorithm 14) of message, from seed, under keys as multiply_keys takes them.
+    template <class Keys, class Ciphertext>
+    void encrypt(int count, const Keys& keys, const Ciphertext& to, uint32_t (&refused)[lanes]) {
+        draw_noise(count, k, k + 1);
+        sample_secrets(count);
+        multiply_keys(count, keys, refused);
         transform_back(sum[0], count * (k + 1));
         for (int item = 0; item < count; ++item) {
             for (int i = 0; i <= k; ++i) {
@@ -230,9 +269,19 @@ struct MlKemGroup {
                                      [](auto& v, int) { v = kem::mlkem::decompress<Lanes, d>(v); });
     }
 
-    // K-PKE.Decrypt (algorithm 15) to message.
-    template <class SecretKey, class Ciphertext>
-    void decrypt(int count, const SecretKey& secret_key, const Ciphertext& ciphertext_of) {
+    // Adds the product of an item's s and its `secret`.
+    template <class SecretKey>
+    void add_secret_products(int item, const SecretKey& secret_key, Poly& to) {
+        read_vector(secret_key(item));
+        add_products(item, scratch, to);
+    }
+    void add_secret_products(int item, const PreparedSecret& key, Poly& to) {
+        add_products(item, key.s, to);
+    }
+
+    // K-PKE.Decrypt (algorithm 15) to message, under keys as add_secret_products takes them.
+    template <class Keys, class Ciphertext>
+    void decrypt(int count, const Keys& keys, const Ciphertext& ciphertext_of) {
         for (int item = 0; item < count; ++item)
             for (int j = 0; j < k; ++j)
                 decompress<set.du>(
@@ -240,9 +289,8 @@ struct MlKemGroup {
                     ciphertext_of(item) + static_cast<size_t>(j) * set.poly_bytes(set.du));
         transform(secret[0], count * k);
         for (int item = 0; item < count; ++item) {
-            read_vector(secret_key(item));
             memset(&sum[item][0], 0, sizeof(Poly));
-            add_products(item, sum[item][0]);
+            add_secret_products(item, keys, sum[item][0]);
         }
         for (int item = 0; item < count; ++item) {
             transform_back(sum[item], 1);

@@ -1,7 +1,7 @@
-/* Runs NTRU of this library and of the submission in turn, from the same coins.
- * bench/kem_against_submission builds and runs it.
+/* Runs key encapsulation of this library and of another in turn, from the same coins.
+ * bench/kem_against_submission and bench/kem_against_mlkem_native build and run it.
  *
- *   PROGRAM SUBMISSION.so|- SET BATCH SECONDS DEVICE:THREADS[+1]...
+ *   PROGRAM YARDSTICK.so|- SET BATCH SECONDS DEVICE:THREADS[+1]...
  *
  * Prints one JSON object a line: implementation, operation, and operations per second in each of
  * seven repetitions. With +1 a second, independent engine of the same kind runs at the same
@@ -19,12 +19,14 @@ enum { repetitions = 7, operation_count = 3, max_implementations = 8 };
 static const char* const operation_names[operation_count] = {"keygen", "encapsulate",
                                                              "decapsulate"};
 
-/* Coins of the submission's next call, which draws them through randombytes. */
+/* Coins of the yardstick's next call, which draws them through randombytes. NTRU's submission
+ * ignores the result. */
 static const unsigned char* next_coins;
-void randombytes(unsigned char* out, unsigned long long bytes);
-void randombytes(unsigned char* out, unsigned long long bytes) {
+int randombytes(unsigned char* out, unsigned long long bytes);
+int randombytes(unsigned char* out, unsigned long long bytes) {
     memcpy(out, next_coins, bytes);
     next_coins += bytes;
+    return 0;
 }
 
 struct values {
@@ -38,7 +40,7 @@ static struct {
 } work;
 
 struct implementation {
-    const char* name;             /* "avx2:1", or "submission" */
+    const char* name;             /* "avx2:1", or "yardstick" */
     struct implementation* other; /* works at the same time */
     warpseal_engine* engine;
     int (*keypair)(unsigned char*, unsigned char*);
@@ -50,7 +52,7 @@ struct implementation {
 
 static void require(int condition, const char* what) {
     if (condition) return;
-    fprintf(stderr, "kem_against_submission: %s\n", what);
+    fprintf(stderr, "kem_against: %s\n", what);
     exit(1);
 }
 
@@ -114,7 +116,7 @@ static void run_theirs(struct implementation* implementation, int operation) {
         if (operation == 1) failed |= implementation->encapsulate(ct, ss, pk);
         if (operation == 2) failed |= implementation->decapsulate(ss, ct, sk);
     }
-    require(!failed, "a call of the submission failed");
+    require(!failed, "a call of the yardstick failed");
 }
 
 static void run(struct implementation* implementation, int operation) {
@@ -134,14 +136,14 @@ static void open_implementation(struct implementation* implementation, const cha
 }
 
 static void open_theirs(struct implementation* implementation, const char* path) {
-    open_implementation(implementation, "submission");
+    open_implementation(implementation, "yardstick");
     void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    require(library != NULL, "the submission's library cannot be loaded");
-    *(void**)&implementation->keypair = dlsym(library, "ntru_keypair");
-    *(void**)&implementation->encapsulate = dlsym(library, "ntru_enc");
-    *(void**)&implementation->decapsulate = dlsym(library, "ntru_dec");
+    require(library != NULL, "the library of the yardstick cannot be loaded");
+    *(void**)&implementation->keypair = dlsym(library, "yardstick_keypair");
+    *(void**)&implementation->encapsulate = dlsym(library, "yardstick_enc");
+    *(void**)&implementation->decapsulate = dlsym(library, "yardstick_dec");
     require(implementation->keypair && implementation->encapsulate && implementation->decapsulate,
-            "the submission's library lacks a function");
+            "the library of the yardstick lacks a function");
 }
 
 static void open_ours(struct implementation* implementation, const char* name) {

@@ -1,0 +1,56 @@
+// Locked identities: SSH keys and files under a passphrase. A run unlocks each of them once.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/age/age.h"
+#include "cli/age/keys.h"
+
+namespace warpseal::cli::age {
+
+// What a run has unlocked, or failed to unlock, so that no file of it derives or asks again.
+struct UnlockedKeys {
+    struct Entry {
+        Secret locked;  // as its file has it
+        std::vector<Identity> identities;
+        std::optional<Failure> failure;
+    };
+    std::mutex mutex;
+    std::optional<Secret> passphrase;  // that an option names
+    std::list<Entry> entries;          // which stay where they are
+};
+
+// The identities in a locked file. Empty for another passphrase. Throws Failure, whose text names
+// the file.
+std::vector<Identity> identities_in(const LockedFile& file, View passphrase,
+                                    const Session& session);
+// True for a failure that concerns one locked identity. Another one may still open the file.
+bool is_about_one_identity(const Failure& failure);
+
+// Unlocks identities with the passphrase of the options, or with those that a person types.
+// Thread-safe with other rings for the same keys.
+class KeyRing {
+public:
+    KeyRing(const FileChoice& file, UnlockedKeys& keys, const Session& session)
+        : file_(file), keys_(keys), session_(session) {}
+    // The identities of a locked SSH key or file, which live as long as the UnlockedKeys. Throws
+    // Failure, whose text names the file: wrong_key for another passphrase.
+    const std::vector<Identity>& unlock(const Identity& ssh_key);
+    const std::vector<Identity>& unlock(const LockedFile& file);
+
+private:
+    const std::vector<Identity>& once(View locked,
+                                      const std::function<std::vector<Identity>()>& work);
+    Secret passphrase_of(const std::string& shown, const char* how);
+
+    const FileChoice& file_;
+    UnlockedKeys& keys_;
+    const Session& session_;
+};
+
+}  // namespace warpseal::cli::age
