@@ -106,6 +106,11 @@ void fill(OwnKeys<Cipher>&, const void*, Direction) {}
 #ifdef __CUDACC__
 
 __device__ __forceinline__ int lane_id() { return threadIdx.x % 32; }
+// The same, for use after a call: ptxas cannot compute it again from a constant, which it may do
+// for callers that have another value in that register (docs/decisions/0005-calls-on-a-gpu.md).
+__device__ __forceinline__ uint32_t kept_lane() {
+    return __shfl_sync(0xffffffffu, static_cast<uint32_t>(lane_id()), lane_id());
+}
 
 // Returns the block before each lane's block, for a row with one block in each lane. `carry` is the
 // block before the row; it becomes the row's last block.

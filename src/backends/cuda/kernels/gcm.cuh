@@ -6,9 +6,10 @@
 
 namespace warpseal::cuda {
 
-__device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, uint64_t last) {
+__device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, uint64_t last,
+                                            uint32_t lane) {
     const uint32_t width = common_width(m.out, m.out);
-    for (uint64_t i = first + lane_id(); i < last; i += 32)
+    for (uint64_t i = first + lane; i < last; i += 32)
         store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
@@ -51,14 +52,14 @@ __device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_byte
 }
 
 // Completes the tag from the GHASH value of AAD and ciphertext, then writes or compares it. Returns
-// false in all lanes if it differs.
+// false in all lanes if it differs. lane: of kept_lane, because it is used after a call.
 template <class Key>
 __device__ bool finish(const Message& m, uint64_t aad_bytes, uint32_t tag_bytes, bool opens,
-                       const Element& sum, const Block<4>& tag_mask, const Key& key) {
+                       const Element& sum, const Block<4>& tag_mask, const Key& key,
+                       uint32_t lane) {
     const Element lengths =
         macs::ghash::from_block<uint32_t>(macs::ghash::length_block(aad_bytes, m.bytes));
     const Block<4> tag = macs::ghash::to_block(multiply_once(sum ^ lengths, key.h())) ^ tag_mask;
-    const int lane = lane_id();
     const uint32_t word = lane < 4    ? tag.word[0]
                           : lane < 8  ? tag.word[1]
                           : lane < 12 ? tag.word[2]
@@ -111,11 +112,13 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         Element sum = hash_tile<BlockFunction, direction>(m, aad_bytes, tile, counter0,
                                                           job.first_block, key, tables);
         if (tile.whole && !job.segment) {
-            const bool authentic = finish(m, aad_bytes, job.messages.batch.tag_bytes, job.opens,
-                                          sum, key.tag_mask(counter0, plain, tables), key);
+            constexpr bool opens = direction == Direction::decrypt;
+            const Block<4> tag_mask = key.tag_mask(counter0, plain, tables);
+            const uint32_t lane = kept_lane();
+            const bool authentic =
+                finish(m, aad_bytes, job.messages.batch.tag_bytes, opens, sum, tag_mask, key, lane);
             __syncwarp();
-            if (direction == Direction::decrypt && !authentic)
-                wipe_blocks(m, 0, blocks_in<4>(m.bytes));
+            if (opens && !authentic) wipe_blocks(m, 0, blocks_in<4>(m.bytes), lane);
         } else {
             if (tile.last < blocks) sum = multiply_once(sum, key.power(blocks - tile.last));
             const Block<4> b = macs::ghash::to_block(sum);
@@ -149,9 +152,10 @@ __global__ void __launch_bounds__(tuning::threads, 1)
                 modes::Gcm::pre_counter_block(load_partial<4>(m.iv, modes::Gcm::plain_iv_bytes, 1));
         key.prepare_hash(plain ? &counter0 : nullptr, tables);
         if (!plain) counter0 = hashed_counter(m.iv, job.messages.batch.iv_bytes, key);
-        finish(m, aad_bytes, job.messages.batch.tag_bytes, job.opens,
-               macs::ghash::from_block<uint32_t>(job.sums[index]),
-               key.tag_mask(counter0, plain, tables), key);
+        const Block<4> tag_mask = key.tag_mask(counter0, plain, tables);
+        const bool opens = __any_sync(0xffffffffu, job.opens);
+        finish(m, aad_bytes, job.messages.batch.tag_bytes, opens,
+               macs::ghash::from_block<uint32_t>(job.sums[index]), tag_mask, key, kept_lane());
     }
     key.zeroize();
 }
@@ -171,7 +175,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         if (*m.status != WARPSEAL_NOT_AUTHENTIC) continue;
         const Tile tile =
             tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
-        if (!tile.empty) wipe_blocks(m, tile.first, tile.last);
+        if (!tile.empty) wipe_blocks(m, tile.first, tile.last, lane_id());
     }
 }
 
