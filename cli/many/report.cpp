@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <new>
-#include <nlohmann/json.hpp>
 
 namespace warpseal::cli {
 namespace {
@@ -29,17 +28,13 @@ bool is_interrupt(const Failure& failure) {
 void Report::print(const RunFile& file, const std::string& output, const char* status,
                    ExitCode code, const std::string& message) {
     if (!choice_.json) return;
-    nlohmann::ordered_json line{{"input", file.input},
-                                {"output", nullptr},
-                                {"status", status},
-                                {"exit_code", static_cast<int>(code)},
-                                {"bytes", file.plaintext_bytes},
-                                {"file_bytes", file.file_bytes}};
-    if (!output.empty()) line["output"] = output;
-    if (!message.empty()) line["message"] = message;
+    std::string line = fmt::format(
+        R"({{"input":{},"output":{},"status":"{}","exit_code":{},"bytes":{},"file_bytes":{})",
+        json_string(file.input), output.empty() ? "null" : json_string(output), status,
+        static_cast<int>(code), file.plaintext_bytes, file.file_bytes);
+    if (!message.empty()) line += ",\"message\":" + json_string(message);
     try {
-        // Paths may hold arbitrary bytes; JSON must be valid UTF-8.
-        print_output(line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        print_output(line + "}\n");
     } catch (const Failure& failure) {
         stopped_ = true;
         if (!failure_) failure_ = failure;
@@ -93,11 +88,10 @@ void Report::failed(const RunFile& file, const std::string& output, const Failur
         }
     }
     say([&] { print(file, output, "failed", failure.code, failure.what()); });
-    if (choice_.keep_going)
-        say([&] {
-            if (session_.json_events) print_failed_event(failure.code, failure.what(), file.input);
-            complain(failure.what());
-        });
+    if (!choice_.keep_going) return;
+    if (session_.json_events)
+        say([&] { print_failed_event(failure.code, failure.what(), file.input); });
+    say([&] { complain(failure.what()); });
 }
 
 void Report::out_of_memory(const RunFile& file, const std::string& output) noexcept {
@@ -144,16 +138,17 @@ ExitCode Report::end() {
     if (const int signal_number = interrupted_by();
         signal_number != 0 && done_ + skipped_ != file_count())
         throw Failure(ExitCode(128 + signal_number), "interrupted. " + counts());
+    if (unsaid_)
+        throw Failure(ExitCode::error,
+                      fmt::format("out of memory: {} of {} failed, and the report is not complete. "
+                                  "{}",
+                                  failed_, files(file_count()), counts()));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     if (!session_.json_events)
         remark(session_, fmt::format("{} {}, {}, in {:.2f} s{}", past(task_), files(done_),
                                      human_bytes(bytes_), seconds,
                                      skipped_ == 0 ? "" : fmt::format(", {} skipped", skipped_)));
-    if (unsaid_)
-        throw Failure(ExitCode::error,
-                      fmt::format("out of memory: {} of {} failed, and the report is not complete.",
-                                  failed_, files(file_count())));
     if (failed_ == 0) return ExitCode::ok;
     throw Failure(ExitCode::some_failed,
                   fmt::format("{} of {} failed, as said above.", failed_, files(file_count())));

@@ -155,11 +155,15 @@ void Progress::print(nlohmann::ordered_json& line) const {
     print_line(line);
 }
 
+std::string json_string(const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
 void print_failed_event(ExitCode code, const std::string& message, const std::string& file) {
-    nlohmann::ordered_json line{
-        {"event", "failed"}, {"exit_code", static_cast<int>(code)}, {"message", message}};
-    if (!file.empty()) line["file"] = file;
-    print_line(line);
+    std::string line = fmt::format(R"({{"event":"failed","exit_code":{},"message":{})",
+                                   static_cast<int>(code), json_string(message));
+    if (!file.empty()) line += ",\"file\":" + json_string(file);
+    print_error(line + "}\n");
 }
 
 }  // namespace warpseal::cli

@@ -72,6 +72,10 @@ private:
     std::deque<std::pair<Clock::time_point, uint64_t>> recent_{{start_, 0}};
 };
 
+// The text as a string of JSON. Bytes that are not UTF-8, as paths may hold, are replaced. Lines
+// that must be printed when memory is short are put together of it: an object of the JSON library
+// allocates in its destructor, and ends the program if that fails.
+std::string json_string(const std::string& text);
 // Prints the last line of a failure as JSON. `file` is empty unless the command goes on after it.
 void print_failed_event(ExitCode code, const std::string& message, const std::string& file = {});
 
