@@ -65,11 +65,11 @@ void require_scrypt(const SCRYPT_PARAMS& parameters, const std::string& shown) {
     if (!is_below(cost, block, most_memory_bytes) ||
         !is_below(block, parallel, most_memory_bytes) ||
         !is_below(cost * block, parallel, most_work_bytes))
-        throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("{} asks for more than scrypt with 16 MiB of memory, or for too "
-                                  "many repetitions of it: ssh-keygen -p writes it in OpenSSH's "
-                                  "format.",
-                                  shown));
+        throw Failure(
+            ExitCode::limit_exceeded,
+            fmt::format("{} asks for 32 MiB of memory or more for scrypt, or for too many "
+                        "repetitions of it: ssh-keygen -p writes it in OpenSSH's format.",
+                        shown));
 }
 
 void require_bounded(const X509_ALGOR* algorithm, const std::string& shown) {
@@ -96,24 +96,31 @@ void require_bounded(const X509_ALGOR* algorithm, const std::string& shown) {
 }  // namespace
 
 void require_bounded_work(std::string_view pem, const std::string& shown) {
-    const PemOwner<BIO> input(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
-    require_libcrypto(input != nullptr, "PEM");
-    char *name = nullptr, *header = nullptr;
-    unsigned char* bytes = nullptr;
-    long size = 0;
-    while (PEM_read_bio(input.get(), &name, &header, &bytes, &size) == 1) {
+    constexpr std::string_view begin = "-----BEGIN ";
+    // libcrypto goes on after a malformed block, so each place where one may begin counts.
+    for (size_t at = pem.find(begin); at != std::string_view::npos; at = pem.find(begin, at + 1)) {
+        const std::string_view rest = pem.substr(at);
+        const PemOwner<BIO> input(BIO_new_mem_buf(rest.data(), static_cast<int>(rest.size())));
+        require_libcrypto(input != nullptr, "PEM");
+        char *name = nullptr, *header = nullptr;
+        unsigned char* bytes = nullptr;
+        long size = 0;
+        if (PEM_read_bio(input.get(), &name, &header, &bytes, &size) != 1) {
+            take_errors();  // malformed
+            continue;
+        }
         const PemOwner<char> name_owner(name), header_owner(header);
-        const unsigned char* at = bytes;
-        const PemOwner<X509_SIG> info(d2i_X509_SIG(nullptr, &at, size));
+        const unsigned char* from = bytes;
+        const PemOwner<X509_SIG> info(d2i_X509_SIG(nullptr, &from, size));
         OPENSSL_clear_free(bytes, static_cast<size_t>(size));
-        const X509_ALGOR* algorithm = nullptr;
-        if (info)
-            X509_SIG_get0(info.get(), &algorithm, nullptr);
-        else
+        if (!info) {
             take_errors();  // another kind of block
-        if (algorithm != nullptr) require_bounded(algorithm, shown);
+            continue;
+        }
+        const X509_ALGOR* algorithm = nullptr;
+        X509_SIG_get0(info.get(), &algorithm, nullptr);
+        require_bounded(algorithm, shown);
     }
-    take_errors();  // the end of the text
 }
 
 }  // namespace warpseal::cli::age

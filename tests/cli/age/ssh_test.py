@@ -145,7 +145,7 @@ def a_locked_key_asks_and_serves_many_files(p):
     for number in range(20):
         check_equal(p.read(f"out/sealed/text{number}"), str(number).encode(), "a file of a run")
     terminal = Terminal(p, "decrypt", "-i", "locked", "sealed/text7.age")
-    terminal.wait_for("Passphrase: ")
+    terminal.wait_for("Passphrase of identity file 'locked': ")
     terminal.type("correct horse\n")
     code, out, err = terminal.end()
     check_equal((code, out), (0, b"7"), err)
@@ -338,12 +338,14 @@ def costly_keys_in_pem(p):
         for rounds in (10_000_001, 2**31 - 1):
             write(with_integers(der, rounds))
             p.fails(17, ["identity file 'pem'", f"{rounds} rounds", "limit is 10000000", "ssh-keygen -p"], *opened, input=sealed)
-        # In another block of the file, and under another name.
-        write(with_integers(der, 10_000_001), "PRIVATE KEY", b"-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n")
-        p.fails(17, "10000001 rounds", *opened, input=sealed)
+        # After another block, which may be malformed, and under another name.
+        for body in (b"AAAA", b"!!!!", b"AAAAA", b"AAAA==AAAA", b""):
+            for name in ("PRIVATE KEY", "ENCRYPTED PRIVATE KEY"):
+                write(with_integers(der, 10_000_001), name, b"-----BEGIN ENCRYPTED PRIVATE KEY-----\n" + body + b"\n-----END ENCRYPTED PRIVATE KEY-----\n")
+                p.fails(17, "10000001 rounds", *opened, input=sealed)
     for n, r, parallel in ((32768, 8, 1), (16384, 16, 1), (2, 1 << 20, 1), (16384, 8, 64), (2, 8, 1 << 20), (1 << 40, 1 << 40, 1)):
         write(with_integers(der, n, r, parallel))
-        p.fails(17, "more than scrypt with 16 MiB", *opened, input=sealed)
+        p.fails(17, "32 MiB of memory or more", *opened, input=sealed)
     write(with_integers(der, 16384, 4, 2))
     p.fails(12, "does not open identity file 'pem'", *opened, input=sealed)
     p.write("pem", p.read("pem") + b"\n" * 16384, 0o600)

@@ -39,7 +39,8 @@ void run(const uint8_t* data, size_t bytes) {
     const std::string text(data, data + bytes);
     without_crash([&] { use(age::parse_ssh_identity(text, "it")); });
     without_crash([&] { use(age::parse_openssh_key({data, bytes}, "it")); });
-    without_crash([&] { age::require_bounded_work(text, "it"); });
+    // The work grows with the square of the size; a file has at most 16 KiB.
+    if (bytes <= 16384) without_crash([&] { age::require_bounded_work(text, "it"); });
     without_crash([&] {
         const auto found = age::parse_ssh_recipient(text, "it");
         claim(!found || age::type_of_wire(found->key, "it") == found->type, "a line is a key");
