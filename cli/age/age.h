@@ -38,8 +38,9 @@ void add_identity_option(CLI::App& command, AgeChoice& choice);
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 
 // Adds the recipients of -r and -R, or the identities of -i, to the secrets of a Warpseal file. The
-// identity files are read together with the other secrets, and passphrases of these unlock them. In
-// a run over several files, all identities may be of age files alone. Throws Failure.
+// identity files are read together with the other secrets, and passphrases of these unlock them.
+// With one file, one is asked for if there is no other secret. In a run over several files, all
+// identities may be of age files alone. Throws Failure.
 void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Session& session);
 void add_identities(const AgeChoice& choice, SecretChoice& secrets, const Session& session,
                     bool one_file = true);

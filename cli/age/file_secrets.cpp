@@ -42,6 +42,7 @@ std::vector<Identity> ask_for(const LockedFile& file, const Session& session) {
     remark(session, fmt::format("{} is itself encrypted.", file.shown));
     SecretChoice asked;
     asked.ask = true;
+    asked.prompt = fmt::format("Passphrase of {}", printable(file.shown));
     std::vector<Identity> found =
         identities_in(file, read_passphrase(asked, false, session), session);
     if (found.empty())
@@ -107,7 +108,7 @@ std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths, b
         memcpy(texts.back().data(), text.data(), text.size());
         texts.back().size = text.size();
     }
-    if (texts.empty() && one_file && locked.empty())
+    if (texts.empty() && one_file && (locked.empty() || others.empty()))
         throw Failure(ExitCode::unsupported,
                       fmt::format("'{}' has identities of age files only: Warpseal files take "
                                   "AGE-SECRET-KEY-1, AGE-SECRET-KEY-PQ-1 and "

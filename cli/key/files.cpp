@@ -31,7 +31,7 @@ void print_line(const ManyChoice& choice, nlohmann::ordered_json& line, const ch
                  "\n");
 }
 
-// A run ends with the failure of one file, and not of the program.
+// Want of memory during the work is the failure of one file.
 void work_within_memory(const KeyWork& work, const std::string& path,
                         nlohmann::ordered_json& line) {
     try {

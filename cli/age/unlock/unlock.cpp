@@ -82,8 +82,11 @@ std::vector<Identity> identities_in(const LockedFile& file, View passphrase,
         // Damage here is not damage of the input.
         const bool damage =
             failure.code == ExitCode::not_authentic || failure.code == ExitCode::truncated;
+        const std::string text = failure.what();
         throw Failure(damage ? ExitCode::usage : failure.code,
-                      fmt::format("cannot read {}: {}", file.shown, failure.what()));
+                      text.find(file.shown) != std::string::npos
+                          ? text
+                          : fmt::format("cannot read {}: {}", file.shown, text));
     }
 }
 
@@ -135,6 +138,7 @@ Secret KeyRing::passphrase_of(const std::string& shown, const char* how) {
     SecretChoice asked = file_.secrets;
     asked.shared = nullptr;  // Another identity may have another passphrase.
     asked.ask = true;
+    asked.prompt = fmt::format("Passphrase of {}", printable(shown));
     return read_passphrase(asked, false, session_);
 }
 

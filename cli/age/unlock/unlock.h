@@ -1,4 +1,5 @@
-// Locked identities: SSH keys and files under a passphrase. A run unlocks each of them once.
+// Locked identities: SSH keys and files under a passphrase. The age files of a run unlock each of
+// them once.
 #pragma once
 
 #include <functional>

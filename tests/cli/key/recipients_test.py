@@ -76,7 +76,7 @@ def identity_files_under_a_passphrase(p):
     with open(p.file("word"), "rb") as word:
         check_equal(p.ok("decrypt", "-i", "locked", "--passphrase-fd", word.fileno(), "sealed", pass_fds=[word.fileno()]).out, CONTENT, "by a descriptor")
     terminal = Terminal(p, "decrypt", "-i", "locked", "sealed")
-    terminal.wait_for("Passphrase: ")
+    terminal.wait_for("Passphrase of identity file 'locked': ")
     terminal.type("correct horse battery\n")
     code, out, err = terminal.end()
     check_equal((code, out), (0, CONTENT), err)
