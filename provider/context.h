@@ -54,9 +54,9 @@ public:
     // program's context.
     OSSL_LIB_CTX* libctx() const { return libctx_; }
 
-    // Returns the engine, which the first call in each process creates; a forked child never uses
-    // its parent's. Returns null, with an error raised, if it cannot be created. It lives as long
-    // as the context.
+    // Returns the engine, which the first call in each process creates; a forked child gets its
+    // own. Keys that its parent prepared keep the parent's engine (prepared_key.h). Returns null,
+    // with an error raised, if it cannot be created. It lives as long as the context.
     warpseal_engine* engine() const;
     // Returns a model key of the engine. New keys copy its path selection for streaming in that
     // direction, so the path is selected once. Returns null, without an error, if there is none.

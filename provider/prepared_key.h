@@ -25,7 +25,8 @@ public:
     // Counts a use of the key with those bytes. Returns its prepared form, or null if the request
     // should go through the batcher: at the first use, as ephemeral keys of TLS have no second; in
     // sets without ML-KEM, where little can be prepared; on a fibre, which pauses meanwhile; with a
-    // GPU ordered, which needs batches; and without memory. Raises no error.
+    // GPU ordered, which needs batches; and without memory. Raises no error, unless the engine
+    // cannot be created: the request then fails too.
     const warpseal_kem_key* get(const Context& context, const Set& set,
                                 std::span<const uint8_t> bytes) const;
 

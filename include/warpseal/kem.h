@@ -110,7 +110,9 @@ typedef struct warpseal_kem_key warpseal_kem_key;
 /* Checks and prepares a public key, for encapsulation, or a secret key, for decapsulation. The
  * bytes are copied. set: a name of warpseal_kem_at. key_bytes: exactly the set's.
  * WARPSEAL_INVALID_ARGUMENT: another length, or a key that an operation would refuse.
- * WARPSEAL_UNSUPPORTED: as for the batches. After any failure *key is null. */
+ * WARPSEAL_UNSUPPORTED: as for the batches.
+ * WARPSEAL_SELF_TEST_FAILED: the prepared form gave wrong answers; the batches may still work.
+ * After any failure *key is null. */
 WARPSEAL_API warpseal_status warpseal_kem_public_key_create(warpseal_engine* engine,
                                                             const char* set,
                                                             const uint8_t* public_key,
@@ -127,7 +129,7 @@ WARPSEAL_API void warpseal_kem_key_destroy(warpseal_kem_key* key);
 
 /* warpseal_kem_encapsulate and warpseal_kem_decapsulate with that key for all items: the results
  * and statuses are the same. They ignore public_keys and secret_keys of the batch, and their
- * strides. A batch that a GPU runs profits from the check alone.
+ * strides. A batch that a GPU runs takes the key's bytes, and as long as without a prepared key.
  * WARPSEAL_INVALID_ARGUMENT: a secret key cannot encapsulate, nor a public key decapsulate. */
 WARPSEAL_API warpseal_status warpseal_kem_key_encapsulate(const warpseal_kem_key* key,
                                                           const warpseal_kem_batch* batch);

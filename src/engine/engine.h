@@ -156,7 +156,7 @@ public:
     // Key encapsulation in host memory. random: source of the seed for drawn coins; returns false
     // on failure.
     // side: an engine of GPUs alone ignores it, but for `cores` and a set without device code. Only
-    // calls with `automatic` are measured.
+    // calls with `automatic` are measured; on cores, those without a prepared or shared key.
     using RandomSource = bool (*)(void* out, size_t bytes);
     warpseal_status kem(KemOperation operation, const char* set, const warpseal_kem_batch& batch,
                         RandomSource random, KemSide side = KemSide::automatic);

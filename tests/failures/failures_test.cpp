@@ -30,6 +30,7 @@ const Named all[] = {
     {"updates", works::updates, requests},
     {"kem_one", works::kem_one, requests},
     {"kem_many", works::kem_many, requests},
+    {"kem_shared_key", works::kem_shared_key, requests},
     {"kem_keys", works::kem_keys, requests},
     {"pool", works::pool, requests},
     {"batcher", works::batcher, requests},

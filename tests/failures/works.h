@@ -47,6 +47,7 @@ warpseal_status updates();
 void prepare_kem();
 warpseal_status kem_one();
 warpseal_status kem_many();
+warpseal_status kem_shared_key();
 warpseal_status kem_keys();
 warpseal_status pool();
 warpseal_status batcher();

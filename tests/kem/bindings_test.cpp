@@ -8,6 +8,7 @@
 
 #include "answer_files.h"
 #include "engine/engine.h"
+#include "engine/kem/prepared_key.h"
 #include "platform/workspace.h"
 #include "support/guard.h"
 #include "support/kem_backends.h"
@@ -470,6 +471,21 @@ TEST_F(KemCalls, OneItemTakesLessThan8KibOfTheCallersStack) {
                     EXPECT_LT(bytes, 8192u) << set.name << ", operation " << operation;
                 }
             }
+        const auto create_key = [&](auto create, const Text& bytes) {
+            warpseal_kem_key* key = nullptr;
+            const size_t deepest = tests::stack_reach(
+                [&] { (void)create(one.get(), set.name, bytes.data(), bytes.size(), &key); });
+            EXPECT_NE(key, nullptr) << set.name;
+            warpseal_kem_key_destroy(key);
+            return deepest;
+        };
+        for (int warm = 0; warm < 2; ++warm) {
+            const size_t publics = create_key(warpseal_kem_public_key_create, items.publics),
+                         secrets = create_key(warpseal_kem_secret_key_create, items.secrets);
+            if (warm == 1) {
+                EXPECT_LT(std::max(publics, secrets), 8192u) << set.name;
+            }
+        }
     }
 }
 
@@ -548,6 +564,38 @@ TEST_F(KemCalls, ABrokenTargetIsReplacedByTheNext) {
             }
         }
     }
+}
+
+TEST_F(KemCalls, BrokenPreparedKeysAreClosed) {
+    static std::vector<std::unique_ptr<CpuKem>> made;
+    std::vector<std::string> notices;
+    warpseal::EngineOptions options;
+    options.cuda = nullptr;
+    options.threads = 1;
+    options.kems = [](Target, const char* name) -> const CpuKem* {
+        made.push_back(std::make_unique<CpuKem>(*warpseal::cpu_kem(Target::portable, name)));
+        made.back()->run_prepared[0] = [](const warpseal_kem_batch&, uint64_t, uint64_t count,
+                                          void*) { return count; };
+        return made.back().get();
+    };
+    options.kems_have = [](Target target) { return target == Target::portable; };
+    options.notice = [&](const char* text) { notices.push_back(text); };
+    std::unique_ptr<Engine> engine;
+    ASSERT_EQ(Engine::create(options, engine), WARPSEAL_OK);
+    Items items("ml-kem-768", 5);
+    std::fill(items.publics.begin(), items.publics.end(), uint8_t{0});
+    items.batch.public_key_stride = 0;
+    // The call takes its shared key as it is.
+    EXPECT_EQ(engine->kem(KemOperation::encapsulate, "ml-kem-768", items.batch, random),
+              WARPSEAL_OK);
+    ASSERT_EQ(notices.size(), 1u);
+    EXPECT_NE(notices[0].find("encapsulation with a prepared key and is closed"), std::string::npos)
+        << notices[0];
+    std::unique_ptr<warpseal::PreparedKemKey> key;
+    EXPECT_EQ(warpseal::PreparedKemKey::create(*engine, warpseal::KemKeyKind::public_key,
+                                               "ml-kem-768", {items.publics.data(), 1184}, key),
+              WARPSEAL_SELF_TEST_FAILED);
+    EXPECT_EQ(key, nullptr);
 }
 
 // An engine with an explicit target does not replace it when its self-test fails.

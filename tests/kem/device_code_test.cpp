@@ -50,6 +50,7 @@ namespace {
 
 using namespace warpseal;
 using namespace warpseal::cuda::ntru;
+using cuda::lane_id;
 using vectors::Text;
 using warp_on_host::Order;
 

@@ -50,7 +50,7 @@ struct Items {
         secrets = reserve(set.secret_key_bytes(), keys);
         ciphertexts = reserve(set.ciphertext_bytes(), texts);
         shared = reserve(set.shared_secret_bytes(), texts);
-        coins = reserve(set.keypair_coins(), has == Has::all ? count : 1);
+        coins = reserve(coin_bytes(), has == Has::all ? count : 1);
         const Text random = tests::Random(5501).text(memory.size() - coins);
         std::copy(random.begin(), random.end(), memory.begin() + static_cast<long>(coins));
         statuses = (memory.size() + 3) / 4 * 4;
@@ -69,13 +69,15 @@ struct Items {
         batch.shared_secrets = base + shared;
         batch.shared_secret_stride = set.shared_secret_bytes() + gap;
         batch.coins = base + coins;
-        batch.coins_stride = set.keypair_coins() + gap;
+        batch.coins_stride = coin_bytes() + gap;
         batch.statuses = reinterpret_cast<int32_t*>(base + statuses);
         return batch;
     }
     warpseal_kem_batch here() { return at(memory.data()); }
 
 private:
+    // For either operation.
+    size_t coin_bytes() const { return std::max(set.keypair_coins(), set.encapsulation_coins()); }
     size_t reserve(size_t bytes, uint64_t items) {
         const size_t begin = memory.size();
         memory.resize(begin + items * (bytes + gap), 0xa5);

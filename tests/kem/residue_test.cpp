@@ -125,10 +125,22 @@ TEST_P(KemResidue, NoneAfterEachCall) {
     one.shared_secrets = received.data();
     EXPECT_EQ(warpseal_kem_key_decapsulate(key, &one), WARPSEAL_OK);
     flip(secrets);
+    std::fill_n(received.begin(), ss, uint8_t{0});
     EXPECT_GT(residue::occurrences(patterns), 0u) << "a prepared key holds its secret";
     warpseal_kem_key_destroy(key);
-    std::fill_n(received.begin(), ss, uint8_t{0});
     EXPECT_EQ(residue::occurrences(patterns), 0u) << "after a prepared key";
+
+    // A call whose items share a key prepares it in a workspace.
+    flip(secrets);
+    warpseal_kem_batch all = backend().batch(count);
+    all.secret_keys = secrets.data();
+    all.secret_key_stride = 0;
+    all.ciphertexts = ciphertexts.data();
+    all.shared_secrets = received.data();
+    EXPECT_EQ(warpseal_kem_decapsulate(engine.get(), set().c_str(), &all), WARPSEAL_OK);
+    flip(secrets);
+    std::fill(received.begin(), received.end(), uint8_t{0});
+    EXPECT_EQ(residue::occurrences(patterns), 0u) << "after a call with one key";
 
     // Checks the search itself: a planted secret is found.
     const Text left(patterns.back().begin(), patterns.back().end());

@@ -33,8 +33,9 @@ bool uses_gpus(Engine::Impl& impl, int set, KemOperation operation, uint64_t cou
 // Fewest items for which preparing the key that they share takes less time than it saves.
 constexpr uint64_t least_items_to_prepare = 4;
 
-// Prepares the key that all items of a call share, in a workspace. Without memory, and in sets
-// without ML-KEM, each item takes the key as it is. If the key is refused, so is each item.
+// Prepares the key that all items of a call share, in a workspace. Without memory for it, after a
+// failed self-test, and in sets without ML-KEM, each item takes the key as it is. If the key is
+// refused, so is each item.
 void prepare_shared_key(Engine::Impl& impl, int set, KemOperation operation,
                         const warpseal_kem_batch& batch, KemCores& out) {
     if (operation == KemOperation::keypair || batch.count < least_items_to_prepare ||

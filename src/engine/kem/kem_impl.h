@@ -27,6 +27,8 @@ struct KemImpl {
     // Selected CPU target, or -1 before the selection. Lets small calls skip it.
     std::atomic<int8_t> chosen[kem_set_count][kem_operation_count];
     std::atomic<int8_t> chosen_for_coins{-1};  // AES-256
+    // True once the selected target has passed its self-test with prepared keys.
+    std::atomic<bool> prepared_tested[kem_set_count][kem_key_kind_count] = {};
     // Bit masks of the engine's GPUs whose path passed its self-test, for host memory and for
     // device memory. gpu_coins_tested: AES-256 for coins.
     std::atomic<uint32_t> gpu_tested[2][kem_set_count][kem_operation_count] = {};

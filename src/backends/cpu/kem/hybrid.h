@@ -271,7 +271,7 @@ struct HybridOperations {
                 both.secret_key_stride = keys.secret_key_stride;
                 run_mlkem(KemOperation::decapsulate, both, memory);
             },
-            scalars_of(keys), points_of(keys));
+            scalars_of(keys), is_xwing ? points_of(keys) : X25519Input{});
     }
     static uint64_t decapsulate_prepared_some(const warpseal_kem_batch& batch, Group& memory) {
         const Prepared& key = prepared_key(batch.secret_keys);
