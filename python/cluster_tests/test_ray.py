@@ -150,7 +150,8 @@ def test_rotation(cluster: Any, tmp_path: pathlib.Path) -> None:
         warpseal.seal_file(tmp_path / "text", path, key=KEY)
     new_key = bytes(32)
     for _ in range(2):
-        assert runs.rotate(list(texts), key=KEY, new_key=new_key).done == len(texts)
+        result = runs.rotate(list(texts), key=KEY, new_key=new_key)
+        assert (result.done, result.text_bytes) == (len(texts), 1000 * len(texts))
         for path, text in texts.items():
             with warpseal.open(path, key=new_key) as file:
                 assert file.read() == text

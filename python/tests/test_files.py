@@ -44,6 +44,36 @@ def seal(folder: pathlib.Path, text: bytes, name: str = "sealed") -> pathlib.Pat
     return sealed
 
 
+class PartOfAFile:
+    """As PyTorch's: `seek` returns where the whole file stands."""
+
+    def __init__(self, file: io.BytesIO, start: int, size: int) -> None:
+        self.file, self.start, self.size = file, start, size
+        file.seek(start)
+
+    def seekable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self.file.tell() - self.start
+
+    def seek(self, offset: int, whence: int = os.SEEK_SET, /) -> int:
+        origins = {os.SEEK_SET: 0, os.SEEK_CUR: self.tell(), os.SEEK_END: self.size}
+        return self.file.seek(self.start + origins[whence] + offset)
+
+    def read(self, size: int = -1, /) -> bytes:
+        rest = self.size - self.tell()
+        return self.file.read(rest if size < 0 else min(size, rest))
+
+
+def test_part_of_a_file(folder: pathlib.Path) -> None:
+    text = text_of(40_000)[:40_000]
+    sealed = seal(folder, text).read_bytes()
+    part = PartOfAFile(io.BytesIO(b"before" + sealed + b"after"), 6, len(sealed))
+    with warpseal.open(part, key=KEY) as file:
+        assert file.read() == text
+
+
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("options", [{"suite": "aria-256-gcm"}, {"format": "cobblestone"}, {}])
 def test_whole_files(folder: pathlib.Path, size: int, options: dict[str, str]) -> None:

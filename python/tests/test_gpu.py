@@ -149,11 +149,18 @@ def test_graphs() -> None:
         seal()
         open_()
     torch.cuda.synchronize()
+    # A graph of PyTorch has some memory of its own.
+    counter, other = torch.zeros(1, device=GPU), torch.cuda.CUDAGraph()
+    empty = torch.cuda.memory_allocated()
+    with torch.cuda.graph(other, stream=stream):
+        counter.add_(1)
     before = torch.cuda.memory_allocated()
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
         seal()
         open_()
+    assert torch.cuda.memory_allocated() - before <= before - empty
+    before = torch.cuda.memory_allocated()
     seen = set()
     for _ in range(4):
         graph.replay()

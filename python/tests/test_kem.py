@@ -95,7 +95,7 @@ def test_prepared_keys_of_threads() -> None:
 
     def right(_: int) -> bool:
         sent = public_key.encapsulate(9)
-        return secret_key.decapsulate(sent.ciphertexts) == sent.shared_secrets
+        return bool(secret_key.decapsulate(sent.ciphertexts) == sent.shared_secrets)
 
     with concurrent.futures.ThreadPoolExecutor(4) as threads:
         assert all(threads.map(right, range(40)))

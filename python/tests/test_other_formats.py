@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 import warpseal
 from warpseal import _bech32
+from warpseal._openssl import Cipher
 from warpseal.hazmat import BlockCipher, open_openssl_file
 
 VECTORS = pathlib.Path(__file__).resolve().parents[2] / "tests" / "vectors"
@@ -225,7 +226,8 @@ def test_openssl_files_of_several_batches(tmp_path: pathlib.Path, mode: str, cod
     given: dict[str, Any] = {"cipher": f"aes-256-{mode}", "digest": "sha512", "iterations": 77}
     open_openssl_file(source, target, passphrase=b"word", **given)
     assert target.read_bytes() == text
-    for bad in (content + b"A", content[:-3]) if coded else ():
+    # The last one has more white space than a part that is read at once.
+    for bad in (content + b"A", content[:-3], content + b" " * 200_000 + b"AAAA") if coded else ():
         source.write_bytes(bad)
         with pytest.raises((warpseal.TruncatedError, warpseal.UnsupportedError)):
             open_openssl_file(source, tmp_path / "never", passphrase=b"word", **given)
@@ -233,6 +235,24 @@ def test_openssl_files_of_several_batches(tmp_path: pathlib.Path, mode: str, cod
     for wrong in ({"cipher": "aes-256-ecb"}, {"cipher": "none"}, {"iterations": 0}):
         with pytest.raises(ValueError, match="cipher|iterations"):
             open_openssl_file(source, tmp_path / "never", passphrase="", **{**given, **wrong})
+
+
+@pytest.mark.parametrize(
+    ("name", "key_bytes", "block_bytes", "mode"),
+    [
+        ("AES256", 32, 16, "cbc"),
+        ("-aria192", 24, 16, "cbc"),
+        ("camellia-128-ofb", 16, 16, "ofb"),
+        ("sm4-ctr", 16, 16, "ctr"),
+        ("seed", 16, 16, "cbc"),
+        ("des", 8, 8, "cbc"),
+        ("des-ede-cbc", 16, 8, "cbc"),
+        ("des3", 24, 8, "cbc"),
+    ],
+)
+def test_names_of_openssl(name: str, key_bytes: int, block_bytes: int, mode: str) -> None:
+    cipher = Cipher(name)
+    assert (cipher.key_bytes, cipher.block_bytes, cipher.mode) == (key_bytes, block_bytes, mode)
 
 
 def test_arguments(tmp_path: pathlib.Path) -> None:

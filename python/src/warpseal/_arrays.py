@@ -106,6 +106,8 @@ def memory_of(
     comes before it. current: it is PyTorch's current stream, so its tensors need no waiting.
     """
     gpu = gpu_of(thing)
+    if library_of(thing) == "torch" and thing.requires_grad:
+        raise BufferError(f"{name} requires grad: give its detach()")
     if gpu == HOST:
         return _core.Memory.from_host(thing, name, writable)
     if not _core.has_cuda:

@@ -46,7 +46,7 @@ def _binary(blocks: Blocks) -> Iterator[bytes]:
             data = codec.b64decode(held[:whole], validate=True)
         except binascii.Error:
             raise UnsupportedError("it is not base64") from None
-        ended = held[:whole].endswith(b"=")
+        ended = ended or held[:whole].endswith(b"=")
         held = held[whole:]
         if ended and held:
             raise UnsupportedError("text follows the padding of its base64")
@@ -68,11 +68,29 @@ def _read_salt(source: Blocks) -> bytes:
     return header[len(MAGIC) :]
 
 
+def _our_name(name: str) -> str:
+    """openssl does not always name CBC, nor the only key size."""
+    name = name.lower().removeprefix("-")
+    for family in ("aes", "aria", "camellia"):
+        if name in (f"{family}128", f"{family}192", f"{family}256"):
+            return f"{family}-{name[-3:]}-cbc"
+    if name == "des3":
+        return "des-ede3-cbc"
+    if name in ("des", "seed", "sm4"):
+        name += "-cbc"
+    for family in ("seed", "sm4"):
+        if name.startswith(f"{family}-") and "-128-" not in name:
+            name = name.replace(f"{family}-", f"{family}-128-", 1)
+    if name.startswith("des-ede-"):
+        name = name.replace("des-ede-", "des-ede2-", 1)
+    return name
+
+
 class Cipher:
     """A cipher and mode by openssl's name, such as "aes-256-cbc"."""
 
     def __init__(self, name: str) -> None:
-        wanted = {"des3": "des-ede3-cbc"}.get(name.lower(), name.lower())
+        wanted = _our_name(name)
         self._name, _, self.mode = wanted.rpartition("-")
         sizes = {cipher[0]: (cipher[1], cipher[2], cipher[3]) for cipher in _core.ciphers()}
         if self._name not in sizes or self.mode not in MODES:

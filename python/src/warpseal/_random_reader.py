@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 def _reading(file: ReadableFile) -> tuple[ReadAt, int]:
     """Returns a function that reads a seekable file at an offset, and the bytes that it has."""
     start, lock = file.tell(), threading.Lock()
-    size = file.seek(0, os.SEEK_END) - start
+    # PyTorch's view of a part of a file returns from `seek` where the file stands.
+    file.seek(0, os.SEEK_END)
+    size = file.tell() - start
 
     def read_at(offset: int, memory: memoryview) -> int:
         with lock:

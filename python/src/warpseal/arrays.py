@@ -164,6 +164,13 @@ class AEAD:
         return self._key.workspace(batch.fields) if batch.gpu != HOST else 0
 
 
+def _shape_of(array: Any) -> tuple[int, ...]:
+    shape = getattr(array, "shape", None)
+    if shape is None:
+        shape = getattr(array, "__cuda_array_interface__", {}).get("shape", ())
+    return tuple(shape)
+
+
 class _Batch:
     """The arrays of one call, and the fields of the library's batch that describe them."""
 
@@ -184,7 +191,8 @@ class _Batch:
         self._in_place = out is data
         self._inputs = [self._memory(item, "data", self._in_place) for item in self._arrays]
         self._outputs = self._output_arrays(out)
-        self.result: Any = self._outputs if several else self._outputs[0]
+        made: Any = self._outputs if several else self._outputs[0]
+        self.result: Any = made if out is None else out
         self._written = (
             self._inputs
             if self._in_place
@@ -221,7 +229,7 @@ class _Batch:
                 raise ValueError(f"out[{i}] has {other.size} bytes, and data has {one.size}")
         if not rows:
             return len(self._arrays)
-        shape = tuple(getattr(self._arrays[0], "shape", ()))
+        shape = _shape_of(self._arrays[0])
         if not shape:
             raise ValueError("rows: data has no first axis")
         return int(shape[0])

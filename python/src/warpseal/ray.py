@@ -157,7 +157,9 @@ def rotate(
     uris: of files that all nodes see; objects of S3 cannot change in place. A file that has the new
     key already is done. After a crash each file opens with the old or the new key.
     The contents are not encrypted again, and the old key is not revoked: who had it may have kept
-    the data key. Other arguments and errors: as for seal().
+    the data key.
+    manifest: of one rotation. Name a new one for the next, which would skip all files otherwise.
+    Other arguments and errors: as for seal().
     """
     jobs = rotation_jobs(uris)
     new_secret = secret_of(new_key, new_key_file, "new_")

@@ -374,4 +374,5 @@ class RotateRun(Run):
     first_method = "rotate"
 
     def after(self, call: Call, value: Any) -> list[Call]:
+        self.counts.text_bytes += value.text_bytes
         return self.finish(call.item, value)
