@@ -11,6 +11,7 @@
 #include "warpseal/batch.h"
 #include "warpseal/batcher.h"
 #include "warpseal/cobblestone.h"
+#include "warpseal/device_file.h"
 #include "warpseal/drbg.h"
 #include "warpseal/error.h"
 #include "warpseal/kem.h"
@@ -260,6 +261,12 @@ TEST_F(ErrorTexts, OfDeviceMemory) {
         {"warpseal_seal_batch_device_unsafe_iv",
          [&] { return warpseal_seal_batch_device_unsafe_iv(nullptr, WARPSEAL_GCM, &b, nullptr); },
          invalid, "key is null"},
+        {"warpseal_seal_batch_device",
+         [&] { return warpseal_seal_batch_device(key, WARPSEAL_GCM, nullptr, iv_, nullptr); },
+         invalid, "batch is null"},
+        {"warpseal_batch_device_workspace",
+         [&] { return warpseal_batch_device_workspace(key, WARPSEAL_GCM, &b, nullptr); }, invalid,
+         "bytes is null"},
         {"warpseal_open_batch_device",
          [&] { return warpseal_open_batch_device(key, WARPSEAL_CMAC, &b, nullptr); }, invalid,
          "for a MAC"},
@@ -412,6 +419,23 @@ TEST_F(ErrorTexts, OfFiles) {
         {"warpseal_reader_read_at",
          [&] { return warpseal_reader_read_at(nullptr, 0, out_, 1, &written_, &result); }, invalid,
          "reader is null"},
+        {"warpseal_reader_read_at_device",
+         [&] {
+             return warpseal_reader_read_at_device(nullptr, 0, out_, 1, nullptr, &written_,
+                                                   &result);
+         },
+         invalid, "reader is null"},
+        {"warpseal_file_open_device",
+         [&] {
+             return warpseal_file_open_device(engine, 0, &options, 0, out_, 1, nullptr, nullptr,
+                                              &result);
+         },
+         invalid, "out_bytes is null"},
+        {"warpseal_file_seal_device",
+         [&] {
+             return warpseal_file_seal_device(engine, nullptr, 1, nullptr, 1, &options, &result);
+         },
+         invalid, "in is null"},
         {"warpseal_cobblestone_create_seal",
          [&] { return warpseal_cobblestone_create_seal(engine, in_, 5, nullptr, 0, &message); },
          invalid, "key_bytes is 5"},

@@ -42,8 +42,10 @@ struct Batch {
         ciphertexts{count * set.ciphertext_bytes()}, sent{count * set.shared_secret_bytes()},
         received{count * set.shared_secret_bytes()}, statuses{count * 4}, coins;
 
+    // For either operation.
+    size_t coin_bytes() const { return std::max(set.keypair_coins(), set.encapsulation_coins()); }
     Batch(const warpseal::KemSet& of, tests::Random& random)
-        : set(of), coins(random.text(count * set.keypair_coins())) {}
+        : set(of), coins(random.text(count * coin_bytes())) {}
     warpseal_kem_batch at(const Memory& shared) const {
         warpseal_kem_batch batch = tests::contiguous_batch(set, count);
         batch.public_keys = publics.data();
@@ -51,7 +53,7 @@ struct Batch {
         batch.ciphertexts = ciphertexts.data();
         batch.shared_secrets = shared.data();
         batch.coins = coins.data();
-        batch.coins_stride = set.keypair_coins();
+        batch.coins_stride = coin_bytes();
         batch.statuses = reinterpret_cast<int32_t*>(statuses.data());
         return batch;
     }

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "allocations.h"
+#include "backends/batch_message.h"
 #include "host_memory.h"
 
 namespace {
@@ -52,8 +53,8 @@ TEST_F(Leftover, OfScratch) {
             watch_allocations();
             const warpseal_batch b = batch_of(count, bytes, ivs.data(), text.data(), tags.data(),
                                               reinterpret_cast<int32_t*>(statuses.data()));
-            ASSERT_EQ(key.cipher.batch[WARPSEAL_GCM][static_cast<int>(direction)](key.state(), b,
-                                                                                  nullptr),
+            ASSERT_EQ(key.cipher.batch[WARPSEAL_GCM][static_cast<int>(direction)](
+                          key.state(), warpseal::as_scattered(b), nullptr),
                       WARPSEAL_OK);
             expect_nothing_freed(leftovers());
         }

@@ -294,7 +294,7 @@ TEST_F(DeviceBatches, WithoutIvsNothingIsSealed) {
         engine_->seal_batch_device(*key_, WARPSEAL_GCM, batch, random_bytes, refuse_count, nullptr),
         WARPSEAL_LIMIT_EXCEEDED);
     warpseal_scattered_batch bad = batch;
-    bad.batch.tag_bytes = 3;
+    bad.batch.tag_bytes = 17;
     EXPECT_NE(
         engine_->seal_batch_device(*key_, WARPSEAL_GCM, bad, random_bytes, refuse_count, nullptr),
         WARPSEAL_LIMIT_EXCEEDED);

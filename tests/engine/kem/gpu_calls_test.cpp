@@ -171,36 +171,46 @@ TEST(KemOnGpu, TheCoresFinishWithTheSameCoinsAfterAnyFailure) {
 }
 
 // All items under one prepared key: on the GPU, and on the cores after a step there failed.
-TEST(KemOnGpu, PreparedKeysGiveTheSameAfterAnyFailure) {
-    const Expected expected(few);
+void prepared_keys_survive_any_failure(const KemSet& of) {
+    const Expected expected(few, of);
     for (const KemKeyKind kind : {KemKeyKind::public_key, KemKeyKind::secret_key}) {
         const KemOperation operation = operation_of(kind);
         const Items& before = expected.before[static_cast<int>(operation)];
         const Bytes key = kind == KemKeyKind::public_key
-                              ? Bytes{before.publics.data(), set.public_key_bytes()}
-                              : Bytes{before.secrets.data(), set.secret_key_bytes()};
+                              ? Bytes{before.publics.data(), of.public_key_bytes()}
+                              : Bytes{before.secrets.data(), of.secret_key_bytes()};
         Items wanted = before;
         warpseal_kem_batch all = wanted.batch();
         all.public_key_stride = all.secret_key_stride = 0;
         World cores("cpu", nullptr);
-        ASSERT_EQ(cores.engine->kem(operation, set.name, all, fixed_random), WARPSEAL_OK);
+        // A ciphertext of zeros has a point of low order.
+        const warpseal_status status = cores.engine->kem(operation, of.name, all, fixed_random);
+        ASSERT_TRUE(status == WARPSEAL_OK || (operation == KemOperation::decapsulate &&
+                                              status == WARPSEAL_INVALID_ARGUMENT));
         uint64_t steps = 0;
         for (uint64_t at = 0; at == 0 || at <= steps; at += at == 0 || at + few > steps ? 1 : 7) {
             World world("cuda", tests::fake_backend());
             std::unique_ptr<PreparedKemKey> prepared;
-            ASSERT_EQ(PreparedKemKey::create(*world.engine, kind, set.name, key, prepared),
+            ASSERT_EQ(PreparedKemKey::create(*world.engine, kind, of.name, key, prepared),
                       WARPSEAL_OK);
             const uint64_t begin = tests::script().steps;
             tests::script().fail_at = at == 0 ? 0 : begin + at;
             tests::script().failure = WARPSEAL_NO_DEVICE;
             Items items = before;
-            EXPECT_EQ(prepared->run(items.batch(), fixed_random), WARPSEAL_OK) << "step " << at;
+            EXPECT_EQ(prepared->run(items.batch(), fixed_random), status) << "step " << at;
             EXPECT_TRUE(items == wanted) << "step " << at;
             if (at == 0) {
                 steps = tests::script().steps - begin;
                 EXPECT_GE(steps, few);
             }
         }
+    }
+}
+
+TEST(KemOnGpu, PreparedKeysGiveTheSameAfterAnyFailure) {
+    for (const KemSet* of : one_of_each) {
+        SCOPED_TRACE(of->name);
+        prepared_keys_survive_any_failure(*of);
     }
 }
 
