@@ -86,6 +86,8 @@ warpseal_status check_strides(warpseal_mode mode, const warpseal_batch& batch) {
     // No sum wraps: with two or more messages, message_bytes is at most out_stride.
     if (!mac && batch.lengths == nullptr && by_strides(batch)) {
         const uint64_t last = count - 1, bytes = batch.message_bytes;
+        if (count == 1 && overlap(batch.in, batch.out, bytes))
+            return refuse("out overlaps in: give the same address or disjoint memory");
         if (order_matters(batch, bytes, last * batch.in_stride + bytes,
                           last * batch.out_stride + bytes))
             return refuse_order();

@@ -144,6 +144,10 @@ warpseal_status Engine::seal_batch_device(const Key& key, warpseal_mode mode,
                                           bool (*random)(void* out, size_t bytes),
                                           const std::function<warpseal_status()>& count,
                                           void* stream) {
+    const warpseal_batch& given = batch.batch;
+    if (batch.iv_pointers == nullptr && batch.iv_offsets == nullptr && given.message_count > 1 &&
+        given.iv_stride < given.iv_bytes)
+        return refuse("batch.iv_stride is less than iv_bytes: IVs that are drawn would overlap");
     Device device;
     void* counter = nullptr;
     warpseal_status status = prepare_batch(*impl_, key, mode, Direction::encrypt, batch, device);

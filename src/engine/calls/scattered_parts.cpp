@@ -251,6 +251,31 @@ warpseal_status check_device_extents(const ScatteredParts& parts) {
     return WARPSEAL_OK;
 }
 
+// Checks the addresses of arrays that the device reads and writes: a misaligned access would make
+// the GPU unusable.
+warpseal_status check_device_arrays(const ScatteredParts& parts) {
+    const auto aligned = [](const void* array, size_t bytes) {
+        return reinterpret_cast<uintptr_t>(array) % bytes == 0;
+    };
+    const auto refuse_array = [](const char* name, const char* suffix, size_t bytes) {
+        return refuse("%s%s is not at a multiple of %zu bytes", name, suffix, bytes);
+    };
+    const warpseal_batch& batch = parts.given.batch;
+    if (!aligned(batch.statuses, sizeof *batch.statuses))
+        return refuse_array("batch.statuses", "", sizeof *batch.statuses);
+    if (!aligned(batch.lengths, sizeof *batch.lengths))
+        return refuse_array("batch.lengths", "", sizeof *batch.lengths);
+    if (!aligned(parts.given.aad_lengths, sizeof *parts.given.aad_lengths))
+        return refuse_array("aad_lengths", "", sizeof *parts.given.aad_lengths);
+    for (const ScatteredPart* part : {&parts.in, &parts.out, &parts.ivs, &parts.aad, &parts.tags}) {
+        if (!aligned(part->offsets, sizeof *part->offsets))
+            return refuse_array(part->name, "_offsets", sizeof *part->offsets);
+        if (!aligned(part->pointers, sizeof *part->pointers))
+            return refuse_array(part->name, "_pointers", sizeof *part->pointers);
+    }
+    return WARPSEAL_OK;
+}
+
 }  // namespace
 
 ScatteredParts::ScatteredParts(const warpseal_scattered_batch& batch)
@@ -282,6 +307,7 @@ warpseal_status check_scattered_device(const Key& key, warpseal_mode mode, Direc
     if (has_aad && parts.aad.pointers == nullptr && parts.aad.base == nullptr)
         return refuse("batch.aad is null");
     if (parts.given.aad_lengths == nullptr) status = check_aad(mode, batch.aad_bytes);
+    if (status == WARPSEAL_OK) status = check_device_arrays(parts);
     return status == WARPSEAL_OK ? check_device_extents(parts) : status;
 }
 

@@ -2,6 +2,7 @@
 // workspace, and IVs that the GPU draws.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 #include <string>
 
@@ -278,6 +279,78 @@ TEST_F(DeviceBatches, DrawnIvsDiffer) {
                                        nullptr),
               WARPSEAL_OK);
     EXPECT_TRUE(seen.insert(sealing.iv(0)).second);
+}
+
+// A misaligned access would make the GPU unusable.
+TEST_F(DeviceBatches, MisalignedArraysAreRefused) {
+    Records sealed = records(true);
+    const auto shifted = [](auto* array, size_t bytes) {
+        return reinterpret_cast<decltype(array)>(reinterpret_cast<uintptr_t>(array) + bytes);
+    };
+    using Batch = warpseal_scattered_batch;
+    const Batch offsets = sealed.batch(), pointers = sealed.batch(Places::pointers);
+    const struct {
+        const char* text;
+        const Batch& good;
+        std::function<void(Batch&)> change;
+    } rows[] = {
+        {"batch.statuses is not at a multiple of 4", offsets,
+         [&](Batch& b) { b.batch.statuses = shifted(b.batch.statuses, 2); }},
+        {"batch.lengths is not at a multiple of 8", offsets,
+         [&](Batch& b) { b.batch.lengths = shifted(b.batch.lengths, 4); }},
+        {"aad_lengths is not", offsets,
+         [&](Batch& b) { b.aad_lengths = shifted(b.aad_lengths, 4); }},
+        {"in_offsets is not", offsets,
+         [&](Batch& b) { b.batch.in_offsets = shifted(b.batch.in_offsets, 4); }},
+        {"out_offsets is not", offsets,
+         [&](Batch& b) { b.batch.out_offsets = shifted(b.batch.out_offsets, 1); }},
+        {"iv_offsets is not", offsets, [&](Batch& b) { b.iv_offsets = shifted(b.iv_offsets, 4); }},
+        {"tag_offsets is not", offsets,
+         [&](Batch& b) { b.tag_offsets = shifted(b.tag_offsets, 4); }},
+        {"aad_pointers is not", pointers,
+         [&](Batch& b) { b.aad_pointers = shifted(b.aad_pointers, 4); }},
+        {"in_pointers is not", pointers,
+         [&](Batch& b) { b.in_pointers = shifted(b.in_pointers, 4); }},
+    };
+    for (const auto& row : rows) {
+        Batch bad = row.good;
+        row.change(bad);
+        refuses(bad, row.text);
+    }
+}
+
+TEST_F(DeviceBatches, OneMessageWhoseOutputOverlapsItsInput) {
+    Records sealing = records(false);
+    warpseal_batch b = {};
+    b.struct_bytes = sizeof b;
+    b.message_count = 1;
+    b.message_bytes = b.in_stride = b.out_stride = 100;
+    b.iv_bytes = 12, b.tag_bytes = 16;
+    b.ivs = sealing.first, b.tags = sealing.first + 16;
+    b.in = sealing.first + 32, b.out = sealing.first + 48;
+    refuses(warpseal::as_scattered(b), "out overlaps in: give the same address",
+            Direction::encrypt);
+    b.out = sealing.first + 132;
+    EXPECT_EQ(run(Direction::encrypt, warpseal::as_scattered(b)), WARPSEAL_OK);
+}
+
+TEST_F(DeviceBatches, DrawnIvsMayNotOverlap) {
+    Records sealing = records(false);
+    warpseal_scattered_batch batch = sealing.batch();
+    batch.iv_offsets = nullptr;
+    for (const uint64_t stride : {0, 4, 11}) {
+        batch.batch.iv_stride = stride;
+        // Keys of their own could be equal.
+        for (const bool own_keys : {false, true}) {
+            batch.batch.keys = own_keys ? sealing.first : nullptr;
+            EXPECT_EQ(engine_->seal_batch_device(*key_, WARPSEAL_GCM, batch, random_bytes,
+                                                 uncounted, nullptr),
+                      WARPSEAL_INVALID_ARGUMENT);
+            EXPECT_NE(std::string(refusal_text()).find("batch.iv_stride is less than iv_bytes"),
+                      std::string::npos)
+                << refusal_text();
+        }
+    }
 }
 
 TEST_F(DeviceBatches, WithoutIvsNothingIsSealed) {
