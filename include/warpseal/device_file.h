@@ -17,9 +17,9 @@ extern "C" {
 /* Reads text into device memory, as warpseal_reader_read_at does into host memory. Any number of
  * threads may read at the same time, also into several GPUs of the engine.
  * out: device memory of at least as many bytes as the text has from `offset` on, or `bytes`.
- * After an error *out_bytes is 0 and `out` is wiped as far as the text would have reached, unless
- * the GPU is lost.
- * WARPSEAL_INVALID_ARGUMENT: out is not in the memory of one GPU of the engine.
+ * After an error *out_bytes is 0. If reading had begun, `out` is wiped as far as the text would
+ * have reached, unless the GPU is lost. A refused argument, or a file that does not open, leaves
+ * it. WARPSEAL_INVALID_ARGUMENT: out is not in the memory of one GPU of the engine.
  * WARPSEAL_NO_DEVICE: the engine has no GPU, or it is lost.
  * Other parameters and errors: as warpseal_reader_read_at. */
 WARPSEAL_API warpseal_status warpseal_reader_read_at_device(const warpseal_reader* reader,

@@ -111,7 +111,7 @@ typedef struct warpseal_kem_key warpseal_kem_key;
  * bytes are copied. set: a name of warpseal_kem_at. key_bytes: exactly the set's.
  * WARPSEAL_INVALID_ARGUMENT: another length, or a key that an operation would refuse.
  * WARPSEAL_UNSUPPORTED: as for the batches.
- * WARPSEAL_SELF_TEST_FAILED: the prepared form gave wrong answers; the batches may still work.
+ * WARPSEAL_SELF_TEST_FAILED: the self-test of prepared keys failed; the batches may still work.
  * After any failure *key is null. */
 WARPSEAL_API warpseal_status warpseal_kem_public_key_create(warpseal_engine* engine,
                                                             const char* set,

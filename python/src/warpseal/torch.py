@@ -1,7 +1,8 @@
 """Sealed tensors for PyTorch: state dicts, safetensors files, and checkpoints of
 torch.distributed.
 
-Tensors of a GPU are sealed and opened there: host memory never has them. Import it with PyTorch
+save_file() and safe_open() seal and open tensors of a GPU there: host memory has only their names
+and shapes. save(), load() and checkpoint_extension() go through host memory. Import it with PyTorch
 installed; the rest of the package does not need it.
 """
 
