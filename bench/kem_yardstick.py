@@ -1,4 +1,4 @@
-"""Comparison of key encapsulation with code that is not part of this tree: what the scripts share."""
+"""Functions that the comparisons of key encapsulation with other implementations share."""
 
 import json
 import os

@@ -20,7 +20,7 @@ def first_cores(count: int) -> list[int]:
 
 
 def seconds_of(commands: list[list[object]], cores: list[int]) -> float:
-    """Seconds until all commands, which run side by side, have ended. A failure ends the program."""
+    """Returns the seconds until all commands, run concurrently, have ended. A failure exits."""
     begin = time.monotonic()
     running = [
         subprocess.Popen(

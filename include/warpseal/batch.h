@@ -27,14 +27,13 @@ extern "C" {
  * X_extent: the bytes of memory at the part's base. A message that ends after them is refused.
  * 0: not checked.
  *
- * What is written overlaps nothing else that the batch reads or writes, but for a message's `out`
- * that equals its `in`. Messages encrypted under one key in CTR, OFB, GCM or CCM have IVs that do
- * not overlap.
- * In host memory this is checked, with offsets too, and IVs, AAD and tags to verify are read before
- * anything is written.
- * In device memory every array of the struct is a device pointer. The call cannot read them, so the
- * caller sees to these rules. Extents are checked on the device: a message that breaks one is not
- * processed and has the status WARPSEAL_INVALID_ARGUMENT. Extents need `statuses` there.
+ * A memory range that the call writes must not overlap any other range that it reads or writes.
+ * A message's `out` may equal its `in`. Messages encrypted under one key in CTR, OFB, GCM or CCM
+ * have IVs that do not overlap. In host memory this is checked, with offsets too, and IVs, AAD and
+ * tags to verify are read before anything is written. In device memory every array of the struct is
+ * a device pointer. The call cannot read them, so the caller sees to these rules. Extents are
+ * checked on the device: a message that breaks one is not processed and has the status
+ * WARPSEAL_INVALID_ARGUMENT. Extents need `statuses` there.
  *
  * workspace: scratch for calls on device memory, in the memory of the same GPU, 16-byte aligned,
  * of warpseal_batch_device_workspace bytes. Null: the call allocates its scratch in stream order.

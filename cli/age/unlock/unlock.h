@@ -14,7 +14,8 @@
 
 namespace warpseal::cli::age {
 
-// What a run has unlocked, or failed to unlock, so that no file of it derives or asks again.
+// Caches the locked identities that a run has unlocked or could not unlock. Each passphrase is
+// asked for once, and each key derived once.
 struct UnlockedKeys {
     struct Entry {
         Secret locked;  // as its file has it

@@ -13,7 +13,7 @@
 
 namespace gpu {
 
-// How the parts of a batch are found. scattered IVs, AAD, tags and texts lie in reverse order, AAD
+// Addressing of the parts of a batch. Scattered IVs, AAD, tags and texts lie in reverse order, AAD
 // has a length of its own for each message.
 enum class Places : uint8_t { strides, offsets, pointers };
 

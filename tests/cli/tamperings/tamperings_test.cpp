@@ -176,7 +176,7 @@ protected:
         ASSERT_EQ(opened.code, ExitCode::ok) << added.format << ": " << opened.text;
         ASSERT_TRUE(opened.out == added.text) << added.format;
     }
-    // Of an age file: its MAC's line and the payload's nonce.
+    // Returns the offset after an age file's MAC line and the payload's nonce.
     static size_t end_of_header(const Sample& sample) {
         const std::string text(sample.sealed.begin(), sample.sealed.end());
         return text.find('\n', text.find("\n--- ") + 1) + 1 + 16;
@@ -282,7 +282,7 @@ protected:
             samples_.back()->file.foreign.segment_bytes = 0;
         }
     }
-    // What another key makes of random bytes. Nothing in such a file is authenticated.
+    // Files of random bytes. Their content is not authenticated, so any key opens some of them.
     void add_openssl() {
         Random random(713);
         for (const char* const cipher : {"aes-256-cbc", "aes-128-ctr"}) {

@@ -22,7 +22,7 @@ struct HybridOperations {
     static constexpr bool is_xwing = set.combiner == kem::Combiner::xwing;
     static_assert(!with_mlkem || set.mlkem == &kem::mlkem768);
     static constexpr int mlkem_number = 1;  // of kem::mlkem_sets
-    // Where X25519's half begins.
+    // Offset of X25519's half, which follows ML-KEM's.
     static constexpr size_t half(size_t (kem::MlKemParams::*bytes)() const) {
         return with_mlkem ? (kem::mlkem768.*bytes)() : 0;
     }

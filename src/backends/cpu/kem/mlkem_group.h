@@ -37,7 +37,7 @@ struct MlKemGroup {
     alignas(64) uint8_t message[lanes][32], hash[lanes][32], rejected[lanes][32];
     alignas(64) uint8_t ciphertext[lanes][ciphertext_bytes];
 
-    // What depends on a public key alone.
+    // Values computed from a public key, independent of coins.
     struct PreparedKey {
         Poly matrix[k * k];  // transposed, in the transform's order, as t
         Poly t[k];

@@ -1,4 +1,4 @@
-// What a batch in device memory needs beside its kernels: see GpuBackend.
+// Workspace sizes and drawn IVs of batches in device memory; GpuBackend documents the functions.
 #pragma once
 
 #include "backends/gpu_backend.h"

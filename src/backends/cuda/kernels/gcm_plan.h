@@ -1,4 +1,4 @@
-// How a batch in GCM runs: in one pass or two, divided into tiles, with which scratch.
+// Plans a batch in GCM: one pass or two, its tiles, and the bytes of scratch.
 #pragma once
 
 #include "backends/batch_message.h"

@@ -20,10 +20,11 @@ struct ExpandJob {
 struct CombineJob {
     uint64_t count;
     Input x25519_secrets;
-    // Of ML-KEM. Its secret is at the beginning of `secrets` already unless X-Wing hashes it.
+    // ML-KEM's results. X-Wing reads its secrets from mlkem_secrets. Otherwise ML-KEM has written
+    // them to the first half of `secrets`.
     const int32_t* mlkem_statuses;
     Input mlkem_secrets;
-    // X25519's halves, which X-Wing hashes.
+    // X-Wing hashes X25519's halves of the ciphertexts and public keys.
     Input x25519_ciphertexts, x25519_public_keys;
     Output secrets;
     Output ciphertexts;  // whole; zeroized for a refused item

@@ -18,7 +18,7 @@ struct Hybrid {
     static constexpr bool with_mlkem = set.mlkem != nullptr;
     static constexpr bool is_xwing = set.combiner == kem::Combiner::xwing;
     static_assert(!with_mlkem || set.mlkem == &kem::mlkem768);
-    // Where X25519's half begins.
+    // Offset of X25519's half in each array.
     static constexpr size_t in_public_key = with_mlkem ? kem::mlkem768.public_key_bytes() : 0,
                             in_secret_key = with_mlkem ? kem::mlkem768.secret_key_bytes() : 0,
                             in_ciphertext = with_mlkem ? kem::mlkem768.ciphertext_bytes() : 0,
