@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 import subprocess
 import sys
 import venv
@@ -51,6 +52,12 @@ def create(folder: pathlib.Path, requirements: pathlib.Path) -> None:
         sys.exit(f"pip cannot install {requirements.relative_to(ROOT)}")
 
 
+def reason(skipped: tree.Element) -> str:
+    """Returns why a test did not run. The text of a file that was skipped whole ends in it."""
+    message, whole = skipped.get("message") or "", re.search(r"'Skipped: (.*)'\)", skipped.text or "")
+    return whole.group(1) if message == "collection skipped" and whole else message
+
+
 def report(junit: pathlib.Path) -> None:
     """Prints the tests that did not run, and the counts in the form of scripts/test-report."""
     cases = tree.parse(junit).getroot().findall(".//testcase")
@@ -59,6 +66,6 @@ def report(junit: pathlib.Path) -> None:
         skipped = case.find("skipped")
         if skipped is not None:
             absent += 1
-            print(f"NOT RUN {case.get('name')}: {skipped.get('message')}")
+            print(f"NOT RUN {case.get('name')}: {reason(skipped)}")
         failed += any(case.find(kind) is not None for kind in ("failure", "error"))
     print(f"python: {len(cases) - failed - absent} passed, {failed} failed, {absent} NOT RUN")

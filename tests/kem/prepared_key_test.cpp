@@ -26,8 +26,7 @@ std::vector<tests::TestCase> every_case() {
     for (const tests::TestCase& test_case : tests::hybrid_test_cases()) out.push_back(test_case);
     return out;
 }
-std::vector<tests::TestCase> on_cores() {
-    std::vector<tests::TestCase> out = every_case();
+std::vector<tests::TestCase> on_cores(std::vector<tests::TestCase> out) {
     std::erase_if(out, [](const tests::TestCase& test_case) { return test_case.target == "cuda"; });
     return out;
 }
@@ -147,8 +146,10 @@ TEST_P(PreparedKey, GivesTheResultsOfTheKey) {
 }
 
 // Secret keys of random bytes, which have coefficients of q and above: no check refuses them.
-TEST_P(PreparedKey, TakesEverySecretVector) {
-    if (sizes().mlkem == nullptr) GTEST_SKIP() << "not ML-KEM alone";
+// What only prepared keys of ML-KEM alone have.
+class PreparedMlKemKey : public PreparedKey {};
+
+TEST_P(PreparedMlKemKey, TakesEverySecretVector) {
     tests::Random random(6302);
     for (const bool highest : {false, true}) {
         tests::Keys keys = backend().keypairs(random.text(sizes().keypair_coins()));
@@ -182,9 +183,9 @@ TEST_P(PreparedKey, RefusesWhatTheOperationRefuses) {
 }
 
 // A coefficient of q at each position of t.
-TEST_P(PreparedKey, ChecksEveryCoefficient) {
+TEST_P(PreparedMlKemKey, ChecksEveryCoefficient) {
     const warpseal::kem::MlKemParams* const mlkem = sizes().mlkem;
-    if (mlkem == nullptr || !many()) GTEST_SKIP() << "not ML-KEM alone, or a sanitizer";
+    if (!many()) GTEST_SKIP() << "a sanitizer";
     tests::Random random(6304);
     const Text key = backend().keypairs(random.text(sizes().keypair_coins())).publics;
     std::vector<uint8_t> work(kem().work_bytes(KemOperation::encapsulate, 1) + 64),
@@ -215,7 +216,10 @@ TEST_P(PreparedKey, ChecksEveryCoefficient) {
         }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, PreparedKey, testing::ValuesIn(on_cores()), tests::name_of);
+INSTANTIATE_TEST_SUITE_P(All, PreparedKey, testing::ValuesIn(on_cores(every_case())),
+                         tests::name_of);
+INSTANTIATE_TEST_SUITE_P(All, PreparedMlKemKey,
+                         testing::ValuesIn(on_cores(tests::mlkem_test_cases())), tests::name_of);
 
 // ---- kem.h ----
 

@@ -18,8 +18,8 @@ bool lacks_text(warpseal_mode mode, const warpseal_batch& batch);
 warpseal_status check_host_messages(const CipherFacts& cipher, warpseal_mode mode,
                                     const warpseal_batch& batch, uint64_t& total_bytes);
 
-// Lengths in device memory are not read here, so with them `in` and `out` must be non-null even if
-// every message is empty.
+// Checks that `out` of one message is equal to `in` or disjoint. Lengths in device memory are not
+// read here, so with them `in` and `out` must be non-null even if every message is empty.
 warpseal_status check_device_text(warpseal_mode mode, const warpseal_batch& batch);
 
 }  // namespace warpseal
