@@ -14,7 +14,7 @@
 namespace warpseal::cli::age {
 namespace {
 
-constexpr uint64_t batch_chunks = 16;
+constexpr uint64_t batch_chunks = 4;
 
 // Reads `bytes` bytes, fewer only at the end of the file.
 size_t read_all_at(int input, uint8_t* to, size_t bytes, uint64_t position) {
