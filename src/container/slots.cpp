@@ -166,8 +166,13 @@ bool SlotsChange::visit_opened(const Try& next, Fault& error) {
     if (!known) {
         Secret<data_key_bytes> other;
         Fault here;
-        open_slot(engine_, header_.fixed.bytes, *next.slot, *next.secret, other, here, keys_);
+        open_slot(engine_, header_.fixed.bytes, *next.slot, *next.secret, other, here, keys_,
+                  parameters_of_type(header_, next.slot->type));
         if (here.status == WARPSEAL_WRONG_KEY || here.status == WARPSEAL_NOT_AUTHENTIC)
+            return false;
+        // An unwrapper that fails opens nothing.
+        if (is_unwrapper_secret(*next.secret) && here.status != WARPSEAL_OK &&
+            here.status != WARPSEAL_CANCELLED)
             return false;
         error = here;
         if (here.status != WARPSEAL_OK) return true;
@@ -227,8 +232,8 @@ warpseal_status SlotsChange::check_result() {
     bool passphrase = false;
     for (size_t i = 0; i < change_.add_count; ++i) {
         bytes += slot_bytes_of(change_.add[i]);
-        kinds.add(slot_type_of(change_.add[i]));
-        recipient |= is_public_key_secret(change_.add[i]);
+        kinds.add_new(change_.add[i]);
+        recipient |= is_public_key_secret(change_.add[i]) || is_stanza_secret(change_.add[i]);
         if (change_.add[i].type != WARPSEAL_SECRET_PASSPHRASE) continue;
         passphrase = true;
         all_work += work(cost);

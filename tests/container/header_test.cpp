@@ -265,6 +265,21 @@ TEST(ContainerSlots, HaveTheLengthsOfTheirTypes) {
             EXPECT_FALSE(parses(type, parameters - 1, body)) << type;
         }
     }
+    // These have bounds.
+    const struct {
+        uint16_t type;
+        size_t least, most;
+    } bounded[] = {{WARPSEAL_SLOT_SSH_ED25519, 68, 68},
+                   {WARPSEAL_SLOT_SSH_RSA, 260, 2052},
+                   {WARPSEAL_SLOT_STANZA, 1, 8192}};
+    for (const auto& [type, least, most] : bounded) {
+        for (const size_t bytes : {least, most}) {
+            EXPECT_TRUE(parses(type, bytes, body)) << type;
+            EXPECT_FALSE(parses(type, bytes, body + 1)) << type;
+        }
+        EXPECT_FALSE(parses(type, least - 1, body)) << type;
+        EXPECT_FALSE(parses(type, most + 1, body)) << type;
+    }
     for (const size_t bytes : {size_t{0}, body}) {
         EXPECT_TRUE(parses(999, 3, bytes)) << bytes;
         EXPECT_FALSE(parses(0, 3, bytes)) << "no type, " << bytes;

@@ -216,8 +216,8 @@ TEST(RecipientLimits, ClassicalAndPostQuantumDoNotMix) {
     EXPECT_EQ(container::change_slots(engine(), file.get(), strong.open(with), change, result),
               WARPSEAL_INVALID_ARGUMENT);
     EXPECT_STREQ(result.message,
-                 "an age1 recipient is not post-quantum and would weaken the post-quantum "
-                 "recipients: take recipients of one kind");
+                 "an age1, SSH or plugin recipient is not post-quantum and would weaken the "
+                 "post-quantum recipients: take recipients of one kind");
     EXPECT_EQ(file.data(), before);
     change.remove_opened = 1;  // The hybrid slot goes.
     EXPECT_EQ(container::change_slots(engine(), file.get(), with, change, result), WARPSEAL_OK);
