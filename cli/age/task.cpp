@@ -176,7 +176,7 @@ namespace warpseal::cli {
 
 void begin_age_run(AgeChoice& choice, std::vector<std::string> paths) {
     choice.run = std::make_shared<age::plugin::Run>(std::move(paths));
-    choice.unlocked = std::make_shared<age::UnlockedKeys>();
+    if (!choice.unlocked) choice.unlocked = std::make_shared<age::UnlockedKeys>();
 }
 
 }  // namespace warpseal::cli

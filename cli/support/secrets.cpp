@@ -234,6 +234,7 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
         copy.size = secret.byte_count;
         add(secret.type, std::move(copy));
     }
+    owners_ = choice.shared->secrets->owners_;
 }
 
 void Secrets::read_named(const SecretChoice& choice, warpseal_format format, bool confirm) {
@@ -264,9 +265,8 @@ void Secrets::read_named(const SecretChoice& choice, warpseal_format format, boo
             one_line(read_all(choice.passphrase_descriptor, shown), shown));
     }
     if (choice.ask) add(WARPSEAL_SECRET_PASSPHRASE, ask_passphrase(choice.prompt, confirm));
-    if (!choice.identities) return;
-    for (SecretBytes& text : choice.identities(list_))
-        add(WARPSEAL_SECRET_IDENTITY, std::move(text));
+    if (choice.wrapped) add(choice.wrapped());
+    if (choice.identities) add(choice.identities(list_));
 }
 
 void check_passphrase_descriptor(const SecretChoice& choice) {
@@ -286,6 +286,7 @@ void check_passphrase_descriptor(const SecretChoice& choice) {
 void Secrets::wipe() {
     list_.clear();
     memory_.clear();
+    owners_.clear();
 }
 
 bool Secrets::has_short_passphrase() const {
@@ -303,6 +304,13 @@ bool Secrets::has_short_passphrase() const {
 void Secrets::add(warpseal_secret_type type, SecretBytes bytes) {
     list_.push_back({type, bytes.data(), bytes.size});
     memory_.push_back(std::move(bytes));
+}
+
+void Secrets::add(std::vector<MadeSecret> made) {
+    for (MadeSecret& secret : made) {
+        add(secret.type, std::move(secret.bytes));
+        if (secret.owner) owners_.push_back(std::move(secret.owner));
+    }
 }
 
 void say_if_short(const Secrets& secrets, const Session& session) {

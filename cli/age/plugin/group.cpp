@@ -30,6 +30,7 @@ public:
             refuse(shown, labels);
         }
     }
+    bool are_post_quantum() const { return labels_.count(post_quantum_label) != 0; }
 
 private:
     void refuse(const std::string& shown, const std::set<std::string>& labels) const {
@@ -51,12 +52,13 @@ private:
 }  // namespace
 
 std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
-                                                 const std::vector<Secret>& file_keys) {
+                                                 const std::vector<Secret>& file_keys,
+                                                 bool* are_post_quantum) {
     Labels labels;
     std::map<std::string, Work> plugins;
     for (const Recipient& recipient : recipients) {
         if (recipient.type != KeyType::plugin) {
-            labels.add(recipient.shown, recipient.type == KeyType::hybrid
+            labels.add(recipient.shown, is_post_quantum(recipient.type)
                                             ? std::set<std::string>{post_quantum_label}
                                             : std::set<std::string>{});
             continue;
@@ -74,6 +76,7 @@ std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& r
         for (size_t file = 0; file < stanzas.size(); ++file)
             for (Stanza& stanza : wrapped.files[file]) stanzas[file].push_back(std::move(stanza));
     }
+    if (are_post_quantum != nullptr) *are_post_quantum = labels.are_post_quantum();
     return stanzas;
 }
 

@@ -11,9 +11,11 @@ namespace warpseal::cli::age::plugin {
 
 // Returns the stanzas that plugins make for each file key. `recipients` has recipients and
 // identities of plugins, in their text, beside others. Throws Failure, also (usage) if a plugin
-// refuses to share the file with the other recipients.
+// refuses to share the file with the other recipients. `are_post_quantum` receives whether the
+// recipients are, which all agree in.
 std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
-                                                 const std::vector<Secret>& file_keys);
+                                                 const std::vector<Secret>& file_keys,
+                                                 bool* are_post_quantum = nullptr);
 // Returns the file keys that plugins among the identities find, for files with these stanzas. The
 // failure of a plugin is left in `failure`, as another may succeed. Throws Failure after a stop
 // signal.

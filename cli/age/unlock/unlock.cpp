@@ -124,10 +124,11 @@ const std::vector<Identity>& KeyRing::once(View locked,
 }
 
 // `how` says why a passphrase is needed, after the name of the file.
-Secret KeyRing::passphrase_of(const std::string& shown, const char* how) {
-    if (file_.secrets.passphrase()) {
-        if (!keys_.passphrase) keys_.passphrase = read_passphrase(file_.secrets, false, session_);
-        return *keys_.passphrase;
+std::vector<Secret> KeyRing::passphrases_for(const std::string& shown, const char* how) {
+    if (!given_.empty()) return given_;
+    if (file_ != nullptr && file_->secrets.passphrase()) {
+        if (!keys_.passphrase) keys_.passphrase = read_passphrase(file_->secrets, false, session_);
+        return {*keys_.passphrase};
     }
     if (!has_terminal())
         throw Failure(ExitCode::usage,
@@ -135,32 +136,31 @@ Secret KeyRing::passphrase_of(const std::string& shown, const char* how) {
                                   "--passphrase-fd.",
                                   shown, how));
     remark(session_, fmt::format("{} {}.", shown, how));
-    SecretChoice asked = file_.secrets;
-    asked.shared = nullptr;  // Another identity may have another passphrase.
+    SecretChoice asked;  // Another identity may have another passphrase.
     asked.ask = true;
     asked.prompt = fmt::format("Passphrase of {}", printable(shown));
-    return read_passphrase(asked, false, session_);
+    return {read_passphrase(asked, false, session_)};
 }
 
 const std::vector<Identity>& KeyRing::unlock(const Identity& ssh_key) {
     return once(ssh_key.locked, [&] {
-        const Secret passphrase = passphrase_of(ssh_key.shown, "is under a passphrase");
-        std::optional<Identity> key =
-            unlock_ssh_identity(ssh_key, passphrase, throw_if_interrupted);
-        if (!key) throw_wrong(ssh_key.shown);
-        std::vector<Identity> identities;
-        identities.push_back(std::move(*key));
-        return identities;
+        for (const Secret& passphrase : passphrases_for(ssh_key.shown, "is under a passphrase")) {
+            std::optional<Identity> key =
+                unlock_ssh_identity(ssh_key, passphrase, throw_if_interrupted);
+            if (key) return std::vector<Identity>{std::move(*key)};
+        }
+        throw_wrong(ssh_key.shown);
     });
 }
 
 const std::vector<Identity>& KeyRing::unlock(const LockedFile& file) {
     return once(file.content, [&] {
-        const Secret passphrase = passphrase_of(
-            file.shown, file.is_pem ? "is under a passphrase" : "is itself encrypted");
-        std::vector<Identity> identities = identities_in(file, passphrase, session_);
-        if (identities.empty()) throw_wrong(file.shown);
-        return identities;
+        for (const Secret& passphrase : passphrases_for(
+                 file.shown, file.is_pem ? "is under a passphrase" : "is itself encrypted")) {
+            std::vector<Identity> identities = identities_in(file, passphrase, session_);
+            if (!identities.empty()) return identities;
+        }
+        throw_wrong(file.shown);
     });
 }
 

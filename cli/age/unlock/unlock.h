@@ -34,12 +34,16 @@ std::vector<Identity> identities_in(const LockedFile& file, View passphrase,
 // True for a failure that concerns one locked identity. Another one may still open the file.
 bool is_about_one_identity(const Failure& failure);
 
-// Unlocks identities with the passphrase of the options, or with those that a person types.
+// Unlocks identities with the passphrases of the options, or with those that a person types.
 // Thread-safe with other rings for the same keys.
 class KeyRing {
 public:
+    // Reads the passphrase of the options when it is needed.
     KeyRing(const FileChoice& file, UnlockedKeys& keys, const Session& session)
-        : file_(file), keys_(keys), session_(session) {}
+        : file_(&file), keys_(keys), session_(session) {}
+    // The options have given these.
+    KeyRing(std::vector<Secret> passphrases, UnlockedKeys& keys, const Session& session)
+        : given_(std::move(passphrases)), keys_(keys), session_(session) {}
     // The identities of a locked SSH key or file, which live as long as the UnlockedKeys. Throws
     // Failure, whose text names the file: wrong_key for another passphrase.
     const std::vector<Identity>& unlock(const Identity& ssh_key);
@@ -48,9 +52,10 @@ public:
 private:
     const std::vector<Identity>& once(View locked,
                                       const std::function<std::vector<Identity>()>& work);
-    Secret passphrase_of(const std::string& shown, const char* how);
+    std::vector<Secret> passphrases_for(const std::string& shown, const char* how);
 
-    const FileChoice& file_;
+    const FileChoice* const file_ = nullptr;
+    const std::vector<Secret> given_;
     UnlockedKeys& keys_;
     const Session& session_;
 };

@@ -173,6 +173,8 @@ def recipient():
         call("recipient-stanza", "0", "scrypt", b64(bytes(16)), "18", body=bytes(32))
     if MODE == "x25519":
         call("recipient-stanza", "0", "X25519", "AA", body=bytes(32))
+    if MODE == "long stanza":
+        call("recipient-stanza", "0", STANZA, body=bytes(7000))
     if MODE == "large stanzas":
         for _ in range(17):
             call("recipient-stanza", "0", STANZA, body=bytes(65000))
