@@ -25,6 +25,7 @@ except ImportError as missing:
     sys.exit(0)
 
 CODES = {12: "wrong_key", 13: "not_authentic", 14: "truncated", 15: "unsupported", 17: "limit_exceeded"}
+SSH_KEYS = pathlib.Path(__file__).resolve().parent.parent / "vectors/age/ssh"
 HEADER_BYTES = 4096 + 2 * 28672
 # Offsets of the fields that parsers read: fixed part, start of each header copy, payload.
 FIELDS = [range(0, 40), range(4096, 4096 + 180), range(4096, 4096 + 1290), range(4096 + 28672 - 70, 4096 + 28672 + 180), range(HEADER_BYTES - 70, HEADER_BYTES + 80)]
@@ -82,10 +83,15 @@ def main():
         (folder / "key").write_bytes(key)
         (folder / "key").chmod(0o600)
         files = []  # content, the program's options that open it, and the reader's
-        for length, pair in ((0, None), (100, None), (16384, None), (40000, None), (9, []), (10, ["--post-quantum"])):
+        for length, pair in ((0, None), (100, None), (16384, None), (40000, None), (9, []), (10, ["--post-quantum"]), (11, "ed25519"), (12, "rsa")):
             (folder / "text").write_bytes(random.Random(length).randbytes(length))
             to, program, reader = ["-k", folder / "key"], ["-k", folder / "key"], {"key": key}
-            if pair is not None:
+            if isinstance(pair, str):
+                identity = folder / pair
+                identity.write_bytes((SSH_KEYS / pair).read_bytes())
+                identity.chmod(0o600)
+                to, program, reader = ["-R", SSH_KEYS / f"{pair}.pub"], ["-i", identity], {"identity": identity.read_text()}
+            elif pair is not None:
                 identity = folder / f"identity{length}"
                 subprocess.run([given.program, "keygen", "-q", "--age", *pair, "-o", identity], check=True)
                 to = ["-r", subprocess.run([given.program, "keygen", "-y", identity], check=True, capture_output=True, text=True).stdout.strip()]
