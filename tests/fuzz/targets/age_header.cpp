@@ -1,5 +1,5 @@
-// Headers and armors of age files: stanzas that are written as they were read, or an error with a
-// text.
+// Headers and armors of age files, and stanzas in key slots: stanzas that are written as they were
+// read, or an error with a text.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -7,6 +7,7 @@
 #include "cli/age/format/armor.h"
 #include "cli/age/format/header.h"
 #include "cli/age/format/stanza.h"
+#include "cli/age/slots/parameters.h"
 #include "cli/age/stanzas.h"
 #include "cli/support/command.h"
 #include "fuzz/target.h"
@@ -53,7 +54,16 @@ void check(const age::Header& header) {
     age::check_stanzas(header.stanzas);
 }
 
+void check_slot(age::View parameters) {
+    const std::optional<age::Stanza> stanza = age::stanza_in_slot(WARPSEAL_SLOT_STANZA, parameters);
+    if (!stanza) return;
+    const age::Octets text = age::text_parameters(*stanza);
+    claim(std::equal(text.begin(), text.end(), parameters.begin(), parameters.end()),
+          "a slot is written as it was read");
+}
+
 void run(const uint8_t* data, size_t bytes) {
+    check_slot({data, bytes});
     MemorySource memory(data, bytes);
     try {
         age::AgeSource source(memory);
@@ -86,6 +96,10 @@ std::vector<fuzz::Data> seeds() {
         "-> scrypt AAAAAAAAAAAAAAAAAAAAAA 18\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
         "--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n";
     all.emplace_back(many.begin(), many.end());
+    const std::string slot =
+        "-> wrapped-by-test "
+        "a\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n\n";
+    all.emplace_back(slot.begin(), slot.end());
     return all;
 }
 
