@@ -11,6 +11,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "c_api/internal_slot_keys.h"
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
@@ -199,8 +200,8 @@ warpseal_status rescue_own(RescueCall& call) {
     const std::vector<uint8_t> context = from_hexadecimal(call.file.context, "--context");
     const warpseal_file_options options =
         file_options(call.file, {}, secrets, context, call.progress);
-    return warpseal_file_rescue(engine.get(), call.input, call.output.descriptor(), &options,
-                                &call.report, &call.result);
+    return warpseal_internal_file_rescue(engine.get(), call.input, call.output.descriptor(),
+                                         &options, &call.report, &call.result);
 }
 
 warpseal_status rescue_any(RescueCall& call) {
