@@ -64,10 +64,9 @@ warpseal_status check_public_key_secret(const warpseal_secret& secret, SecretUse
 }
 
 warpseal_status check_stanza(const warpseal_secret& secret, SecretUse use, Fault& fault) {
-    const bool good =
-        use == SecretUse::seal && secret.byte_count > stanza_head_bytes &&
-        is_stanza_slot(slot_type_of(secret)) &&
-        may_have_parameters(slot_type_of(secret), secret.byte_count - stanza_head_bytes);
+    const bool good = use == SecretUse::seal && secret.byte_count > stanza_head_bytes &&
+                      is_stanza_slot(slot_type_of(secret)) &&
+                      may_have_parameters(slot_type_of(secret), stanza_parameters(secret));
     if (good) return WARPSEAL_OK;
     return fault.say(WARPSEAL_INVALID_ARGUMENT, "a stanza of a recipient has another form");
 }

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string>
 
 #include "container/call.h"
 #include "container/header/tries.h"
@@ -116,6 +117,7 @@ private:
     Try opened_by_;                          // what gave the data key
     bool opened_[WARPSEAL_MAX_SLOTS] = {};   // slots in force that a secret is known to open
     bool removed_[WARPSEAL_MAX_SLOTS] = {};  // slots in force that the caller named
+    std::string unwrapper_reason_;           // the first
 };
 
 bool same(Bytes a, Bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
@@ -168,11 +170,12 @@ bool SlotsChange::visit_opened(const Try& next, Fault& error) {
         Fault here;
         open_slot(engine_, header_.fixed.bytes, *next.slot, *next.secret, other, here, keys_,
                   parameters_of_type(header_, next.slot->type));
-        if (here.status == WARPSEAL_WRONG_KEY || here.status == WARPSEAL_NOT_AUTHENTIC)
+        // An unwrapper that fails opens nothing. Its reason is said if no slot stays open.
+        if (is_unwrapper_secret(*next.secret) && leaves_other_slots(here.status)) {
+            if (unwrapper_reason_.empty() && here.message[0] != 0) unwrapper_reason_ = here.message;
             return false;
-        // An unwrapper that fails opens nothing.
-        if (is_unwrapper_secret(*next.secret) && here.status != WARPSEAL_OK &&
-            here.status != WARPSEAL_CANCELLED)
+        }
+        if (here.status == WARPSEAL_WRONG_KEY || here.status == WARPSEAL_NOT_AUTHENTIC)
             return false;
         error = here;
         if (here.status != WARPSEAL_OK) return true;
@@ -224,7 +227,7 @@ warpseal_status SlotsChange::check_result() {
         }
         ++count;
         bytes += slot.whole.size;
-        kinds.add(slot.type);
+        kinds.add(slot.type, slot.parameters);
         if (slot.type == WARPSEAL_SECRET_PASSPHRASE && within_bounds(passphrase_cost(slot)))
             all_work += work(passphrase_cost(slot));
     }
@@ -241,6 +244,10 @@ warpseal_status SlotsChange::check_result() {
     if (count == 0)
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the last key slot of a file cannot be removed: add another key first");
+    if (change_.add_count == 0 && !stays_open() && !unwrapper_reason_.empty())
+        return fault.say(WARPSEAL_INVALID_ARGUMENT,
+                         "the given key would not open the file any more: %.190s",
+                         unwrapper_reason_.c_str());
     if (change_.add_count == 0 && !stays_open())
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the given key or passphrase would not open the file any more: give one "

@@ -333,7 +333,7 @@ TEST(ContainerResidue, NoFileKeyRemains) {
     search.add("file key", hidden);
     Options to, with;
     {
-        Data stanza = {0, WARPSEAL_SLOT_STANZA, 0};
+        Data stanza = {0, WARPSEAL_SLOT_STANZA};
         stanza.reserve(64);
         for (const uint8_t byte : hidden) stanza.push_back(byte ^ mask);
         stanza.insert(stanza.end(), 20, 1);

@@ -18,13 +18,19 @@ constexpr warpseal_secret_type stanza_type = secret_type(WARPSEAL_INTERNAL_SECRE
 
 inline size_t parameters_of(uint16_t type) { return type == WARPSEAL_SLOT_SSH_RSA ? 260 : 68; }
 
-// Its parameters begin with the first byte of the file key.
+// A plugin's slot begins with its flags.
+constexpr size_t key_at(uint32_t type) { return type == WARPSEAL_SLOT_STANZA ? 1 : 0; }
+
+// Its parameters have a byte of the file key at key_at(type).
 inline Data stanza(uint16_t type, uint8_t file_key, size_t parameter_bytes,
                    bool post_quantum = false) {
-    Data bytes = {static_cast<uint8_t>(type >> 8), static_cast<uint8_t>(type), post_quantum};
+    Data bytes = {static_cast<uint8_t>(type >> 8), static_cast<uint8_t>(type)};
     bytes.insert(bytes.end(), 16, file_key);
     for (size_t i = 0; i < parameter_bytes; ++i)
-        bytes.push_back(static_cast<uint8_t>(i == 0 ? file_key : i * 7));
+        bytes.push_back(static_cast<uint8_t>(i == key_at(type) ? file_key : i * 7));
+    if (type == WARPSEAL_SLOT_STANZA && parameter_bytes != 0)
+        bytes[warpseal::container::stanza_head_bytes] =
+            post_quantum ? WARPSEAL_INTERNAL_STANZA_POST_QUANTUM : 0;
     return bytes;
 }
 inline Data stanza(uint16_t type, uint8_t file_key) {
@@ -66,7 +72,7 @@ private:
             memcpy(message, self.message, std::min<size_t>(std::strlen(self.message) + 1, 240));
             return self.status;
         }
-        memset(file_key, parameters[0] ^ self.mask, 16);
+        memset(file_key, parameters[key_at(slot->type)] ^ self.mask, 16);
         return WARPSEAL_OK;
     }
 };

@@ -80,9 +80,7 @@ bool gives_reason(const Try& tried, const Fault& fault) {
 
 // True if no further slot is tried.
 bool ends_tries(const Try& tried, warpseal_status status) {
-    if (is_of_unwrapper(tried))
-        return status == WARPSEAL_OK || status == WARPSEAL_CANCELLED ||
-               status == WARPSEAL_OUT_OF_MEMORY;
+    if (is_of_unwrapper(tried)) return !leaves_other_slots(status);
     return status != WARPSEAL_NOT_AUTHENTIC && status != WARPSEAL_LIMIT_EXCEEDED;
 }
 

@@ -112,10 +112,9 @@ warpseal_status new_recipient_key(Engine& engine, const warpseal_secret& secret,
 }
 // The caller has wrapped the file key into the parameters.
 void stanza_key(const warpseal_secret& secret, uint8_t* parameters, Secret<32>& key) {
-    const Bytes bytes = bytes_of(secret);
-    memcpy(parameters, bytes.data + stanza_head_bytes, bytes.size - stanza_head_bytes);
-    labeled_key({bytes.data + stanza_head_bytes - file_key_bytes, file_key_bytes},
-                text_bytes(recipient_label), key);
+    const Bytes from = stanza_parameters(secret);
+    memcpy(parameters, from.data, from.size);
+    labeled_key({from.data - file_key_bytes, file_key_bytes}, text_bytes(recipient_label), key);
 }
 warpseal_status new_slot_key(Engine& engine, const warpseal_secret& secret, Argon2Cost cost,
                              SlotKeys* keys, uint8_t* parameters, Secret<32>& key, Fault& fault) {
@@ -177,17 +176,23 @@ bool parse_slot(Bytes& rest, Slot& slot) {
     if (slot.type == 0) return false;
     const bool is_known = is_stanza_slot(slot.type) || parameter_bytes_of(slot.type) != SIZE_MAX;
     return !is_known ||
-           (may_have_parameters(slot.type, parameter_bytes) && body_bytes == sealed_key_bytes);
+           (may_have_parameters(slot.type, slot.parameters) && body_bytes == sealed_key_bytes);
 }
 
-bool may_have_parameters(uint16_t slot_type, size_t bytes) {
-    constexpr size_t tag_bytes_of_key = 4, share_bytes = 32, rsa_least = 256, rsa_most = 2048;
+bool may_have_parameters(uint16_t slot_type, Bytes parameters) {
+    constexpr size_t tag_bytes_of_key = 4, share_bytes = 32, rsa_least = 256, rsa_most = 2048,
+                     flag_bytes = WARPSEAL_INTERNAL_STANZA_FLAG_BYTES,
+                     most = flag_bytes + WARPSEAL_INTERNAL_STANZA_TEXT_BYTES_MAX;
+    const size_t bytes = parameters.size;
     switch (slot_type) {
         case WARPSEAL_SLOT_SSH_ED25519:
             return bytes == tag_bytes_of_key + share_bytes + wrapped_key_bytes;
         case WARPSEAL_SLOT_SSH_RSA:
             return bytes >= tag_bytes_of_key + rsa_least && bytes <= tag_bytes_of_key + rsa_most;
-        case WARPSEAL_SLOT_STANZA: return bytes > 0 && bytes <= WARPSEAL_INTERNAL_STANZA_BYTES_MAX;
+        case WARPSEAL_SLOT_STANZA:
+            return bytes > flag_bytes && bytes <= most &&
+                   (parameters.data[0] | WARPSEAL_INTERNAL_STANZA_POST_QUANTUM) ==
+                       WARPSEAL_INTERNAL_STANZA_POST_QUANTUM;
         default: return bytes == parameter_bytes_of(slot_type);
     }
 }
@@ -213,10 +218,23 @@ size_t slot_bytes_of(const warpseal_secret& secret) {
     return slot_bytes_with(parameter_bytes_of(slot_type_of(secret)));
 }
 
+void RecipientKinds::add(uint16_t slot_type, Bytes parameters) {
+    switch (slot_type) {
+        case WARPSEAL_SLOT_X25519:
+        case WARPSEAL_SLOT_SSH_ED25519:
+        case WARPSEAL_SLOT_SSH_RSA: classical_ = true; break;
+        case WARPSEAL_SLOT_MLKEM768_X25519:
+        case WARPSEAL_SLOT_NTRU_X25519: post_quantum_ = true; break;
+        case WARPSEAL_SLOT_STANZA:
+            (parameters.data[0] == WARPSEAL_INTERNAL_STANZA_POST_QUANTUM ? post_quantum_
+                                                                         : classical_) = true;
+            break;
+        default: break;
+    }
+}
+
 void RecipientKinds::add_new(const warpseal_secret& secret) {
-    const uint16_t type = slot_type_of(secret);
-    if (type != WARPSEAL_SLOT_STANZA) return add(type);
-    (bytes_of(secret).data[2] != 0 ? post_quantum_ : classical_) = true;
+    add(slot_type_of(secret), is_stanza_secret(secret) ? stanza_parameters(secret) : Bytes());
 }
 
 warpseal_status RecipientKinds::check(Fault& fault) const {

@@ -45,8 +45,9 @@ constexpr bool is_stanza_slot(uint16_t type) {
     return type == WARPSEAL_SLOT_SSH_ED25519 || type == WARPSEAL_SLOT_SSH_RSA ||
            type == WARPSEAL_SLOT_STANZA;
 }
-// True if slots of a type that this version knows may have that many bytes of parameters.
-bool may_have_parameters(uint16_t slot_type, size_t bytes);
+// True if slots of a type that this version knows may have such parameters: so many bytes, and of a
+// plugin's slot, no unknown flag.
+bool may_have_parameters(uint16_t slot_type, Bytes parameters);
 // True if slots of that type are tried with the secret.
 bool opens_type(const warpseal_secret& secret, uint16_t slot_type);
 // Return the type and the length of the slot that a secret seals. The type is also that of the
@@ -58,16 +59,11 @@ inline constexpr size_t ntru_slot_bytes =
     slot_bytes_with(recipient_parameter_bytes(RecipientType::ntru_x25519));
 
 // The strength of the recipients of a header against a quantum computer. Key files and passphrases
-// have it. Stored slots of plugins and of unknown types do not count: their strength is not known.
+// have it. Slots of unknown types do not count.
 class RecipientKinds {
 public:
-    void add(uint16_t slot_type) {
-        classical_ |= slot_type == WARPSEAL_SLOT_X25519 || slot_type == WARPSEAL_SLOT_SSH_ED25519 ||
-                      slot_type == WARPSEAL_SLOT_SSH_RSA;
-        post_quantum_ |=
-            slot_type == WARPSEAL_SLOT_MLKEM768_X25519 || slot_type == WARPSEAL_SLOT_NTRU_X25519;
-    }
-    // A new slot of a plugin, whose strength the plugin tells.
+    // Takes a slot as it is stored, and the slot that a secret seals.
+    void add(uint16_t slot_type, Bytes parameters);
     void add_new(const warpseal_secret& secret);
     // Returns WARPSEAL_INVALID_ARGUMENT for a mixture, whose weaker recipients would make the
     // others' protection void.
@@ -76,6 +72,22 @@ public:
 private:
     bool classical_ = false, post_quantum_ = false;
 };
+
+// True for a failure of an unwrapper that concerns one slot. The others are of the engine and of
+// the program, and end the search.
+constexpr bool leaves_other_slots(warpseal_status status) {
+    switch (status) {
+        case WARPSEAL_INVALID_ARGUMENT:
+        case WARPSEAL_UNSUPPORTED:
+        case WARPSEAL_LIMIT_EXCEEDED:
+        case WARPSEAL_WRONG_KEY:
+        case WARPSEAL_NOT_AUTHENTIC:
+        case WARPSEAL_TRUNCATED:
+        case WARPSEAL_IO:
+        case WARPSEAL_WEAK_KEY: return true;
+        default: return false;
+    }
+}
 
 // Parses one slot and removes it from `rest`. Returns false if it does not fit or a known type has
 // the wrong lengths.

@@ -11,10 +11,15 @@ namespace warpseal::container {
 inline constexpr size_t recipient_characters_max = 2048;
 
 // Before the parameters in a stanza secret.
-inline constexpr size_t stanza_head_bytes = 2 + 1 + file_key_bytes;
+inline constexpr size_t stanza_head_bytes = 2 + file_key_bytes;
 
 constexpr bool is_stanza_secret(const warpseal_secret& secret) {
     return static_cast<int>(secret.type) == WARPSEAL_INTERNAL_SECRET_STANZA;
+}
+// The secret has more than stanza_head_bytes.
+inline Bytes stanza_parameters(const warpseal_secret& secret) {
+    return {static_cast<const uint8_t*>(secret.bytes) + stanza_head_bytes,
+            secret.byte_count - stanza_head_bytes};
 }
 constexpr bool is_late_secret(const warpseal_secret& secret) {
     return static_cast<int>(secret.type) == WARPSEAL_INTERNAL_SECRET_LATE_UNWRAPPER;

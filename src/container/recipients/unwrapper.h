@@ -8,16 +8,18 @@
 
 #include "warpseal/warpseal.h"
 
-/* Seals. Its bytes: the slot's type (2, big-endian), 1 if the recipient is post-quantum, else 0
- * (1), a file key (16), the slot's parameters. */
+/* Seals. Its bytes: the slot's type (2, big-endian), a file key (16), the slot's parameters. */
 #define WARPSEAL_INTERNAL_SECRET_STANZA 110
 /* Open. Their bytes are a warpseal_internal_unwrapper. The late one is tried after all other
  * secrets, because it may ask a person. It alone is tried on slots of plugins. */
 #define WARPSEAL_INTERNAL_SECRET_UNWRAPPER 111
 #define WARPSEAL_INTERNAL_SECRET_LATE_UNWRAPPER 112
 
-/* The longest parameters of a plugin's slot. */
-#define WARPSEAL_INTERNAL_STANZA_BYTES_MAX 8192
+/* The parameters of a plugin's slot are a byte of flags, then the text of one or more stanzas. The
+ * flags are this one or 0. */
+#define WARPSEAL_INTERNAL_STANZA_POST_QUANTUM 1
+#define WARPSEAL_INTERNAL_STANZA_FLAG_BYTES 1
+#define WARPSEAL_INTERNAL_STANZA_TEXT_BYTES_MAX 8191
 
 typedef struct warpseal_internal_parameters {
     const uint8_t* bytes;

@@ -418,8 +418,8 @@ TEST_F(ResumedSeal, SameKeysOfAllKinds) {
 // A stanza counts as its whole bytes. Another one may be for somebody else.
 TEST_F(ResumedSeal, StanzasAreRecipients) {
     const auto with_stanza = [](Options& of, uint8_t file_key) -> Options& {
-        Data stanza = {0, WARPSEAL_SLOT_SSH_ED25519, 0};
-        stanza.resize(3 + 16 + 68, file_key);
+        Data stanza = {0, WARPSEAL_SLOT_SSH_ED25519};
+        stanza.resize(2 + 16 + 68, file_key);
         return of.add(static_cast<warpseal_secret_type>(WARPSEAL_INTERNAL_SECRET_STANZA), stanza);
     };
     Options first, other, alone;

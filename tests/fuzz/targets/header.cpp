@@ -17,7 +17,10 @@ warpseal_status unwrap(void*, const warpseal_internal_stanza_slot* slot, uint8_t
     const auto is_this = [&](const warpseal_internal_parameters& one) {
         return one.bytes == slot->parameters.bytes && one.byte_count == slot->parameters.byte_count;
     };
-    claim(slot->parameters.byte_count > 0, "a stanza is not empty");
+    if (slot->type == WARPSEAL_SLOT_STANZA) {
+        claim(slot->parameters.byte_count > 1, "the text of a plugin's slot is not empty");
+        claim(slot->parameters.bytes[0] <= 1, "its flags are known");
+    }
     claim(std::any_of(slot->alike, slot->alike + slot->alike_count, is_this),
           "a slot is among those of its type");
     memset(file_key, 3, 16);
