@@ -172,7 +172,7 @@ bool SlotsChange::visit_opened(const Try& next, Fault& error) {
                   parameters_of_type(header_, next.slot->type));
         // An unwrapper that fails opens nothing. Its reason is said if no slot stays open.
         if (is_unwrapper_secret(*next.secret) && leaves_other_slots(here.status)) {
-            if (unwrapper_reason_.empty() && here.message[0] != 0) unwrapper_reason_ = here.message;
+            if (unwrapper_reason_.empty()) unwrapper_reason_ = here.message;
             return false;
         }
         if (here.status == WARPSEAL_WRONG_KEY || here.status == WARPSEAL_NOT_AUTHENTIC)
@@ -245,8 +245,7 @@ warpseal_status SlotsChange::check_result() {
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the last key slot of a file cannot be removed: add another key first");
     if (change_.add_count == 0 && !stays_open() && !unwrapper_reason_.empty())
-        return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                         "the given key would not open the file any more: %.190s",
+        return fault.say(WARPSEAL_INVALID_ARGUMENT, "the given key would not open the file: %.190s",
                          unwrapper_reason_.c_str());
     if (change_.add_count == 0 && !stays_open())
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
