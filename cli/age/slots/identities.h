@@ -24,7 +24,7 @@ public:
     // under a passphrase. The passphrases of options are tried on locked keys; without one, it is
     // asked for. The session outlives the object.
     SlotIdentities(std::vector<Identity> open, std::vector<LockedFile> locked,
-                   std::vector<Secret> passphrases, std::shared_ptr<UnlockedKeys> keys,
+                   std::vector<SecretBytes> passphrases, std::shared_ptr<UnlockedKeys> keys,
                    const Session& session);
     SlotIdentities(const SlotIdentities&) = delete;
     SlotIdentities& operator=(const SlotIdentities&) = delete;
@@ -39,15 +39,17 @@ private:
         std::optional<Failure> failure;
     };
     Result unwrap_by_ssh_keys(const warpseal_internal_stanza_slot& slot) const;
-    // All files of a command may have the same stanza, about which a person is asked once.
+    // All files of a command may have the same slot, about which a person is asked once.
     Result unwrap_late(const warpseal_internal_stanza_slot& slot);
     Result ask_locked_keys(const Stanza& stanza);
-    // Asks plugins about all stanzas of the file that they have not seen.
+    // Asks plugins about all slots of the file that they have not seen.
     void ask_plugins(const warpseal_internal_stanza_slot& slot);
 
+    // Throws Failure and others.
+    warpseal_status unwrap(bool late, const warpseal_internal_stanza_slot& slot, uint8_t* file_key);
     template <bool late>
-    static warpseal_status unwrap(void* user, const warpseal_internal_stanza_slot* slot,
-                                  uint8_t* file_key, char* message);
+    static warpseal_status callback(void* user, const warpseal_internal_stanza_slot* slot,
+                                    uint8_t* file_key, char* message) noexcept;
 
     std::vector<Identity> open_;
     const std::vector<LockedFile> locked_;

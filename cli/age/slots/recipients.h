@@ -8,8 +8,8 @@
 
 namespace warpseal::cli::age {
 
-// Wraps one new file key for the SSH keys and plugins among the recipients, and makes a secret for
-// each new slot. Asks each plugin once. Throws Failure.
+// Makes a secret for the slot of each SSH key among the recipients, and of each plugin, which wraps
+// for all its recipients at once. Each slot has a file key of its own. Throws Failure.
 std::vector<MadeSecret> slot_secrets(const std::vector<Recipient>& recipients);
 
 }  // namespace warpseal::cli::age
