@@ -29,12 +29,15 @@ struct AgeChoice {
     }
     bool has_identities() const { return !identities.empty() || !plugins.empty(); }
     bool any() const { return has_recipients() || has_identities(); }
+    // For messages: the option that names identities.
+    const char* identity_option() const { return identities.empty() ? "-j" : "-i"; }
 };
 // Begins a run over these files.
 void begin_age_run(AgeChoice& choice, std::vector<std::string> paths);
 void add_recipient_options(CLI::App& command, AgeChoice& choice);
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
 void add_identity_option(CLI::App& command, AgeChoice& choice);
+void add_plugin_option(CLI::App& command, AgeChoice& choice);
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 
 // Adds the recipients of -r and -R, or the identities of -i, to the secrets of a Warpseal file. The

@@ -81,16 +81,6 @@ void unlock(const LockedFile& file, const std::vector<warpseal_secret>& others, 
                           file.shown));
 }
 
-std::vector<Secret> passphrases_among(const std::vector<warpseal_secret>& secrets) {
-    std::vector<Secret> found;
-    for (const warpseal_secret& secret : secrets) {
-        const auto* const bytes = static_cast<const uint8_t*>(secret.bytes);
-        if (secret.type == WARPSEAL_SECRET_PASSPHRASE)
-            found.emplace_back(bytes, bytes + secret.byte_count);
-    }
-    return found;
-}
-
 // Reads and unlocks identity files. What stays in `locked` are SSH keys in PEM.
 std::vector<Identity> read_all(const AgeChoice& choice, std::vector<LockedFile>& locked,
                                bool one_file, const std::vector<warpseal_secret>& others,
@@ -129,10 +119,14 @@ std::vector<MadeSecret> identity_secrets(const AgeChoice& choice, bool one_file,
         secrets.push_back({WARPSEAL_SECRET_IDENTITY, std::move(bytes)});
     }
     identities.erase(own, identities.end());
+    const bool has_locked =
+        !locked.empty() || std::any_of(identities.begin(), identities.end(),
+                                       [](const Identity& one) { return one.is_locked(); });
     const std::shared_ptr<UnlockedKeys> keys =
         choice.unlocked ? choice.unlocked : std::make_shared<UnlockedKeys>();
     const auto by_program = std::make_shared<SlotIdentities>(
-        std::move(identities), std::move(locked), passphrases_among(others), keys, session);
+        std::move(identities), std::move(locked),
+        has_locked ? passphrases_among(others) : std::vector<SecretBytes>(), keys, session);
     for (MadeSecret& secret : SlotIdentities::secrets(by_program))
         secrets.push_back(std::move(secret));
     return secrets;
@@ -166,6 +160,7 @@ void add_identities(AgeChoice& choice, SecretChoice& secrets, const Session& ses
     secrets.identities = [choice, one_file, &session](const std::vector<warpseal_secret>& others) {
         return identity_secrets(choice, one_file, others, session);
     };
+    secrets.identity_option = choice.identity_option();
     secrets.public_key_files = choice.identities;
 }
 

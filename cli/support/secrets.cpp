@@ -224,9 +224,15 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
     const std::lock_guard lock(choice.shared->mutex);
     is_copy_ = choice.shared->secrets != nullptr;
     if (!is_copy_) {
+        if (choice.shared->failure) throw *choice.shared->failure;
         SecretChoice own = choice;
         own.shared = nullptr;
-        choice.shared->secrets = std::make_unique<Secrets>(own, format, confirm);
+        try {
+            choice.shared->secrets = std::make_unique<Secrets>(own, format, confirm);
+        } catch (const Failure& failure) {
+            choice.shared->failure = failure;
+            throw;
+        }
     }
     for (const warpseal_secret& secret : choice.shared->secrets->list()) {
         SecretBytes copy(std::max(secret.byte_count, SecretBytes::page_bytes));

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ struct SecretChoice {
     // Reads identities, where -i names any. Gets the secrets that were read before: their
     // passphrases may open an identity file.
     std::function<std::vector<MadeSecret>(const std::vector<warpseal_secret>& others)> identities;
+    const char* identity_option = "-i";         // for messages; or -j
     std::vector<std::string> public_key_files;  // of -R or -i
     bool ask = false;
     std::string prompt = "Passphrase";  // at the terminal
@@ -100,10 +102,12 @@ private:
 // Warns of short passphrases, for commands that seal files.
 void say_if_short(const Secrets& secrets, const Session& session);
 
-// Secrets that the first file of a run reads, and that the others copy.
+// Secrets that the first file of a run reads, and that the others copy. What fails is not tried
+// again: a plugin may have asked a person.
 struct SharedSecrets {
     std::mutex mutex;
     std::unique_ptr<Secrets> secrets;
+    std::optional<Failure> failure;
 };
 
 // Throws Failure (input_output) if the descriptor of --passphrase-fd was not open when the program
