@@ -37,7 +37,7 @@ bool is_age(const FileChoice& file, const AgeChoice& choice, int input) {
         throw Failure(
             ExitCode::usage,
             fmt::format("{} goes with Warpseal and age files only: leave it or --format out.",
-                        choice.identities.empty() ? "-j" : "-i"));
+                        choice.identity_option()));
     if (file.foreign.format_given) return false;
     // Age files take no such key. A stream with one is looked at later, once the output is open.
     if (file.secrets.key_count() != 0 && lseek(input, 0, SEEK_CUR) < 0) return false;

@@ -193,7 +193,9 @@ ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     add_identities(choice.age, choice.old, session);
     choice.fresh.public_key_files = choice.age.recipient_files;
     check_streams(choice);
-    add_recipients(choice.age, choice.fresh, session);
+    AgeChoice recipients = choice.age;
+    recipients.plugins.clear();  // They open the file.
+    add_recipients(recipients, choice.fresh, session);
     const bool terminal = has_terminal();
     if (!choice.old.any() && task != KeyTask::rotate) {
         if (!terminal)
