@@ -194,7 +194,8 @@ ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     choice.fresh.public_key_files = choice.age.recipient_files;
     check_streams(choice);
     AgeChoice recipients = choice.age;
-    recipients.plugins.clear();  // They open the file.
+    // Plugins open the file.
+    recipients.plugins.clear();
     add_recipients(recipients, choice.fresh, session);
     const bool terminal = has_terminal();
     if (!choice.old.any() && task != KeyTask::rotate) {
