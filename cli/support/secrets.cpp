@@ -223,17 +223,7 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
     }
     const std::lock_guard lock(choice.shared->mutex);
     is_copy_ = choice.shared->secrets != nullptr;
-    if (!is_copy_) {
-        if (choice.shared->failure) throw *choice.shared->failure;
-        SecretChoice own = choice;
-        own.shared = nullptr;
-        try {
-            choice.shared->secrets = std::make_unique<Secrets>(own, format, confirm);
-        } catch (const Failure& failure) {
-            choice.shared->failure = failure;
-            throw;
-        }
-    }
+    read_shared(choice, format, confirm);
     for (const warpseal_secret& secret : choice.shared->secrets->list()) {
         SecretBytes copy(std::max(secret.byte_count, SecretBytes::page_bytes));
         memcpy(copy.data(), secret.bytes, secret.byte_count);
@@ -241,6 +231,31 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
         add(secret.type, std::move(copy));
     }
     owners_ = choice.shared->secrets->owners_;
+}
+
+void Secrets::read_shared(const SecretChoice& choice, warpseal_format format, bool confirm) {
+    SharedSecrets& shared = *choice.shared;
+    const auto once = [](bool is_done, std::optional<Failure>& failed, const auto& read) {
+        if (is_done) return;
+        if (failed) throw *failed;
+        try {
+            read();
+        } catch (const Failure& failure) {
+            failed = failure;
+            throw;
+        }
+    };
+    once(shared.secrets != nullptr, shared.failure, [&] {
+        SecretChoice named = choice;
+        named.shared = nullptr;
+        named.identities = nullptr;
+        shared.secrets = std::make_unique<Secrets>(named, format, confirm);
+    });
+    // The first file may be one of age, which takes none of these identities.
+    once(shared.has_identities || !choice.identities, shared.identity_failure, [&] {
+        shared.secrets->add(choice.identities(shared.secrets->list()));
+        shared.has_identities = true;
+    });
 }
 
 void Secrets::read_named(const SecretChoice& choice, warpseal_format format, bool confirm) {

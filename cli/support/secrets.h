@@ -90,6 +90,7 @@ public:
     bool has_short_passphrase() const;
 
 private:
+    static void read_shared(const SecretChoice& choice, warpseal_format format, bool confirm);
     void read_named(const SecretChoice& choice, warpseal_format format, bool confirm);
     void add(warpseal_secret_type type, SecretBytes bytes);
     void add(std::vector<MadeSecret> made);
@@ -107,7 +108,8 @@ void say_if_short(const Secrets& secrets, const Session& session);
 struct SharedSecrets {
     std::mutex mutex;
     std::unique_ptr<Secrets> secrets;
-    std::optional<Failure> failure;
+    bool has_identities = false;  // among the secrets
+    std::optional<Failure> failure, identity_failure;
 };
 
 // Throws Failure (input_output) if the descriptor of --passphrase-fd was not open when the program

@@ -1,16 +1,19 @@
 """SSH keys and plugins as recipients and identities of Warpseal files."""
 
+import base64
 import io
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
+import time
 
 TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TESTS / "cli"), str(TESTS / "cli/support"), str(TESTS / "container/reader")]
 
-from program import NotRun, case, check, check_equal, main, some_bytes
+from program import NotRun, case, check, check_equal, main, some_bytes, wait_until
 from terminal import Terminal
 
 CONTENT = some_bytes(40_000)
@@ -32,11 +35,11 @@ def keys(p):
     p.write("plain", CONTENT)
 
 
-def plugin(p, mode=""):
+def plugin(p, mode="", name="test"):
     """Installs the plugin, and returns the environment that it is found in."""
     os.makedirs(p.file("plugins"), exist_ok=True)
     program = (TESTS / "cli/age/test_plugin.py").read_text().replace("#!/usr/bin/env python3", f"#!{sys.executable} -B")
-    p.write("plugins/age-plugin-test", program.encode(), 0o755)
+    p.write(f"plugins/age-plugin-{name}", program.encode(), 0o755)
     p.write("identity", f"{PLUGIN_IDENTITY}\n".encode(), 0o600)
     # Without a log, as a failure leaves the directory unchanged.
     return {"env": {**os.environ, "PATH": p.file("plugins"), "PLUGIN_MODE": mode, "PLUGIN_LOG": "/dev/null" if mode else p.file("log")}}
@@ -47,6 +50,29 @@ def started(p):
     lines = p.read("log").splitlines() if os.path.exists(p.file("log")) else []
     p.write("log", b"")
     return [[arguments[0] for arguments, _ in json.loads(line)["received"]] for line in lines]
+
+
+def slots(p, name):
+    """Type and parameters of each slot of the first header copy."""
+    data, found, at = p.read(name), [], SLOT
+    for _ in range(int.from_bytes(data[SLOT - 8:SLOT - 6], "big")):
+        kind, size = int.from_bytes(data[at:at + 2], "big"), int.from_bytes(data[at + 2:at + 4], "big")
+        found.append((kind, data[at + 4:at + 4 + size]))
+        at += 6 + size + 104
+    return found
+
+
+def running_plugins(p):
+    """Processes of plugins in this directory."""
+    found = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/cmdline", "rb") as file:
+                if p.file("plugins").encode() in file.read():
+                    found.append(int(number))
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return found
 
 
 def types(p, name):
@@ -156,6 +182,60 @@ def many_files(p):
 
 
 @case
+def mixed_runs(p):
+    """Age and Warpseal files share unlocked keys, so that both try all passphrases."""
+    keys(p)
+    os.mkdir(p.file("sealed"))
+    for name in ("a", "z"):  # on both sides of the age file
+        p.ok("encrypt", "-R", "locked.pub", "plain", "-o", f"sealed/{name}")
+    p.ok("encrypt", "--format", "age", "-R", "locked.pub", "plain", "-o", "sealed/m")
+    for order in (["a", "m", "z"], ["m", "a", "z"], ["z", "a", "m"]):
+        paths = [f"sealed/{name}" for name in order]
+        p.ok("verify", "-i", "locked", "--passphrase-file", "word", *paths)
+        p.ok("verify", "-i", "locked", "--passphrase-file", "wrong", "--passphrase-file", "word", *paths)
+        result = p.fails(3, "3 of 3", "verify", "--keep-going", "-i", "locked", "--passphrase-file", "wrong", "--passphrase-file", "third", *paths)
+        check_equal(result.err.count("the passphrase does not open identity file 'locked'"), 3, result.err)
+
+
+@case
+def long_names(p):
+    """The message of a slot is short. A long path does not take the place of the advice."""
+    keys(p)
+    folder = "/".join("ä" * 100 for _ in range(2))
+    os.makedirs(p.file(folder))
+    p.write(f"{folder}/locked", (KEYS / "locked").read_bytes(), 0o600)
+    p.ok("encrypt", "-R", "locked.pub", "plain", "-o", "sealed")
+    result = p.fails(2, ["identity file 'ä", "…' is under a passphrase", "--passphrase-file or --passphrase-fd"], "decrypt", "-i", f"{folder}/locked", "sealed")
+    check("\ufffd" not in result.err, "a character is cut")
+
+
+@case
+def file_keys_are_not_shared(p):
+    """Whoever opens one slot of a command has the key of that slot alone."""
+    try:
+        import warpseal_reader
+    except ImportError as missing:
+        raise NotRun(str(missing)) from missing
+    keys(p)
+    found = plugin(p)
+    plugin(p, name="other")
+    for name in ("x", "y"):
+        p.write(name, CONTENT)
+    p.ok("encrypt", "-R", "ed25519.pub", "-R", "rsa.pub", "-j", "test", "-j", "other", "x", "y", "--output-dir", "sealed", **found)
+    file_keys = []
+    for kind, parameters in slots(p, "sealed/x.ws"):
+        if kind == 16:
+            body = parameters.split(b"\n")[1]
+            file_keys.append(bytes(a ^ b for a, b in zip(base64.b64decode(body + b"=="), range(16))))
+        else:
+            text = p.read("rsa" if kind == 6 else "ed25519").decode()
+            file_keys.append(warpseal_reader.unwrap(kind, warpseal_reader.parse_identity(text)[1], parameters))
+    check_equal((len(file_keys), len(set(file_keys))), (4, 4), "file keys")
+    for secret in (["-i", "ed25519"], ["-i", "rsa"], ["-j", "test"], ["-j", "other"]):
+        check(opens(p, *secret, "sealed/y.ws", **found), f"{secret}")
+
+
+@case
 def key_commands(p):
     keys(p)
     p.ok("encrypt", "-k", "key", "--passphrase-file", "word", *QUICK, "plain", "-o", "sealed")
@@ -239,6 +319,13 @@ def other_commands(p):
     os.mkdir(p.file("folder"))
     p.write("folder/text", CONTENT)
     p.ok("encrypt", "-R", "ed25519.pub", "--tar", "folder", "-o", "folder.tar.ws")
+    p.write("sum", CONTENT)
+    p.ok("-q", "encrypt", "-k", "key", "-R", "ed25519.pub", "--plan", "plan", "--shards", 2, "sum")
+    for number in (1, 2):
+        p.ok("encrypt", "-k", "key", "--plan", "plan", "--shard", f"{number}/2", "sum")
+    p.ok("encrypt", "-k", "key", "--plan", "plan", "--join", "-o", "joined")
+    check_equal(types(p, "joined"), ["key file", "ssh-ed25519"], "slots of a joined file")
+    check(opens(p, "-i", "ed25519", "joined"), "a joined file")
     os.mkdir(p.file("unpacked"))
     p.ok("decrypt", "-i", "ed25519", "--tar", "folder.tar.ws", "--output-dir", "unpacked")
     check_equal(p.read("unpacked/folder/text"), CONTENT, "a directory")
@@ -254,8 +341,8 @@ def plugins(p):
     check_equal([sent.count("wrap-file-key") for sent in started(p)], [1], "file keys that it wraps")
     check_equal(types(p, "sealed/a.ws"), ["plugin"], "slots")
     check("recipient of a plugin" in p.ok("key", "list", "sealed/a.ws").out.decode(), "key list")
-    slot = p.read("sealed/a.ws")[SLOT:SLOT + 60]
-    check(slot[:2] == b"\0\x10" and slot[4:].startswith(b"-> wrapped-by-test\n"), slot)
+    (kind, parameters), = slots(p, "sealed/a.ws")
+    check(kind == 16 and parameters.startswith(b"\0-> wrapped-by-test\n"), parameters)
     for secret in (["-j", "test"], ["-i", "identity"]):
         check(opens(p, *secret, "sealed/a.ws", **found), f"{secret}")
         check(opens(p, *secret, input=p.read("sealed/a.ws"), **found), f"a stream by {secret}")
@@ -277,6 +364,74 @@ def plugins(p):
     check_equal([sent.count("recipient-stanza") for sent in started(p)], [2], "stanzas that it is sent")
     p.fails(12, "wrong key", "decrypt", "-k", "key", "other")
     check(not opens(p, "-i", "ed25519", "other"), "an SSH key opens a plugin's slot")
+
+
+@case
+def plugins_that_need_all_stanzas(p):
+    """A plugin may wrap a file key into stanzas that open it together only."""
+    keys(p)
+    found = plugin(p, "threshold")
+    p.ok("encrypt", "-j", "test", "plain", "-o", "sealed", **found)
+    (kind, parameters), = slots(p, "sealed")
+    check_equal((kind, parameters.count(b"-> share-by-test\n")), (16, 2), "the slot")
+    found = plugin(p)
+    check(opens(p, "-j", "test", "sealed", **found), "it does not open")
+    check_equal([sent.count("recipient-stanza") for sent in started(p)], [2], "stanzas that it is sent")
+    check(opens(p, "-i", "identity", input=p.read("sealed"), **found), "a stream")
+    p.ok("key", "add", "-j", "test", "-R", "ed25519.pub", "sealed", **found)
+    p.ok("key", "remove", 1, "-i", "ed25519", "sealed")
+    check(not opens(p, "-j", "test", "sealed", **found), "a removed slot")
+
+
+@case
+def plugins_in_key_commands(p):
+    keys(p)
+    found = plugin(p)
+    p.ok("encrypt", "-j", "test", "plain", "-o", "sealed", **found)
+    p.ok("key", "add", "-j", "test", "-R", "ed25519.pub", "sealed", **found)
+    check_equal(types(p, "sealed"), ["plugin", "ssh-ed25519"], "slots")
+    p.ok("key", "add", "-i", "ed25519", "-r", RECIPIENT, "sealed", **found)
+    p.ok("key", "remove", 2, "-j", "test", "sealed", **found)
+    check_equal(types(p, "sealed"), ["plugin", "plugin"], "slots that are left")
+    # A failure of the plugin says why its slot does not stay.
+    p.ok("key", "add", "-j", "test", "-R", "ed25519.pub", "sealed", **found)
+    p.fails(2, ["would not open the file: ", "reports: no card"], "key", "remove", 3, "-j", "test", "-i", "ed25519", "sealed", **plugin(p, "error"))
+
+
+@case
+def interrupts(p):
+    keys(p)
+    p.ok("encrypt", "-j", "test", "-R", "locked.pub", "plain", "-o", "sealed", **plugin(p))
+    before = p.read("sealed")
+    for command in (["decrypt", "-o", "opened"], ["verify"], ["decrypt", "--range", "0:1", "-o", "opened"], ["rescue", "-o", "opened"], ["key", "remove", 2]):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = p.start(*command, "-j", "test", "sealed", **plugin(p, "hang"))
+            wait_until(lambda: running_plugins(p), "the plugin runs")
+            begun = time.monotonic()
+            process.send_signal(number)
+            err = process.communicate(timeout=60)[1].decode()
+            check(time.monotonic() - begun < 10, "the interrupt takes long")
+            check_equal(process.returncode, 128 + number, f"exit code of {command} ({err})")
+            check("interrupted" in err, err)
+            check_equal(running_plugins(p), [], f"plugins that are left by {command}")
+            check(not os.path.exists(p.file("opened")), f"an output of {command}")
+    terminal = Terminal(p, "decrypt", "-i", "locked", "sealed", "-o", "opened")
+    terminal.wait_for("Passphrase of identity file 'locked': ")
+    terminal.process.send_signal(signal.SIGINT)
+    code, _, err = terminal.end()  # which checks that the echo is back
+    check_equal(code, 130, err)
+    check("interrupted" in err and not os.path.exists(p.file("opened")), err)
+    check_equal(p.read("sealed"), before, "the sealed file")
+
+
+@case
+def other_formats(p):
+    keys(p)
+    p.write("salted", b"Salted__" + bytes(40))
+    for option, secret in (("-j", ["-j", "test"]), ("-i", ["-i", "ed25519"])):
+        words = f"{option} goes with Warpseal and age files only"
+        for command in (["decrypt"], ["rescue"], ["decrypt", "--format", "floe", "-k", "key"], ["rescue", "--format", "cobblestone", "-k", "key"]):
+            p.fails(2, words, *command, *secret, "salted", "-o", "opened", **plugin(p, "hang"))
 
 
 @case
@@ -305,7 +460,7 @@ def plugins_that_fail(p):
                               ("wrong key", 13, "a slot was changed"), ("nothing", 12, "wrong key file, passphrase or identity")):
         p.fails(code, words, "decrypt", "-i", "identity", "sealed", "-o", "opened", **plugin(p, mode))
     p.fails(15, "no program age-plugin-test", "decrypt", "-i", "identity", "sealed", env={**os.environ, "PATH": "/none"})
-    for mode, code, words in (("error", 16, "reports: no card"), ("long stanza", 17, "8192"), ("most stanzas", 17, "32 key slots"), ("scrypt", 16, "for a passphrase")):
+    for mode, code, words in (("error", 16, "reports: no card"), ("long stanza", 17, "8191"), ("most stanzas", 17, "8191"), ("scrypt", 16, "for a passphrase")):
         p.fails(code, words, "encrypt", "-j", "test", "plain", "-o", "new", **plugin(p, mode))
     # A failure is that of all files of a run with this stanza.
     for name in "ab":
@@ -314,6 +469,9 @@ def plugins_that_fail(p):
     found["env"]["PLUGIN_LOG"] = p.file("log")
     started(p)
     result = p.run("verify", "--keep-going", "-i", "identity", "a", "b", "sealed", **found)
+    check_equal((result.code, result.err.count("reports: no card"), len(started(p))), (3, 3, 1), result.err)
+    # So is that of a plugin that wraps.
+    result = p.run("encrypt", "--keep-going", "-j", "test", "a", "b", "plain", "--output-dir", "new", **found)
     check_equal((result.code, result.err.count("reports: no card"), len(started(p))), (3, 3, 1), result.err)
 
 
@@ -329,7 +487,14 @@ def plugins_and_post_quantum_recipients(p):
         p.ok("encrypt", "-f", "-r", recipient, "plain", "-o", "one")
         p.fails(2, "not post-quantum", "key", "add", "-i", "strong", "-r", RECIPIENT, "one", **plugin(p, "grease"))
         p.ok("key", "add", "-i", "strong", "-r", RECIPIENT, "one", **plugin(p, "post-quantum"))
+        # The slot says what the plugin said.
+        p.ok("encrypt", "-f", "-j", "test", "plain", "-o", "weak", **plugin(p, "grease"))
+        p.fails(2, "not post-quantum", "key", "add", "-j", "test", "-r", recipient, "weak", **plugin(p, "grease"))
+        check_equal(slots(p, "weak")[0][1][0], 0, "flags")
     p.fails(2, "not post-quantum", "encrypt", "-R", "ed25519.pub", "-j", "test", "plain", "-o", "sealed", **plugin(p, "post-quantum"))
+    p.ok("encrypt", "-j", "test", "plain", "-o", "sealed", **plugin(p, "post-quantum"))
+    check_equal(slots(p, "sealed")[0][1][0], 1, "flags")
+    p.fails(2, "not post-quantum", "key", "add", "-j", "test", "-R", "ed25519.pub", "sealed", **plugin(p, "grease"))
 
 
 main()
