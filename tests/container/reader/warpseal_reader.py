@@ -26,7 +26,7 @@ ARGON2_WORK = 32 << 20  # passes times KiB: for the slots of a copy; twice that 
 KEY_FILE, PASSPHRASE, X25519, HYBRID, SSH_ED25519, SSH_RSA, NTRU, PLUGIN = 1, 2, 3, 4, 5, 6, 9, 16
 LENGTHS = {  # of the parameters, the least and the most
     KEY_FILE: (0, 0), PASSPHRASE: (24, 24), X25519: (64, 64), HYBRID: (1152, 1152),
-    SSH_ED25519: (68, 68), SSH_RSA: (260, 2052), NTRU: (1294, 1294), PLUGIN: (1, 8192),
+    SSH_ED25519: (68, 68), SSH_RSA: (260, 2052), NTRU: (1294, 1294), PLUGIN: (2, 8192),
 }
 
 
@@ -296,6 +296,8 @@ def parse_copy(raw):
         if kind == 0 or end > len(rest):
             return None
         if kind in LENGTHS and not (LENGTHS[kind][0] <= parameter_bytes <= LENGTHS[kind][1] and body_bytes == 104):
+            return None
+        if kind == PLUGIN and rest[4] > 1:  # flags, of which one is known
             return None
         slots.append((kind, rest[: 4 + parameter_bytes], rest[4 : 4 + parameter_bytes], rest[6 + parameter_bytes : end]))
         rest = rest[end:]
