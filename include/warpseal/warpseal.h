@@ -407,7 +407,8 @@ typedef struct warpseal_file_options {
     /* Sealing: "aes-256-gcm" (also null), "aes-128-gcm", "aria-256-gcm" or "camellia-256-gcm".
      * Opening: null. */
     const char* suite;
-    /* Sealing: one slot for each, not for an identity; age1 and age1pq1 recipients do not mix.
+    /* Sealing: one slot for each, not for an identity. Recipients that are post-quantum (age1pq1,
+     * warpntru1) and others (age1) do not mix.
      * Opening: each is tried; no recipients. Cobblestone: exactly one key. */
     const warpseal_secret* secrets;
     size_t secret_count;
