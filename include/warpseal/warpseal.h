@@ -509,7 +509,7 @@ typedef enum warpseal_slot_type {
     WARPSEAL_SLOT_SSH_ED25519 = 5,     /* an SSH key, for the program `warpseal` alone */
     WARPSEAL_SLOT_SSH_RSA = 6,
     WARPSEAL_SLOT_NTRU_X25519 = 9, /* a warpntru1 recipient: NTRU-HPS-4096-821 with X25519 */
-    WARPSEAL_SLOT_STANZA = 16      /* a recipient of an age plugin, for the program alone */
+    WARPSEAL_SLOT_STANZA = 16      /* recipients of an age plugin, for the program alone */
 } warpseal_slot_type;
 
 typedef struct warpseal_slot_info {
