@@ -326,32 +326,6 @@ TEST_F(StanzaSlots, NoMixtureWithPostQuantumRecipients) {
               WARPSEAL_INVALID_ARGUMENT);
 }
 
-// A stored slot of a plugin says whether it is post-quantum.
-TEST_F(StanzaSlots, NoMixtureInAChange) {
-    const auto added = [&](bool stored_is_strong, warpseal_secret_type type, const Data& bytes) {
-        Options to, more, with;
-        const MemoryFile file(sealed(
-            text, to.add(stanza_type, stanza(WARPSEAL_SLOT_STANZA, 1, 68, stored_is_strong))));
-        Asked asked;
-        warpseal_file_result result = {};
-        warpseal_slots_change change = {};
-        change.struct_bytes = sizeof change;
-        change.add = more.add(type, bytes).secrets;
-        change.add_count = 1;
-        return container::change_slots(engine(), file.get(), with.add(late, asked.secret()), change,
-                                       result);
-    };
-    for (const bool stored : {false, true}) {
-        for (const bool fresh : {false, true})
-            EXPECT_EQ(added(stored, stanza_type, stanza(WARPSEAL_SLOT_STANZA, 2, 68, fresh)),
-                      stored == fresh ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
-                << stored << fresh;
-        EXPECT_EQ(added(stored, stanza_type, stanza(WARPSEAL_SLOT_SSH_ED25519, 2)),
-                  stored ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
-        EXPECT_EQ(added(stored, WARPSEAL_SECRET_KEY, Data(32, 1)), WARPSEAL_OK);
-    }
-}
-
 TEST_F(StanzaSlots, ChangeInPlace) {
     Options to, key, more, stronger;
     const MemoryFile file(sealed(text, to.key(9).add(stanza_type, stanza(all_types[2], 1))));
