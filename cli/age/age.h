@@ -29,20 +29,23 @@ struct AgeChoice {
     }
     bool has_identities() const { return !identities.empty() || !plugins.empty(); }
     bool any() const { return has_recipients() || has_identities(); }
+    // For messages: the option that names identities.
+    const char* identity_option() const { return identities.empty() ? "-j" : "-i"; }
 };
 // Begins a run over these files.
 void begin_age_run(AgeChoice& choice, std::vector<std::string> paths);
 void add_recipient_options(CLI::App& command, AgeChoice& choice);
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
 void add_identity_option(CLI::App& command, AgeChoice& choice);
+void add_plugin_option(CLI::App& command, AgeChoice& choice);
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 
 // Adds the recipients of -r and -R, or the identities of -i, to the secrets of a Warpseal file. The
 // identity files are read together with the other secrets, and passphrases of these unlock them.
-// With one file, one is asked for if there is no other secret. In a run over several files, all
-// identities may be of age files alone. Throws Failure.
+// With one file, one is asked for if there is no other secret. The age files of a run share what
+// was unlocked. Throws Failure.
 void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Session& session);
-void add_identities(const AgeChoice& choice, SecretChoice& secrets, const Session& session,
+void add_identities(AgeChoice& choice, SecretChoice& secrets, const Session& session,
                     bool one_file = true);
 // Refuses files of -i and -R that are the input's stream. Throws Failure (usage).
 void refuse_shared_identities(const AgeChoice& choice, int input);

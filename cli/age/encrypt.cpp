@@ -55,8 +55,8 @@ void refuse_secret_files(Output& output, int input, const FileChoice& file,
 void add_recipient_options(CLI::App& command, AgeChoice& choice) {
     command
         .add_option("-r,--recipient", choice.recipients,
-                    "seal for the owner of age1… or age1pq1…, or of an SSH public key in an "
-                    "age file; may be given several times")
+                    "seal for the owner of age1… or age1pq1…, of an SSH public key, or of a "
+                    "plugin's recipient; may be given several times")
         ->type_name("RECIPIENT")
         ->allow_extra_args(false);
     command

@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cli/age/file_key.h"
 #include "cli/age/recipients.h"
+#include "cli/age/slots/identities.h"
+#include "cli/age/slots/recipients.h"
 #include "cli/age/task.h"
 #include "cli/age/unlock/unlock.h"
 
@@ -78,43 +81,55 @@ void unlock(const LockedFile& file, const std::vector<warpseal_secret>& others, 
                           file.shown));
 }
 
-std::vector<SecretBytes> identity_texts(const std::vector<std::string>& paths, bool one_file,
-                                        const std::vector<warpseal_secret>& others,
-                                        const Session& session) {
-    std::vector<Identity> identities;
-    std::vector<LockedFile> locked;
-    for (const std::string& path : paths) read_identity_file(path, identities, &locked);
-    require_few(identities.size());
-    // SSH keys are of age files alone.
-    locked.erase(std::remove_if(locked.begin(), locked.end(),
-                                [](const LockedFile& file) { return file.is_pem; }),
-                 locked.end());
-    bool has_other = !others.empty() ||
-                     std::any_of(identities.begin(), identities.end(),
-                                 [](const Identity& identity) { return has_slots(identity.type); });
-    for (const LockedFile& file : locked) {
+// Reads and unlocks identity files. What stays in `locked` are SSH keys in PEM.
+std::vector<Identity> read_all(const AgeChoice& choice, std::vector<LockedFile>& locked,
+                               bool one_file, const std::vector<warpseal_secret>& others,
+                               const Session& session) {
+    Identities read = read_identities(choice);
+    require_few(read.open.size());
+    const auto files = std::stable_partition(read.locked.begin(), read.locked.end(),
+                                             [](const LockedFile& file) { return file.is_pem; });
+    bool has_other = !others.empty() || !read.open.empty() || files != read.locked.begin();
+    for (auto file = files; file != read.locked.end(); ++file) {
         if (one_file && !has_other)
-            add(identities, ask_for(file, session));
+            add(read.open, ask_for(*file, session));
         else
-            unlock(file, others, one_file, identities, session);
+            unlock(*file, others, one_file, read.open, session);
         has_other = true;
     }
-    std::vector<SecretBytes> texts;
-    texts.reserve(identities.size());
-    for (const Identity& identity : identities) {
-        if (!has_slots(identity.type)) continue;
-        const Secret text = identity_text(identity.type, identity.key);
-        texts.emplace_back();
-        memcpy(texts.back().data(), text.data(), text.size());
-        texts.back().size = text.size();
+    read.locked.erase(files, read.locked.end());
+    locked = std::move(read.locked);
+    return std::move(read.open);
+}
+
+std::vector<MadeSecret> identity_secrets(const AgeChoice& choice, bool one_file,
+                                         const std::vector<warpseal_secret>& others,
+                                         const Session& session) {
+    std::vector<LockedFile> locked;
+    std::vector<Identity> identities = read_all(choice, locked, one_file, others, session);
+    const auto own =
+        std::stable_partition(identities.begin(), identities.end(),
+                              [](const Identity& identity) { return !has_slots(identity.type); });
+    std::vector<MadeSecret> secrets;
+    for (auto identity = own; identity != identities.end(); ++identity) {
+        const Secret text = identity_text(identity->type, identity->key);
+        SecretBytes bytes;
+        memcpy(bytes.data(), text.data(), text.size());
+        bytes.size = text.size();
+        secrets.push_back({WARPSEAL_SECRET_IDENTITY, std::move(bytes)});
     }
-    if (texts.empty() && one_file && (locked.empty() || others.empty()))
-        throw Failure(ExitCode::unsupported,
-                      fmt::format("'{}' has identities of age files only: Warpseal files take "
-                                  "AGE-SECRET-KEY-1, AGE-SECRET-KEY-PQ-1 and "
-                                  "WARPNTRU-SECRET-KEY-1 identities.",
-                                  paths.front()));
-    return texts;
+    identities.erase(own, identities.end());
+    const bool has_locked =
+        !locked.empty() || std::any_of(identities.begin(), identities.end(),
+                                       [](const Identity& one) { return one.is_locked(); });
+    const std::shared_ptr<UnlockedKeys> keys =
+        choice.unlocked ? choice.unlocked : std::make_shared<UnlockedKeys>();
+    const auto by_program = std::make_shared<SlotIdentities>(
+        std::move(identities), std::move(locked),
+        has_locked ? passphrases_among(others) : std::vector<SecretBytes>(), keys, session);
+    for (MadeSecret& secret : SlotIdentities::secrets(by_program))
+        secrets.push_back(std::move(secret));
+    return secrets;
 }
 
 }  // namespace
@@ -129,23 +144,23 @@ void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Sessio
             fmt::format("-r and -R name {} recipients, and a Warpseal file has at most {} "
                         "key slots: give fewer.",
                         recipients.size(), WARPSEAL_MAX_SLOTS));
-    for (const Recipient& recipient : recipients) {
-        if (!has_slots(recipient.type))
-            throw Failure(ExitCode::unsupported,
-                          fmt::format("{} is a recipient of age files only: add --format age, or "
-                                      "give an age1 or age1pq1 recipient.",
-                                      recipient.shown));
-        secrets.recipients.push_back(recipient_text(recipient.type, recipient.key));
-    }
+    for (const Recipient& recipient : recipients)
+        if (has_slots(recipient.type))
+            secrets.recipients.push_back(recipient_text(recipient.type, recipient.key));
+    // A plugin may ask a person, so it is started when the other secrets are read.
+    if (secrets.recipients.size() != recipients.size())
+        secrets.wrapped = [recipients] { return slot_secrets(recipients); };
 }
 
-void add_identities(const AgeChoice& choice, SecretChoice& secrets, const Session& session,
+void add_identities(AgeChoice& choice, SecretChoice& secrets, const Session& session,
                     bool one_file) {
-    if (choice.identities.empty()) return;
-    secrets.identities = [paths = choice.identities, one_file,
-                          &session](const std::vector<warpseal_secret>& others) {
-        return identity_texts(paths, one_file, others, session);
+    if (!choice.has_identities()) return;
+    // Of one file, unlocked keys are zeroized before the payload is opened.
+    if (!one_file && !choice.unlocked) choice.unlocked = std::make_shared<UnlockedKeys>();
+    secrets.identities = [choice, one_file, &session](const std::vector<warpseal_secret>& others) {
+        return identity_secrets(choice, one_file, others, session);
     };
+    secrets.identity_option = choice.identity_option();
     secrets.public_key_files = choice.identities;
 }
 

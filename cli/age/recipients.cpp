@@ -18,8 +18,8 @@ void refuse_mixture(const std::vector<Recipient>& recipients) {
         if (one.type != KeyType::plugin) (is_post_quantum(one.type) ? hybrid : classical) = &one;
     if (hybrid == nullptr || classical == nullptr) return;
     throw Failure(ExitCode::usage,
-                  fmt::format("{} is not post-quantum and would weaken the others: give age1pq1 "
-                              "recipients alone, or none of these.",
+                  fmt::format("{} is not post-quantum and would weaken the others: give "
+                              "post-quantum recipients alone (age1pq1…, warpntru1…), or none.",
                               classical->shown));
 }
 

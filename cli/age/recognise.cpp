@@ -1,4 +1,5 @@
 // Tells age files by their first bytes, which stay in the input.
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -32,14 +33,12 @@ bool is_age(const FileChoice& file, const AgeChoice& choice, int input) {
     if (file.age) return true;
     const bool own =
         file.format == WARPSEAL_FORMAT_WARPSEAL && file.foreign.format == ForeignFormat::none;
-    if (file.foreign.format_given && !choice.plugins.empty())
-        throw Failure(ExitCode::usage, "-j goes with age files only: leave it or --format out.");
     if (file.foreign.format_given && choice.any() && !own)
-        throw Failure(ExitCode::usage,
-                      "-i goes with Warpseal and age files only: leave it or --format out.");
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("{} goes with Warpseal and age files only: leave it or --format out.",
+                        choice.identity_option()));
     if (file.foreign.format_given) return false;
-    // No other format has plugins.
-    if (!choice.plugins.empty() && choice.identities.empty()) return true;
     // Age files take no such key. A stream with one is looked at later, once the output is open.
     if (file.secrets.key_count() != 0 && lseek(input, 0, SEEK_CUR) < 0) return false;
     const auto is_known = [](std::string_view bytes) { return guess(bytes) != Guess::unknown; };

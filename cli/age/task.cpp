@@ -42,15 +42,6 @@ const char* next_step(FileTask task, ExitCode code) {
 
 }  // namespace
 
-void add_plugin_option(CLI::App& command, AgeChoice& choice) {
-    command
-        .add_option("-j,--plugin", choice.plugins,
-                    "the age plugin age-plugin-NAME, without an identity; may be given several "
-                    "times")
-        ->type_name("NAME")
-        ->allow_extra_args(false);
-}
-
 void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice) {
     if (file.secrets.key_count() != 0)
         throw Failure(ExitCode::usage,
@@ -102,6 +93,22 @@ Secret read_passphrase(const SecretChoice& choice, bool confirm, const Session& 
     if (!passphrase) throw Failure(ExitCode::usage, "an age file has one passphrase: give one.");
     if (confirm) say_if_short(secrets, session);
     return *std::move(passphrase);
+}
+
+std::vector<SecretBytes> passphrases_among(const std::vector<warpseal_secret>& secrets) {
+    std::vector<SecretBytes> found;
+    for (const warpseal_secret& secret : secrets) {
+        if (secret.type != WARPSEAL_SECRET_PASSPHRASE) continue;
+        found.emplace_back(std::max(secret.byte_count, SecretBytes::page_bytes));
+        std::copy_n(static_cast<const uint8_t*>(secret.bytes), secret.byte_count,
+                    found.back().data());
+        found.back().size = secret.byte_count;
+    }
+    return found;
+}
+
+std::vector<SecretBytes> read_passphrases(const SecretChoice& choice) {
+    return passphrases_among(Secrets(choice, WARPSEAL_FORMAT_WARPSEAL, false).list());
 }
 
 unsigned thread_count(const FileChoice& file, uint64_t input_bytes) {
@@ -174,9 +181,18 @@ void Task::say_done(uint64_t text_bytes, uint64_t file_bytes, const Session& ses
 
 namespace warpseal::cli {
 
+void add_plugin_option(CLI::App& command, AgeChoice& choice) {
+    command
+        .add_option("-j,--plugin", choice.plugins,
+                    "the age plugin age-plugin-NAME, without an identity; may be given several "
+                    "times")
+        ->type_name("NAME")
+        ->allow_extra_args(false);
+}
+
 void begin_age_run(AgeChoice& choice, std::vector<std::string> paths) {
     choice.run = std::make_shared<age::plugin::Run>(std::move(paths));
-    choice.unlocked = std::make_shared<age::UnlockedKeys>();
+    if (!choice.unlocked) choice.unlocked = std::make_shared<age::UnlockedKeys>();
 }
 
 }  // namespace warpseal::cli

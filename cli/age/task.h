@@ -8,8 +8,6 @@
 
 namespace warpseal::cli::age {
 
-// -j, which encryption and decryption have.
-void add_plugin_option(CLI::App& command, AgeChoice& choice);
 // Refuses options that do not go with age files. Throws Failure (usage).
 void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice);
 // Refuses files of keys that are the input's stream, of which they would take bytes. Throws Failure
@@ -17,6 +15,10 @@ void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice
 void refuse_shared_stream(int input, const std::vector<std::string>& paths, const char* option);
 // Reads the one passphrase that the options name. Throws Failure.
 Secret read_passphrase(const SecretChoice& choice, bool confirm, const Session& session);
+// Copies the passphrases among secrets.
+std::vector<SecretBytes> passphrases_among(const std::vector<warpseal_secret>& secrets);
+// Reads all passphrases that the options name. Throws Failure.
+std::vector<SecretBytes> read_passphrases(const SecretChoice& choice);
 // Threads for an input of that many bytes; 0: unknown.
 unsigned thread_count(const FileChoice& file, uint64_t input_bytes);
 // The bytes that a regular file has from its position on, else 0.

@@ -106,13 +106,15 @@ ExitCode run(EncryptChoice& choice, Session& session) {
         return run_shards(choice.shards, choice.many, choice.file, choice.seal, choice.output,
                           session);
     }
-    if (choice.many.tar)
+    if (choice.many.tar) {
+        if (!choice.is_age()) add_recipients(choice.age, choice.file.secrets, session);
         return run_tar_encrypt(
             choice.many, choice.file, choice.output,
             [&](const FileChoice& file, int input, const OutputChoice& output) {
                 run_one(choice, file, input, output, session);
             },
             session);
+    }
     if (many) return run_all(choice, session);
     const Descriptor input = open_input(choice.file.input);
     refuse_shared_identities(choice.age, input.get());

@@ -321,9 +321,9 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
         format != ForeignFormat::none) {
         if (choice.secrets.public_keys())
             throw Failure(ExitCode::usage,
-                          fmt::format("-i goes with Warpseal and age files only, and {} is "
+                          fmt::format("{} goes with Warpseal and age files only, and {} is "
                                       "another: leave it out.",
-                                      shown(choice)));
+                                      choice.secrets.identity_option, shown(choice)));
         FileChoice foreign = choice;
         foreign.foreign.format = format;
         return run_foreign(task, foreign, seal, output ? &*output : nullptr, std::move(named),

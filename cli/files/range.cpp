@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "c_api/internal.h"
+#include "c_api/internal_slot_keys.h"
 #include "cli/foreign/foreign.h"
 #include "cli/support/stream.h"
-#include "warpseal/reader.h"
 
 namespace warpseal::cli {
 namespace {
@@ -41,7 +41,7 @@ public:
         const warpseal_file_options options =
             file_options(choice_, {}, secrets, context, progress_);
         warpseal_reader* made = nullptr;
-        check(warpseal_reader_open(engine, input, &options, &made, &result_));
+        check(warpseal_internal_reader_open(engine, input, &options, nullptr, &made, &result_));
         reader_.reset(made);
         file_bytes_ = result_.file_bytes;
         header_copies_differ_ = result_.header_copies_differ;

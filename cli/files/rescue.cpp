@@ -11,6 +11,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "c_api/internal_slot_keys.h"
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
@@ -199,8 +200,8 @@ warpseal_status rescue_own(RescueCall& call) {
     const std::vector<uint8_t> context = from_hexadecimal(call.file.context, "--context");
     const warpseal_file_options options =
         file_options(call.file, {}, secrets, context, call.progress);
-    return warpseal_file_rescue(engine.get(), call.input, call.output.descriptor(), &options,
-                                &call.report, &call.result);
+    return warpseal_internal_file_rescue(engine.get(), call.input, call.output.descriptor(),
+                                         &options, &call.report, &call.result);
 }
 
 warpseal_status rescue_any(RescueCall& call) {
@@ -214,9 +215,9 @@ warpseal_status rescue_any(RescueCall& call) {
     if (call.file.foreign.format == ForeignFormat::none) return rescue_own(call);
     if (call.file.secrets.public_keys())
         throw Failure(ExitCode::usage,
-                      fmt::format("-i goes with Warpseal and age files only, and {} is another: "
+                      fmt::format("{} goes with Warpseal and age files only, and {} is another: "
                                   "leave it out.",
-                                  shown(call.file)));
+                                  call.age.identity_option(), shown(call.file)));
     return rescue_foreign(call.file, call.output, call.input, call.session, call.report,
                           call.result);
 }
@@ -244,8 +245,10 @@ ExitCode run(RescueChoice& choice, Session& session) {
     if (!choice.file.age) add_identities(choice.age, choice.file.secrets, session);
     check_file_choice(choice.file);
     if (choice.age.any() && choice.file.format == WARPSEAL_FORMAT_COBBLESTONE)
-        throw Failure(ExitCode::usage,
-                      "-i goes with Warpseal and age files only: leave it or --format out.");
+        throw Failure(
+            ExitCode::usage,
+            fmt::format("{} goes with Warpseal and age files only: leave it or --format out.",
+                        choice.age.identity_option()));
     refuse_names(choice);
     const Descriptor input = open_input(choice.file.input);
     refuse_shared_identities(choice.age, input.get());

@@ -21,8 +21,13 @@ void check_output(const OutputChoice& output) {
                       "--output-dir.");
 }
 
-// A recipient seals, and opens nothing.
+// A recipient seals, and opens nothing. The file key of SSH keys and plugins is another in each
+// run, so that the output could never be continued.
 void check_secrets(FileTask task, const FileChoice& choice) {
+    if (task == FileTask::encrypt && choice.secrets.wrapped)
+        throw Failure(ExitCode::usage,
+                      "--resume does not go with SSH keys and plugins as recipients: leave it out, "
+                      "or add them afterwards with `warpseal key add`.");
     if (task != FileTask::encrypt || choice.secrets.key_count() != 0 || choice.secrets.passphrase())
         return;
     throw Failure(ExitCode::usage,

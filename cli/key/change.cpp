@@ -155,6 +155,8 @@ public:
         const warpseal_status status = warpseal_internal_file_slots_change(
             engine_.get(), file.get(), &options, slot_keys_.get(), &change, &result);
         if (change.in_force != 0) warn_once();
+        if (status == WARPSEAL_CANCELLED && interrupted_by() != 0)
+            throw Failure(ExitCode(128 + interrupted_by()), "interrupted.");
         if (status != WARPSEAL_OK)
             throw Failure(exit_code_of(status), failure_of(path, status, result, change));
         remark(session_, done_text(task_, choice_, path, change));
@@ -191,7 +193,10 @@ ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
     add_identities(choice.age, choice.old, session);
     choice.fresh.public_key_files = choice.age.recipient_files;
     check_streams(choice);
-    add_recipients(choice.age, choice.fresh, session);
+    AgeChoice recipients = choice.age;
+    // Plugins open the file.
+    recipients.plugins.clear();
+    add_recipients(recipients, choice.fresh, session);
     const bool terminal = has_terminal();
     if (!choice.old.any() && task != KeyTask::rotate) {
         if (!terminal)

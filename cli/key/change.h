@@ -15,7 +15,7 @@ struct KeyChoice {
     ManyChoice many;
     SecretChoice old;    // opens the files
     SecretChoice fresh;  // --new-…, --to
-    AgeChoice age;       // -i opens the files; -r and -R are new
+    AgeChoice age;       // -i and -j open the files; -r and -R are new
     uint32_t argon2_memory_mib = 0;
     uint32_t argon2_passes = 0;
     uint32_t slot = 0;  // from 1

@@ -86,7 +86,10 @@ void add_change_command(CLI::App& key, KeyTask task, const char* name, const cha
     add_files(*command, choice->many, "sealed files, changed in place, one after another");
     if (task != KeyTask::passwd) add_key_options(*command, choice->old);
     if (task != KeyTask::rotate) add_passphrase_options(*command, choice->old);
-    if (task == KeyTask::add || task == KeyTask::remove) add_identity_option(*command, choice->age);
+    if (task == KeyTask::add || task == KeyTask::remove) {
+        add_identity_option(*command, choice->age);
+        add_plugin_option(*command, choice->age);
+    }
     if (task == KeyTask::add) add_recipient_options(*command, choice->age);
     if (task == KeyTask::add) {
         command

@@ -17,6 +17,9 @@ const char* slot_name(uint32_t type) {
         case WARPSEAL_SLOT_X25519: return "X25519";
         case WARPSEAL_SLOT_MLKEM768_X25519: return "mlkem768x25519";
         case WARPSEAL_SLOT_NTRU_X25519: return "ntruhps4096821x25519";
+        case WARPSEAL_SLOT_SSH_ED25519: return "ssh-ed25519";
+        case WARPSEAL_SLOT_SSH_RSA: return "ssh-rsa";
+        case WARPSEAL_SLOT_STANZA: return "plugin";
         default: return "unknown";
     }
 }
@@ -48,6 +51,9 @@ std::string slot_text(const warpseal_slot_info& slot) {
         return "recipient mlkem768x25519 (age1pq1…), post-quantum";
     if (slot.type == WARPSEAL_SLOT_NTRU_X25519)
         return "recipient ntruhps4096821x25519 (warpntru1…), post-quantum";
+    if (slot.type == WARPSEAL_SLOT_SSH_ED25519 || slot.type == WARPSEAL_SLOT_SSH_RSA)
+        return fmt::format("recipient {}", slot_name(slot.type));
+    if (slot.type == WARPSEAL_SLOT_STANZA) return "recipient of a plugin";
     if (slot.type != WARPSEAL_SLOT_PASSPHRASE) return slot_name(slot.type);
     const uint32_t kib = slot.argon2_memory_kib;
     return fmt::format("{}, Argon2id {} {}, {} {}", slot_name(slot.type),

@@ -40,9 +40,11 @@ bool is_done(const ManyTask& task, const FileChoice& file, int input, const std:
     Progress progress(Progress::Style::none, session);
     warpseal_file_options options = file_options(file, {}, secrets, context, progress);
     std::vector<warpseal_secret> opening;  // Recipients do not open what they seal.
-    std::copy_if(
-        options.secrets, options.secrets + options.secret_count, std::back_inserter(opening),
-        [](const warpseal_secret& secret) { return secret.type != WARPSEAL_SECRET_RECIPIENT; });
+    std::copy_if(options.secrets, options.secrets + options.secret_count,
+                 std::back_inserter(opening), [](const warpseal_secret& secret) {
+                     return secret.type != WARPSEAL_SECRET_RECIPIENT &&
+                            static_cast<int>(secret.type) != WARPSEAL_INTERNAL_SECRET_STANZA;
+                 });
     options.secrets = opening.data();
     options.secret_count = opening.size();
     warpseal_file_result result{};

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <vector>
 
+#include "c_api/internal_slot_keys.h"
 #include "cli/shards/steps.h"
 #include "cli/support/stream.h"
 
@@ -142,8 +143,8 @@ void verify(const OpenPlan& plan, const Parts& parts, Secrets& secrets, Output& 
     options.secret_count = secrets.list().size();
     options.progress = Progress::callback;
     options.progress_user = &progress;
-    const warpseal_status status =
-        warpseal_file_open(plan.engine.get(), output.descriptor(), -1, &options, &result);
+    const warpseal_status status = warpseal_internal_file_open(
+        plan.engine.get(), output.descriptor(), -1, &options, nullptr, &result);
     if (const int signal_number = interrupted_by())
         throw Failure(ExitCode(128 + signal_number), "interrupted: nothing was written.");
     if (status != WARPSEAL_OK)

@@ -223,17 +223,39 @@ Secrets::Secrets(const SecretChoice& choice, warpseal_format format, bool confir
     }
     const std::lock_guard lock(choice.shared->mutex);
     is_copy_ = choice.shared->secrets != nullptr;
-    if (!is_copy_) {
-        SecretChoice own = choice;
-        own.shared = nullptr;
-        choice.shared->secrets = std::make_unique<Secrets>(own, format, confirm);
-    }
+    read_shared(choice, format, confirm);
     for (const warpseal_secret& secret : choice.shared->secrets->list()) {
         SecretBytes copy(std::max(secret.byte_count, SecretBytes::page_bytes));
         memcpy(copy.data(), secret.bytes, secret.byte_count);
         copy.size = secret.byte_count;
         add(secret.type, std::move(copy));
     }
+    owners_ = choice.shared->secrets->owners_;
+}
+
+void Secrets::read_shared(const SecretChoice& choice, warpseal_format format, bool confirm) {
+    SharedSecrets& shared = *choice.shared;
+    const auto once = [](bool is_done, std::optional<Failure>& failed, const auto& read) {
+        if (is_done) return;
+        if (failed) throw *failed;
+        try {
+            read();
+        } catch (const Failure& failure) {
+            failed = failure;
+            throw;
+        }
+    };
+    once(shared.secrets != nullptr, shared.failure, [&] {
+        SecretChoice named = choice;
+        named.shared = nullptr;
+        named.identities = nullptr;
+        shared.secrets = std::make_unique<Secrets>(named, format, confirm);
+    });
+    // The first file may be one of age, which takes none of these identities.
+    once(shared.has_identities || !choice.identities, shared.identity_failure, [&] {
+        shared.secrets->add(choice.identities(shared.secrets->list()));
+        shared.has_identities = true;
+    });
 }
 
 void Secrets::read_named(const SecretChoice& choice, warpseal_format format, bool confirm) {
@@ -264,9 +286,8 @@ void Secrets::read_named(const SecretChoice& choice, warpseal_format format, boo
             one_line(read_all(choice.passphrase_descriptor, shown), shown));
     }
     if (choice.ask) add(WARPSEAL_SECRET_PASSPHRASE, ask_passphrase(choice.prompt, confirm));
-    if (!choice.identities) return;
-    for (SecretBytes& text : choice.identities(list_))
-        add(WARPSEAL_SECRET_IDENTITY, std::move(text));
+    if (choice.wrapped) add(choice.wrapped());
+    if (choice.identities) add(choice.identities(list_));
 }
 
 void check_passphrase_descriptor(const SecretChoice& choice) {
@@ -286,6 +307,7 @@ void check_passphrase_descriptor(const SecretChoice& choice) {
 void Secrets::wipe() {
     list_.clear();
     memory_.clear();
+    owners_.clear();
 }
 
 bool Secrets::has_short_passphrase() const {
@@ -303,6 +325,13 @@ bool Secrets::has_short_passphrase() const {
 void Secrets::add(warpseal_secret_type type, SecretBytes bytes) {
     list_.push_back({type, bytes.data(), bytes.size});
     memory_.push_back(std::move(bytes));
+}
+
+void Secrets::add(std::vector<MadeSecret> made) {
+    for (MadeSecret& secret : made) {
+        add(secret.type, std::move(secret.bytes));
+        if (secret.owner) owners_.push_back(std::move(secret.owner));
+    }
 }
 
 void say_if_short(const Secrets& secrets, const Session& session) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,13 @@ private:
     uint8_t* data_ = nullptr;
 };
 
+// A secret that a function of a SecretChoice made. Its bytes may point into `owner`.
+struct MadeSecret {
+    warpseal_secret_type type;
+    SecretBytes bytes;
+    std::shared_ptr<const void> owner{};
+};
+
 struct SharedSecrets;
 
 // -k, --key-command, -p, --passphrase-file and --passphrase-fd, and what -r, -R and -i name.
@@ -43,9 +51,12 @@ struct SecretChoice {
     std::vector<std::string> passphrase_files;
     int passphrase_descriptor = -1;
     std::vector<std::string> recipients;  // checked text
-    // Reads the text of identities, where -i names any. Gets the secrets that were read before:
-    // their passphrases may open an identity file.
-    std::function<std::vector<SecretBytes>(const std::vector<warpseal_secret>& others)> identities;
+    // Wraps a file key for recipients that the library does not know, where -r and -R name any.
+    std::function<std::vector<MadeSecret>()> wrapped;
+    // Reads identities, where -i names any. Gets the secrets that were read before: their
+    // passphrases may open an identity file.
+    std::function<std::vector<MadeSecret>(const std::vector<warpseal_secret>& others)> identities;
+    const char* identity_option = "-i";         // for messages; or -j
     std::vector<std::string> public_key_files;  // of -R or -i
     bool ask = false;
     std::string prompt = "Passphrase";  // at the terminal
@@ -54,7 +65,9 @@ struct SecretChoice {
         return ask || passphrase_descriptor >= 0 || !passphrase_files.empty();
     }
     size_t key_count() const { return key_files.size() + key_commands.size(); }
-    bool public_keys() const { return !recipients.empty() || identities != nullptr; }
+    bool public_keys() const {
+        return !recipients.empty() || wrapped != nullptr || identities != nullptr;
+    }
     bool any() const { return passphrase() || key_count() != 0 || public_keys(); }
 };
 void add_secret_options(CLI::App& command, SecretChoice& choice);
@@ -77,9 +90,12 @@ public:
     bool has_short_passphrase() const;
 
 private:
+    static void read_shared(const SecretChoice& choice, warpseal_format format, bool confirm);
     void read_named(const SecretChoice& choice, warpseal_format format, bool confirm);
     void add(warpseal_secret_type type, SecretBytes bytes);
+    void add(std::vector<MadeSecret> made);
     std::vector<SecretBytes> memory_;
+    std::vector<std::shared_ptr<const void>> owners_;
     std::vector<warpseal_secret> list_;
     bool is_copy_ = false;
 };
@@ -87,10 +103,13 @@ private:
 // Warns of short passphrases, for commands that seal files.
 void say_if_short(const Secrets& secrets, const Session& session);
 
-// Secrets that the first file of a run reads, and that the others copy.
+// Secrets that the first file of a run reads, and that the others copy. What fails is not tried
+// again: a plugin may have asked a person.
 struct SharedSecrets {
     std::mutex mutex;
     std::unique_ptr<Secrets> secrets;
+    bool has_identities = false;  // among the secrets
+    std::optional<Failure> failure, identity_failure;
 };
 
 // Throws Failure (input_output) if the descriptor of --passphrase-fd was not open when the program

@@ -407,7 +407,8 @@ typedef struct warpseal_file_options {
     /* Sealing: "aes-256-gcm" (also null), "aes-128-gcm", "aria-256-gcm" or "camellia-256-gcm".
      * Opening: null. */
     const char* suite;
-    /* Sealing: one slot for each, not for an identity; age1 and age1pq1 recipients do not mix.
+    /* Sealing: one slot for each, not for an identity. Recipients that are post-quantum (age1pq1,
+     * warpntru1) and others (age1) do not mix.
      * Opening: each is tried; no recipients. Cobblestone: exactly one key. */
     const warpseal_secret* secrets;
     size_t secret_count;
@@ -505,7 +506,10 @@ typedef enum warpseal_slot_type {
     WARPSEAL_SLOT_PASSPHRASE = 2,
     WARPSEAL_SLOT_X25519 = 3,          /* an age1 recipient */
     WARPSEAL_SLOT_MLKEM768_X25519 = 4, /* an age1pq1 recipient */
-    WARPSEAL_SLOT_NTRU_X25519 = 9      /* a warpntru1 recipient: NTRU-HPS-4096-821 with X25519 */
+    WARPSEAL_SLOT_SSH_ED25519 = 5,     /* an SSH key, for the program `warpseal` alone */
+    WARPSEAL_SLOT_SSH_RSA = 6,
+    WARPSEAL_SLOT_NTRU_X25519 = 9, /* a warpntru1 recipient: NTRU-HPS-4096-821 with X25519 */
+    WARPSEAL_SLOT_STANZA = 16      /* recipients of an age plugin, for the program alone */
 } warpseal_slot_type;
 
 typedef struct warpseal_slot_info {

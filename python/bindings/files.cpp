@@ -29,6 +29,9 @@ const char* slot_name(uint32_t type) {
         case WARPSEAL_SLOT_X25519: return "x25519";
         case WARPSEAL_SLOT_MLKEM768_X25519: return "mlkem768x25519";
         case WARPSEAL_SLOT_NTRU_X25519: return "ntruhps4096821x25519";
+        case WARPSEAL_SLOT_SSH_ED25519: return "ssh-ed25519";
+        case WARPSEAL_SLOT_SSH_RSA: return "ssh-rsa";
+        case WARPSEAL_SLOT_STANZA: return "plugin";
         default: return "unknown";
     }
 }

@@ -55,7 +55,7 @@ warpseal_status warpseal_internal_plan_create(warpseal_engine* engine,
                                               warpseal_file_result* result) {
     if (out == nullptr) return refuse("out is null");
     *out = nullptr;
-    const char* wrong = c_api::wrong_in_options(options);
+    const char* wrong = c_api::wrong_in_options(options, c_api::SecretTypes::all);
     if (engine == nullptr) wrong = "the engine is null";
     if (pin == nullptr) wrong = "the pin is null";
     return c_api::with_fault(result, wrong, [&](container::Fault& fault) {
@@ -73,7 +73,7 @@ warpseal_status warpseal_internal_plan_open(warpseal_engine* engine, const void*
                                             warpseal_file_result* result) {
     if (out == nullptr) return refuse("out is null");
     *out = nullptr;
-    const char* wrong = c_api::wrong_in_options(options);
+    const char* wrong = c_api::wrong_in_options(options, c_api::SecretTypes::all);
     if (engine == nullptr) wrong = "the engine is null";
     if (data == nullptr && bytes != 0) wrong = "the data of the plan is null";
     return c_api::with_fault(result, wrong, [&](container::Fault& fault) {

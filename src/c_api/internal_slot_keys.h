@@ -1,8 +1,10 @@
 /* Internal functions of the C API for a run over many files: calls that share one key derivation.
+ * And types of secrets for slots whose file key the program wraps and unwraps itself.
  * Not installed, and not exported from the shared library. */
 #ifndef WARPSEAL_INTERNAL_SLOT_KEYS_H
 #define WARPSEAL_INTERNAL_SLOT_KEYS_H
 
+#include "container/recipients/unwrapper.h"
 #include "warpseal/reader.h"
 #include "warpseal/slots.h"
 
@@ -18,8 +20,8 @@ warpseal_internal_slot_keys* warpseal_internal_slot_keys_create(void);
 /* Null is allowed. Not while calls with them are in progress. */
 void warpseal_internal_slot_keys_destroy(warpseal_internal_slot_keys* keys);
 
-/* Like warpseal_file_seal, warpseal_file_open, warpseal_reader_open and warpseal_file_slots_change.
- * `keys` may be null. */
+/* Like warpseal_file_seal, warpseal_file_open, warpseal_reader_open, warpseal_file_slots_change and
+ * warpseal_file_rescue, which refuse the types of secrets of unwrapper.h. `keys` may be null. */
 warpseal_status warpseal_internal_file_seal(warpseal_engine* engine, int in_fd, int out_fd,
                                             const warpseal_file_options* options,
                                             warpseal_internal_slot_keys* keys,
@@ -37,6 +39,10 @@ warpseal_status warpseal_internal_file_slots_change(warpseal_engine* engine, int
                                                     warpseal_internal_slot_keys* keys,
                                                     warpseal_slots_change* change,
                                                     warpseal_file_result* result);
+warpseal_status warpseal_internal_file_rescue(warpseal_engine* engine, int in_fd, int out_fd,
+                                              const warpseal_file_options* options,
+                                              warpseal_rescue* rescue,
+                                              warpseal_file_result* result);
 
 #ifdef __cplusplus
 }

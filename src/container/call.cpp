@@ -30,7 +30,7 @@ warpseal_status check_sealing(const warpseal_file_options& options, const Suite*
     for (size_t i = 0; i < options.secret_count && !is_bare(options); ++i) {
         all_work += options.secrets[i].type == WARPSEAL_SECRET_PASSPHRASE ? work(cost) : 0;
         all_bytes += slot_bytes_of(options.secrets[i]);
-        kinds.add(slot_type_of(options.secrets[i]));
+        kinds.add_new(options.secrets[i]);
     }
     if (all_bytes > slot_room(copy_bytes_default))
         return fault.say(WARPSEAL_LIMIT_EXCEEDED,

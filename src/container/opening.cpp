@@ -63,6 +63,20 @@ warpseal_status check_public_key_secret(const warpseal_secret& secret, SecretUse
                      "an identity does not seal a file: give its recipient");
 }
 
+warpseal_status check_stanza(const warpseal_secret& secret, SecretUse use, Fault& fault) {
+    const bool good = use == SecretUse::seal && secret.byte_count > stanza_head_bytes &&
+                      is_stanza_slot(slot_type_of(secret)) &&
+                      may_have_parameters(slot_type_of(secret), stanza_parameters(secret));
+    if (good) return WARPSEAL_OK;
+    return fault.say(WARPSEAL_INVALID_ARGUMENT, "a stanza of a recipient has another form");
+}
+
+warpseal_status check_unwrapper(const warpseal_secret& secret, SecretUse use, Fault& fault) {
+    if (use == SecretUse::open && secret.byte_count == sizeof(warpseal_internal_unwrapper))
+        return WARPSEAL_OK;
+    return fault.say(WARPSEAL_INVALID_ARGUMENT, "a secret that unwraps file keys seals no file");
+}
+
 }  // namespace
 
 warpseal_status check_secret(const warpseal_secret& secret, SecretUse use, Fault& fault) {
@@ -78,6 +92,9 @@ warpseal_status check_secret(const warpseal_secret& secret, SecretUse use, Fault
             return fault.say(WARPSEAL_INVALID_ARGUMENT, "a passphrase has at most 65536 bytes");
         case WARPSEAL_SECRET_RECIPIENT:
         case WARPSEAL_SECRET_IDENTITY: return check_public_key_secret(secret, use, fault);
+        case WARPSEAL_INTERNAL_SECRET_STANZA: return check_stanza(secret, use, fault);
+        case WARPSEAL_INTERNAL_SECRET_UNWRAPPER:
+        case WARPSEAL_INTERNAL_SECRET_LATE_UNWRAPPER: return check_unwrapper(secret, use, fault);
     }
     return fault.say(WARPSEAL_INVALID_ARGUMENT,
                      "a secret is no key, passphrase, recipient or identity");

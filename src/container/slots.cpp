@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <new>
+#include <string>
 
 #include "container/call.h"
 #include "container/header/tries.h"
@@ -116,6 +117,7 @@ private:
     Try opened_by_;                          // what gave the data key
     bool opened_[WARPSEAL_MAX_SLOTS] = {};   // slots in force that a secret is known to open
     bool removed_[WARPSEAL_MAX_SLOTS] = {};  // slots in force that the caller named
+    std::string unwrapper_reason_;           // the first
 };
 
 bool same(Bytes a, Bytes b) { return a.size == b.size && memcmp(a.data, b.data, a.size) == 0; }
@@ -166,7 +168,13 @@ bool SlotsChange::visit_opened(const Try& next, Fault& error) {
     if (!known) {
         Secret<data_key_bytes> other;
         Fault here;
-        open_slot(engine_, header_.fixed.bytes, *next.slot, *next.secret, other, here, keys_);
+        open_slot(engine_, header_.fixed.bytes, *next.slot, *next.secret, other, here, keys_,
+                  parameters_of_type(header_, next.slot->type));
+        // An unwrapper that fails opens nothing. Its reason is said if no slot stays open.
+        if (is_unwrapper_secret(*next.secret) && leaves_other_slots(here.status)) {
+            if (unwrapper_reason_.empty()) unwrapper_reason_ = here.message;
+            return false;
+        }
         if (here.status == WARPSEAL_WRONG_KEY || here.status == WARPSEAL_NOT_AUTHENTIC)
             return false;
         error = here;
@@ -219,7 +227,7 @@ warpseal_status SlotsChange::check_result() {
         }
         ++count;
         bytes += slot.whole.size;
-        kinds.add(slot.type);
+        kinds.add(slot.type, slot.parameters);
         if (slot.type == WARPSEAL_SECRET_PASSPHRASE && within_bounds(passphrase_cost(slot)))
             all_work += work(passphrase_cost(slot));
     }
@@ -227,8 +235,8 @@ warpseal_status SlotsChange::check_result() {
     bool passphrase = false;
     for (size_t i = 0; i < change_.add_count; ++i) {
         bytes += slot_bytes_of(change_.add[i]);
-        kinds.add(slot_type_of(change_.add[i]));
-        recipient |= is_public_key_secret(change_.add[i]);
+        kinds.add_new(change_.add[i]);
+        recipient |= is_public_key_secret(change_.add[i]) || is_stanza_secret(change_.add[i]);
         if (change_.add[i].type != WARPSEAL_SECRET_PASSPHRASE) continue;
         passphrase = true;
         all_work += work(cost);
@@ -236,6 +244,9 @@ warpseal_status SlotsChange::check_result() {
     if (count == 0)
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the last key slot of a file cannot be removed: add another key first");
+    if (change_.add_count == 0 && !stays_open() && !unwrapper_reason_.empty())
+        return fault.say(WARPSEAL_INVALID_ARGUMENT, "the given key would not open the file: %.190s",
+                         unwrapper_reason_.c_str());
     if (change_.add_count == 0 && !stays_open())
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the given key or passphrase would not open the file any more: give one "

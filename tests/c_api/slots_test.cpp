@@ -5,6 +5,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <cstring>
+#include <string>
+
+#include "c_api/internal_slot_keys.h"
+#include "warpseal/device_file.h"
 #include "warpseal/warpseal.hpp"
 
 namespace {
@@ -55,6 +60,93 @@ TEST_F(CApiSlots, Arguments) {
     ++change_.struct_bytes;
     EXPECT_EQ(warpseal_file_slots_change(nullptr, file_, &options_, &change_, &result_),
               WARPSEAL_INVALID_ARGUMENT);
+}
+
+constexpr auto type_of_program(int number) { return static_cast<warpseal_secret_type>(number); }
+
+warpseal_status count_and_unwrap(void* user, const warpseal_internal_stanza_slot*,
+                                 uint8_t* file_key, char*) {
+    ++*static_cast<int*>(user);
+    std::memset(file_key, 3, 16);
+    return WARPSEAL_OK;
+}
+
+// The types of secrets of our own program hold pointers to functions. No public function calls
+// one, whatever bytes a caller gives.
+TEST_F(CApiSlots, SecretsOfTheProgramAreRefused) {
+    int asked = 0;
+    const warpseal_internal_unwrapper unwrapper = {count_and_unwrap, &asked};
+    uint8_t stanza[2 + 16 + 68] = {0, WARPSEAL_SLOT_SSH_ED25519};
+    std::memset(stanza + 2, 3, 16);
+    const warpseal_secret seals = {type_of_program(WARPSEAL_INTERNAL_SECRET_STANZA), stanza,
+                                   sizeof stanza};
+    const int plain = memfd_create("plain", 0), sealed = memfd_create("sealed", 0);
+    const auto begin = [&] {
+        lseek(plain, 0, SEEK_SET);
+        lseek(sealed, 0, SEEK_SET);
+    };
+    const auto is_refused = [&](warpseal_status status) {
+        begin();
+        return status == WARPSEAL_INVALID_ARGUMENT &&
+               std::string(result_.message) ==
+                   "a secret is no key, passphrase, recipient or identity";
+    };
+    EXPECT_EQ(write(plain, "text", 4), 4);
+    begin();
+    warpseal_engine* const engine = engine_.get();
+    options_.secrets = &seals;
+    ASSERT_EQ(warpseal_internal_file_seal(engine, plain, sealed, &options_, nullptr, &result_),
+              WARPSEAL_OK)
+        << result_.message;
+    begin();
+    EXPECT_TRUE(is_refused(warpseal_file_seal(engine, plain, sealed, &options_, &result_)));
+    EXPECT_TRUE(
+        is_refused(warpseal_file_seal_device(engine, "", 0, nullptr, sealed, &options_, &result_)));
+    warpseal_rescue rescue = {};
+    rescue.struct_bytes = sizeof rescue;
+    warpseal_reader* reader = nullptr;
+    size_t got = 0;
+    const auto read = [](void*, uint64_t, void*, size_t) { return int64_t{0}; };
+    for (const int type :
+         {WARPSEAL_INTERNAL_SECRET_UNWRAPPER, WARPSEAL_INTERNAL_SECRET_LATE_UNWRAPPER}) {
+        const warpseal_secret opens = {type_of_program(type), &unwrapper, sizeof unwrapper};
+        options_.secrets = &opens;
+        asked = 0;
+        EXPECT_TRUE(is_refused(warpseal_file_open(engine, sealed, -1, &options_, &result_)));
+        EXPECT_TRUE(
+            is_refused(warpseal_file_rescue(engine, sealed, -1, &options_, &rescue, &result_)));
+        EXPECT_TRUE(is_refused(warpseal_reader_open(engine, sealed, &options_, &reader, &result_)));
+        EXPECT_TRUE(is_refused(warpseal_reader_open_callback(engine, read, nullptr, 99, &options_,
+                                                             &reader, &result_)));
+        EXPECT_TRUE(is_refused(warpseal_file_open_device(engine, sealed, &options_, 0, nullptr, 0,
+                                                         nullptr, &got, &result_)));
+        EXPECT_TRUE(is_refused(change(sealed)));
+        EXPECT_EQ(asked, 0);
+        EXPECT_EQ(warpseal_internal_file_open(engine, sealed, -1, &options_, nullptr, &result_),
+                  WARPSEAL_OK)
+            << result_.message;
+        begin();
+        EXPECT_EQ(warpseal_internal_file_rescue(engine, sealed, -1, &options_, &rescue, &result_),
+                  WARPSEAL_OK)
+            << result_.message;
+        begin();
+        EXPECT_EQ(
+            warpseal_internal_reader_open(engine, sealed, &options_, nullptr, &reader, &result_),
+            WARPSEAL_OK)
+            << result_.message;
+        warpseal_reader_close(reader);
+        EXPECT_EQ(asked, 3);
+    }
+    options_.secrets = &old_;
+    change_.add = &seals;
+    change_.add_count = 1;
+    EXPECT_TRUE(is_refused(change(file_)));
+    EXPECT_EQ(
+        warpseal_internal_file_slots_change(engine, file_, &options_, nullptr, &change_, &result_),
+        WARPSEAL_OK)
+        << result_.message;
+    close(plain);
+    close(sealed);
 }
 
 TEST_F(CApiSlots, ResultsAreSet) {

@@ -2,13 +2,16 @@
 passphrase's bytes."""
 
 import os
+import pathlib
 import resource
 import subprocess
+import time
 
 from program import NotRun, case, check, check_equal, main, sees_into_programs, some_bytes, wait_until, wait_until_signals_are_watched
 
 FRONT = 61496  # docs/file-format.md: the bytes before the first chunk
 NOBODY = 65534
+SSH_KEYS = pathlib.Path(__file__).resolve().parent.parent / "vectors/age/ssh"
 WORD = b"a passphrase to search the memory for"
 
 
@@ -149,6 +152,27 @@ def secrets_are_zeroized_after_the_header_is_read(p):
         wait_until(lambda: not addresses(process, secret), f"the {name} is gone while the file is still to come")
     out, err = process.communicate(p.read("sealed")[FRONT:], timeout=60)
     check_equal((process.returncode, out == p.read("plain")), (0, True), err)
+
+
+@case
+def passphrases_are_copied_for_locked_keys_alone(p):
+    options, secrets = both_secrets(p)
+    word = secrets["passphrase"]
+    for name, copies in (("ed25519", 1), ("locked", 2)):
+        p.write(name, (SSH_KEYS / name).read_bytes(), 0o600)
+        process = waiting_for_input(p, "decrypt", *options, "-i", name)
+        wait_until(lambda: len(addresses(process, word)) >= copies, "the passphrase was read")
+        time.sleep(0.5)  # in which no more copies are made
+        found = addresses(process, word)
+        check_equal(len(found), copies, f"copies with {name}")
+        for address in found:
+            flags = next(flags for begin, end, flags in mappings(process, "smaps") if begin <= address < end)
+            check("dd" in flags, f"a copy is in core files: {flags}")
+        process.stdin.write(p.read("sealed")[:FRONT])
+        process.stdin.flush()
+        wait_until(lambda: not addresses(process, word), "the passphrase is gone while the file is still to come")
+        out, err = process.communicate(p.read("sealed")[FRONT:], timeout=60)
+        check_equal((process.returncode, out == p.read("plain")), (0, True), err)
 
 
 @case

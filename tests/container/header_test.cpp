@@ -236,11 +236,13 @@ TEST_F(Rewrite, KeysOfAFileDiffer) {
 
 // A slot of an unknown type may have any lengths, as a later version gives it.
 TEST(ContainerSlots, HaveTheLengthsOfTheirTypes) {
-    const auto parses = [](uint16_t type, size_t parameter_bytes, size_t body_bytes) {
+    const auto parses = [](uint16_t type, size_t parameter_bytes, size_t body_bytes,
+                           uint8_t flags = 0) {
         Data raw(container::slot_frame_bytes + parameter_bytes + body_bytes);
         container::put16(raw.data(), type);
         container::put16(raw.data() + 2, parameter_bytes);
         container::put16(raw.data() + 4 + parameter_bytes, body_bytes);
+        if (parameter_bytes != 0) raw[4] = flags;
         warpseal::Bytes rest = {raw.data(), raw.size()};
         container::Slot slot;
         return container::parse_slot(rest, slot);
@@ -264,6 +266,27 @@ TEST(ContainerSlots, HaveTheLengthsOfTheirTypes) {
         if (parameters != 0) {
             EXPECT_FALSE(parses(type, parameters - 1, body)) << type;
         }
+    }
+    // These have bounds.
+    const struct {
+        uint16_t type;
+        size_t least, most;
+    } bounded[] = {{WARPSEAL_SLOT_SSH_ED25519, 68, 68},
+                   {WARPSEAL_SLOT_SSH_RSA, 260, 2052},
+                   {WARPSEAL_SLOT_STANZA, 2, 8192}};
+    for (const auto& [type, least, most] : bounded) {
+        for (const size_t bytes : {least, most}) {
+            EXPECT_TRUE(parses(type, bytes, body)) << type;
+            EXPECT_FALSE(parses(type, bytes, body + 1)) << type;
+        }
+        EXPECT_FALSE(parses(type, least - 1, body)) << type;
+        EXPECT_FALSE(parses(type, most + 1, body)) << type;
+    }
+    // One flag of a plugin's slot is known.
+    for (unsigned flags = 0; flags < 256; ++flags) {
+        const auto byte = static_cast<uint8_t>(flags);
+        EXPECT_EQ(parses(WARPSEAL_SLOT_STANZA, 68, body, byte), flags < 2) << flags;
+        EXPECT_TRUE(parses(WARPSEAL_SLOT_SSH_ED25519, 68, body, byte)) << flags;
     }
     for (const size_t bytes : {size_t{0}, body}) {
         EXPECT_TRUE(parses(999, 3, bytes)) << bytes;

@@ -3,6 +3,7 @@
 #include <openssl/hmac.h>
 
 #include "recipients.h"
+#include "stanzas.h"
 
 #include "container/derive.h"
 #include "container/header/header.h"
@@ -216,8 +217,8 @@ TEST(RecipientLimits, ClassicalAndPostQuantumDoNotMix) {
     EXPECT_EQ(container::change_slots(engine(), file.get(), strong.open(with), change, result),
               WARPSEAL_INVALID_ARGUMENT);
     EXPECT_STREQ(result.message,
-                 "an age1 recipient is not post-quantum and would weaken the post-quantum "
-                 "recipients: take recipients of one kind");
+                 "an age1, SSH or plugin recipient is not post-quantum and would weaken the "
+                 "post-quantum recipients: take recipients of one kind");
     EXPECT_EQ(file.data(), before);
     change.remove_opened = 1;  // The hybrid slot goes.
     EXPECT_EQ(container::change_slots(engine(), file.get(), with, change, result), WARPSEAL_OK);
@@ -413,6 +414,33 @@ TEST(RecipientLimits, DamagedTextsAreRefused) {
     to.add(WARPSEAL_SECRET_RECIPIENT, Person::data(low));
     EXPECT_STREQ(run(Operation::seal, {1}, to).result.message,
                  "a recipient is no valid key: ask its owner for another");
+}
+
+// A stored slot of a plugin says whether it is post-quantum.
+TEST(StanzaSlotsOfRecipients, DoNotMixInAChange) {
+    const auto added = [&](bool stored_is_strong, warpseal_secret_type type, const Data& bytes) {
+        Options to, more, with;
+        const MemoryFile file(
+            sealed(Data(100, 7),
+                   to.add(stanza_type, stanza(WARPSEAL_SLOT_STANZA, 1, 68, stored_is_strong))));
+        Asked asked;
+        warpseal_file_result result = {};
+        warpseal_slots_change change = {};
+        change.struct_bytes = sizeof change;
+        change.add = more.add(type, bytes).secrets;
+        change.add_count = 1;
+        return container::change_slots(engine(), file.get(), with.add(late, asked.secret()), change,
+                                       result);
+    };
+    for (const bool stored : {false, true}) {
+        for (const bool fresh : {false, true})
+            EXPECT_EQ(added(stored, stanza_type, stanza(WARPSEAL_SLOT_STANZA, 2, 68, fresh)),
+                      stored == fresh ? WARPSEAL_OK : WARPSEAL_INVALID_ARGUMENT)
+                << stored << fresh;
+        EXPECT_EQ(added(stored, stanza_type, stanza(WARPSEAL_SLOT_SSH_ED25519, 2)),
+                  stored ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK);
+        EXPECT_EQ(added(stored, WARPSEAL_SECRET_KEY, Data(32, 1)), WARPSEAL_OK);
+    }
 }
 
 }  // namespace

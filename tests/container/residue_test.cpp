@@ -6,6 +6,7 @@
 #include "container/header/header.h"
 #include "readers.h"
 #include "recipients.h"
+#include "stanzas.h"
 #include "warpseal/cobblestone.h"
 
 namespace tests {
@@ -322,6 +323,41 @@ TEST(ContainerResidue, NoIdentityRemains) {
             EXPECT_EQ(search.found(), "") << right;
         }
     }
+}
+
+// A file key that the program wrapped and unwrapped.
+TEST(ContainerResidue, NoFileKeyRemains) {
+    if (!searchable) GTEST_SKIP() << "NOT RUN: a sanitizer's memory cannot be searched";
+    SecretSearch search;
+    Data hidden = masked(Random(404).text(16));
+    search.add("file key", hidden);
+    Options to, with;
+    {
+        Data stanza = {0, WARPSEAL_SLOT_STANZA};
+        stanza.reserve(64);
+        for (const uint8_t byte : hidden) stanza.push_back(byte ^ mask);
+        stanza.insert(stanza.end(), 20, 1);
+        to.add(stanza_type, std::move(stanza));
+    }
+    const MemoryFile plain(Data(100, 5)), file, out;
+    warpseal_file_result result;
+    EXPECT_EQ(call(Operation::seal, plain.get(), file.get(), to, result), WARPSEAL_OK);
+    EXPECT_NE(search.found(), "") << "the caller's own";
+    warpseal::wipe(to.held[0].data(), to.held[0].size());
+    EXPECT_EQ(search.found(), "");
+    const auto unwrap = [](void* user, const warpseal_internal_stanza_slot*, uint8_t* key, char*) {
+        const Data& from = *static_cast<const Data*>(user);
+        for (size_t i = 0; i < from.size(); ++i) key[i] = from[i] ^ mask;
+        return WARPSEAL_OK;
+    };
+    const warpseal_internal_unwrapper unwrapper = {unwrap, &hidden};
+    Data bytes(sizeof unwrapper);
+    memcpy(bytes.data(), &unwrapper, sizeof unwrapper);
+    with.add(late, bytes);
+    file.rewind();
+    EXPECT_EQ(call(Operation::open, file.get(), out.get(), with, result), WARPSEAL_OK)
+        << result.message;
+    EXPECT_EQ(search.found(), "");
 }
 
 }  // namespace

@@ -25,6 +25,8 @@ except ImportError as missing:
     sys.exit(0)
 
 CODES = {12: "wrong_key", 13: "not_authentic", 14: "truncated", 15: "unsupported", 17: "limit_exceeded"}
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+SSH_KEYS = TESTS / "vectors/age/ssh"
 HEADER_BYTES = 4096 + 2 * 28672
 # Offsets of the fields that parsers read: fixed part, start of each header copy, payload.
 FIELDS = [range(0, 40), range(4096, 4096 + 180), range(4096, 4096 + 1290), range(4096 + 28672 - 70, 4096 + 28672 + 180), range(HEADER_BYTES - 70, HEADER_BYTES + 80)]
@@ -81,16 +83,27 @@ def main():
         key = bytes(range(32))
         (folder / "key").write_bytes(key)
         (folder / "key").chmod(0o600)
+        plugin = folder / "age-plugin-test"
+        plugin.write_text((TESTS / "cli/age/test_plugin.py").read_text().replace("#!/usr/bin/env python3", f"#!{sys.executable} -B"))
+        plugin.chmod(0o755)
+        found = {**os.environ, "PATH": f"{folder}:{os.environ.get('PATH', '')}", "PLUGIN_LOG": os.devnull}
         files = []  # content, the program's options that open it, and the reader's
-        for length, pair in ((0, None), (100, None), (16384, None), (40000, None), (9, []), (10, ["--post-quantum"])):
+        for length, pair in ((0, None), (100, None), (16384, None), (40000, None), (9, []), (10, ["--post-quantum"]), (11, "ed25519"), (12, "rsa"), (13, "plugin")):
             (folder / "text").write_bytes(random.Random(length).randbytes(length))
             to, program, reader = ["-k", folder / "key"], ["-k", folder / "key"], {"key": key}
-            if pair is not None:
+            if pair == "plugin":  # which the reader and a key pass by
+                to = ["-j", "test", *to]
+            elif isinstance(pair, str):
+                identity = folder / pair
+                identity.write_bytes((SSH_KEYS / pair).read_bytes())
+                identity.chmod(0o600)
+                to, program, reader = ["-R", SSH_KEYS / f"{pair}.pub"], ["-i", identity], {"identity": identity.read_text()}
+            elif pair is not None:
                 identity = folder / f"identity{length}"
                 subprocess.run([given.program, "keygen", "-q", "--age", *pair, "-o", identity], check=True)
                 to = ["-r", subprocess.run([given.program, "keygen", "-y", identity], check=True, capture_output=True, text=True).stdout.strip()]
                 program, reader = ["-i", identity], {"identity": identity.read_text().splitlines()[-1]}
-            subprocess.run([given.program, "encrypt", "-q", *to, "--force", "-o", folder / "file", folder / "text"], check=True)
+            subprocess.run([given.program, "encrypt", "-q", *to, "--force", "-o", folder / "file", folder / "text"], check=True, env=found)
             files.append(((folder / "file").read_bytes(), program, reader))
         end, run = time.monotonic() + given.seconds, 0
         while run < given.runs and time.monotonic() < end:

@@ -7,6 +7,7 @@
 #include <map>
 #include <numeric>
 
+#include "cli/age/crypto.h"
 #include "cli/age/payload/source.h"
 
 namespace warpseal::cli::age::plugin {
@@ -30,6 +31,7 @@ public:
             refuse(shown, labels);
         }
     }
+    bool are_post_quantum() const { return labels_.count(post_quantum_label) != 0; }
 
 private:
     void refuse(const std::string& shown, const std::set<std::string>& labels) const {
@@ -48,15 +50,12 @@ private:
     std::set<std::string> labels_;
 };
 
-}  // namespace
-
-std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
-                                                 const std::vector<Secret>& file_keys) {
-    Labels labels;
+// The work of each plugin by its name. Adds the labels of the other recipients.
+std::map<std::string, Work> sorted(const std::vector<Recipient>& recipients, Labels& labels) {
     std::map<std::string, Work> plugins;
     for (const Recipient& recipient : recipients) {
         if (recipient.type != KeyType::plugin) {
-            labels.add(recipient.shown, recipient.type == KeyType::hybrid
+            labels.add(recipient.shown, is_post_quantum(recipient.type)
                                             ? std::set<std::string>{post_quantum_label}
                                             : std::set<std::string>{});
             continue;
@@ -67,14 +66,41 @@ std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& r
         else
             plugins[name_of_identity(text)].identities.emplace_back(text.begin(), text.end());
     }
+    return plugins;
+}
+
+// The stanzas of each file key.
+std::vector<std::vector<Stanza>> wrap_by(const std::string& name, const Work& work,
+                                         const std::vector<Secret>& file_keys, Labels& labels) {
+    Wrapped wrapped = wrap(name, work.recipients, work.identities, file_keys);
+    labels.add("age-plugin-" + name, wrapped.labels);
+    return std::move(wrapped.files);
+}
+
+}  // namespace
+
+std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
+                                                 const std::vector<Secret>& file_keys) {
+    Labels labels;
     std::vector<std::vector<Stanza>> stanzas(file_keys.size());
-    for (const auto& [name, work] : plugins) {
-        Wrapped wrapped = wrap(name, work.recipients, work.identities, file_keys);
-        labels.add("age-plugin-" + name, wrapped.labels);
+    for (const auto& [name, work] : sorted(recipients, labels)) {
+        std::vector<std::vector<Stanza>> files = wrap_by(name, work, file_keys, labels);
         for (size_t file = 0; file < stanzas.size(); ++file)
-            for (Stanza& stanza : wrapped.files[file]) stanzas[file].push_back(std::move(stanza));
+            for (Stanza& stanza : files[file]) stanzas[file].push_back(std::move(stanza));
     }
     return stanzas;
+}
+
+PluginKeys wrap_key_of_each_plugin(const std::vector<Recipient>& recipients) {
+    Labels labels;
+    PluginKeys made{};
+    for (const auto& [name, work] : sorted(recipients, labels)) {
+        std::vector<Secret> file_key{random_secret(file_key_bytes)};
+        std::vector<Stanza> stanzas = std::move(wrap_by(name, work, file_key, labels)[0]);
+        made.keys.push_back({name, std::move(file_key[0]), std::move(stanzas)});
+    }
+    made.are_post_quantum = labels.are_post_quantum();
+    return made;
 }
 
 std::vector<std::optional<Secret>> unwrap_by_plugins(

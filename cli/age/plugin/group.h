@@ -14,6 +14,18 @@ namespace warpseal::cli::age::plugin {
 // refuses to share the file with the other recipients.
 std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
                                                  const std::vector<Secret>& file_keys);
+// A new file key that one plugin has wrapped for its recipients.
+struct PluginKey {
+    std::string name;  // of the plugin
+    Secret file_key;
+    std::vector<Stanza> stanzas;
+};
+struct PluginKeys {
+    std::vector<PluginKey> keys;
+    bool are_post_quantum;  // All recipients agree in it.
+};
+// Lets each plugin wrap a file key of its own. Otherwise like wrap_by_plugins.
+PluginKeys wrap_key_of_each_plugin(const std::vector<Recipient>& recipients);
 // Returns the file keys that plugins among the identities find, for files with these stanzas. The
 // failure of a plugin is left in `failure`, as another may succeed. Throws Failure after a stop
 // signal.

@@ -101,9 +101,11 @@ bool is_about_one_identity(const Failure& failure) {
     }
 }
 
-const std::vector<Identity>& KeyRing::once(View locked,
-                                           const std::function<std::vector<Identity>()>& work) {
+const std::vector<Identity>& KeyRing::once(View locked, const std::string& shown, const char* how,
+                                           const Opening& open) {
     const std::lock_guard lock(keys_.mutex);
+    // A failure to read them is not one of the key.
+    const std::vector<SecretBytes>& passphrases = passphrases_of_options();
     for (const UnlockedKeys::Entry& entry : keys_.entries) {
         if (entry.locked.size() != locked.size() || !equal(entry.locked, locked)) continue;
         if (entry.failure) throw *entry.failure;
@@ -111,7 +113,7 @@ const std::vector<Identity>& KeyRing::once(View locked,
     }
     UnlockedKeys::Entry made{Secret(locked.begin(), locked.end()), {}, {}};
     try {
-        made.identities = work();
+        made.identities = try_all(passphrases, shown, how, open);
     } catch (const Failure& failure) {
         if (is_about_one_identity(failure)) {
             made.failure = failure;
@@ -123,45 +125,50 @@ const std::vector<Identity>& KeyRing::once(View locked,
     return keys_.entries.back().identities;
 }
 
-// `how` says why a passphrase is needed, after the name of the file.
-Secret KeyRing::passphrase_of(const std::string& shown, const char* how) {
-    if (file_.secrets.passphrase()) {
-        if (!keys_.passphrase) keys_.passphrase = read_passphrase(file_.secrets, false, session_);
-        return *keys_.passphrase;
+const std::vector<SecretBytes>& KeyRing::passphrases_of_options() {
+    if (file_ == nullptr) return given_;
+    if (!keys_.passphrases)
+        keys_.passphrases = file_->secrets.passphrase() ? read_passphrases(file_->secrets)
+                                                        : std::vector<SecretBytes>();
+    return *keys_.passphrases;
+}
+
+std::vector<Identity> KeyRing::try_all(const std::vector<SecretBytes>& passphrases,
+                                       const std::string& shown, const char* how,
+                                       const Opening& open) {
+    for (const SecretBytes& passphrase : passphrases) {
+        std::vector<Identity> identities = open({passphrase.data(), passphrase.size});
+        if (!identities.empty()) return identities;
     }
+    if (!passphrases.empty()) throw_wrong(shown);
     if (!has_terminal())
         throw Failure(ExitCode::usage,
                       fmt::format("{} {}: give its passphrase with --passphrase-file or "
                                   "--passphrase-fd.",
                                   shown, how));
     remark(session_, fmt::format("{} {}.", shown, how));
-    SecretChoice asked = file_.secrets;
-    asked.shared = nullptr;  // Another identity may have another passphrase.
+    SecretChoice asked;  // Another identity may have another passphrase.
     asked.ask = true;
     asked.prompt = fmt::format("Passphrase of {}", printable(shown));
-    return read_passphrase(asked, false, session_);
+    std::vector<Identity> identities = open(read_passphrase(asked, false, session_));
+    if (identities.empty()) throw_wrong(shown);
+    return identities;
 }
 
 const std::vector<Identity>& KeyRing::unlock(const Identity& ssh_key) {
-    return once(ssh_key.locked, [&] {
-        const Secret passphrase = passphrase_of(ssh_key.shown, "is under a passphrase");
+    return once(ssh_key.locked, ssh_key.shown, "is under a passphrase", [&](View passphrase) {
+        std::vector<Identity> identities;
         std::optional<Identity> key =
             unlock_ssh_identity(ssh_key, passphrase, throw_if_interrupted);
-        if (!key) throw_wrong(ssh_key.shown);
-        std::vector<Identity> identities;
-        identities.push_back(std::move(*key));
+        if (key) identities.push_back(std::move(*key));
         return identities;
     });
 }
 
 const std::vector<Identity>& KeyRing::unlock(const LockedFile& file) {
-    return once(file.content, [&] {
-        const Secret passphrase = passphrase_of(
-            file.shown, file.is_pem ? "is under a passphrase" : "is itself encrypted");
-        std::vector<Identity> identities = identities_in(file, passphrase, session_);
-        if (identities.empty()) throw_wrong(file.shown);
-        return identities;
-    });
+    return once(file.content, file.shown,
+                file.is_pem ? "is under a passphrase" : "is itself encrypted",
+                [&](View passphrase) { return identities_in(file, passphrase, session_); });
 }
 
 }  // namespace warpseal::cli::age

@@ -52,8 +52,9 @@ class FileResult:
 
 @dataclass(frozen=True)
 class SlotInfo:
-    """What opens a file: "key", "passphrase", or of recipients "x25519", "mlkem768x25519" or
-    "ntruhps4096821x25519"; and the cost of a passphrase. A type of a later version is "unknown"."""
+    """What opens a file: "key", "passphrase", or of recipients "x25519", "mlkem768x25519",
+    "ntruhps4096821x25519", and of those that only the program opens "ssh-ed25519", "ssh-rsa" or
+    "plugin"; and the cost of a passphrase. A type of a later version is "unknown"."""
 
     type: str
     argon2_passes: int

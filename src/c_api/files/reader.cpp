@@ -36,17 +36,26 @@ warpseal_status report(const Fault& fault, warpseal_file_result& result) {
     return fault.status;
 }
 
+const char* wrong_in(int fd) { return fd < 0 ? "in_fd is no descriptor" : ""; }
+
+auto descriptor_input(int fd) {
+    return [fd](ReaderInput& source, Fault& fault) {
+        return container::input_of_descriptor(fd, source, fault);
+    };
+}
+
 // input(ReaderInput&, Fault&) returns where the file is read.
 template <class Input>
 warpseal_status open(warpseal_engine* engine, const char* wrong, Input input,
                      const warpseal_file_options* options, warpseal_reader** out,
-                     warpseal_file_result* given, container::SlotKeys* keys = nullptr) {
+                     warpseal_file_result* given, SecretTypes types = SecretTypes::of_interface,
+                     container::SlotKeys* keys = nullptr) {
     Result result(given);
     if (out == nullptr) return refuse("out is null");
     *out = nullptr;
     if (!result.right()) return refuse("the struct_bytes of result is too small");
     if (engine == nullptr) wrong = "the engine is null";
-    if (*wrong == 0) wrong = wrong_in_options(options);
+    if (*wrong == 0) wrong = wrong_in_options(options, types);
     return reported(*result, wrong, [&] {
         Fault fault;
         ReaderInput source;
@@ -73,18 +82,16 @@ extern "C" {
 warpseal_status warpseal_reader_open(warpseal_engine* engine, int in_fd,
                                      const warpseal_file_options* options, warpseal_reader** out,
                                      warpseal_file_result* result) {
-    return warpseal_internal_reader_open(engine, in_fd, options, nullptr, out, result);
+    return c_api::open(engine, c_api::wrong_in(in_fd), c_api::descriptor_input(in_fd), options, out,
+                       result);
 }
 
 warpseal_status warpseal_internal_reader_open(warpseal_engine* engine, int in_fd,
                                               const warpseal_file_options* options,
                                               warpseal_internal_slot_keys* keys,
                                               warpseal_reader** out, warpseal_file_result* result) {
-    const auto input = [in_fd](container::ReaderInput& source, container::Fault& fault) {
-        return container::input_of_descriptor(in_fd, source, fault);
-    };
-    return c_api::open(engine, in_fd < 0 ? "in_fd is no descriptor" : "", input, options, out,
-                       result, c_api::keys_of(keys));
+    return c_api::open(engine, c_api::wrong_in(in_fd), c_api::descriptor_input(in_fd), options, out,
+                       result, c_api::SecretTypes::all, c_api::keys_of(keys));
 }
 
 warpseal_status warpseal_reader_open_callback(warpseal_engine* engine,

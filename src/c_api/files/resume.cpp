@@ -13,7 +13,7 @@ warpseal_status resume(Direction direction, warpseal_engine* engine, int in_fd, 
                        const warpseal_file_options* options, warpseal_internal_slot_keys* keys,
                        warpseal_internal_resumption* resumption, warpseal_file_result* result) {
     if (!sized(result)) return refuse("result is null, or its struct_bytes is too small");
-    const char* wrong = wrong_in_options(options);
+    const char* wrong = wrong_in_options(options, SecretTypes::all);
     if (engine == nullptr) wrong = "the engine is null";
     if (in_fd < 0 || out_fd < 0) wrong = "the input or the output is no descriptor";
     if (!sized(resumption)) wrong = "there is no resumption, or its struct_bytes is too small";

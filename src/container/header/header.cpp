@@ -68,23 +68,48 @@ Fault refused(const Try& left_out) {
     return fault;
 }
 
+bool is_of_unwrapper(const Try& tried) {
+    return tried.secret != nullptr && is_unwrapper_secret(*tried.secret);
+}
+
+// True if an unwrapper says why it does not open a slot that is for it: the passphrase of a private
+// key was wrong.
+bool gives_reason(const Try& tried, const Fault& fault) {
+    return is_of_unwrapper(tried) && fault.message[0] != 0;
+}
+
+// True if no further slot is tried.
+bool ends_tries(const Try& tried, warpseal_status status) {
+    if (is_of_unwrapper(tried)) return !leaves_other_slots(status);
+    return status != WARPSEAL_NOT_AUTHENTIC && status != WARPSEAL_LIMIT_EXCEEDED;
+}
+
 // Finds a slot that one of the secrets opens. If none does, returns the first error of a slot, or
 // WARPSEAL_WRONG_KEY.
-// A damaged or too expensive slot does not prevent the next one from opening the file.
+// A damaged or too expensive slot does not prevent the next one from opening the file, and neither
+// does an unwrapper that fails.
 Fault find_data_key(Engine& engine, const Header& header, const warpseal_secret* secrets,
                     size_t secret_count, uint64_t budget, Secret<data_key_bytes>& data_key,
                     SlotKeys* keys, Try* opened) {
     Fault outcome;
     outcome.say(WARPSEAL_WRONG_KEY,
                 "wrong key file, passphrase or identity: it does not open this file");
+    bool has_reason = false;
     visit_tries(header, secrets, secret_count, budget, [&](const Try& next) {
         Fault here = refused(next);
         if (next.refusal == Refusal::none)
-            open_slot(engine, header.fixed.bytes, *next.slot, *next.secret, data_key, here, keys);
-        if (here.status == WARPSEAL_WRONG_KEY) return false;
+            open_slot(
+                engine, header.fixed.bytes, *next.slot, *next.secret, data_key, here, keys,
+                is_of_unwrapper(next) ? parameters_of_type(header, next.slot->type) : Alike());
+        if (here.status == WARPSEAL_WRONG_KEY) {
+            if (outcome.status == WARPSEAL_WRONG_KEY && !has_reason && gives_reason(next, here)) {
+                outcome = here;
+                has_reason = true;
+            }
+            return false;
+        }
         if (here.status == WARPSEAL_OK && opened != nullptr) *opened = next;
-        const bool over =
-            here.status != WARPSEAL_NOT_AUTHENTIC && here.status != WARPSEAL_LIMIT_EXCEEDED;
+        const bool over = ends_tries(next, here.status);
         if (over || outcome.status == WARPSEAL_WRONG_KEY) outcome = here;
         return over;
     });
@@ -104,6 +129,15 @@ bool draw(const Suite& suite, Header& header, Secret<data_key_bytes>& data_key) 
 }
 
 }  // namespace
+
+Alike parameters_of_type(const Header& header, uint16_t type) {
+    Alike found;
+    for (const HeaderCopy& copy : header.copies)
+        for (uint32_t i = 0; copy.well_formed && i < copy.slot_count; ++i)
+            if (copy.slots[i].type == type)
+                found.push_back({copy.slots[i].parameters.data, copy.slots[i].parameters.size});
+    return found;
+}
 
 warpseal_status parse_first_block(const uint8_t* block, size_t have, FixedPart& out, Fault& fault) {
     if (have == 0) return fault.say(WARPSEAL_TRUNCATED, "the file is empty");

@@ -63,6 +63,9 @@ struct Header {
     bool copies_equal() const;
 };
 
+// Returns the parameters of all slots of a type, in both copies.
+Alike parameters_of_type(const Header& header, uint16_t type);
+
 // Parses both copies from `bytes`, which parse_first_block() must have accepted.
 void parse_copies(Header& header);
 

@@ -52,13 +52,34 @@ warpseal_status identity_key(Engine& engine, const warpseal_secret& secret,
     return WARPSEAL_OK;
 }
 
+// Asks the program for the file key. The message is empty if the slot is for somebody else.
+warpseal_status unwrapped_key(const warpseal_secret& secret, const Slot& slot, const Alike& alike,
+                              Secret<32>& key, Fault& fault) {
+    warpseal_internal_unwrapper unwrapper;
+    static_assert(sizeof fault.message == 240);
+    memcpy(&unwrapper, secret.bytes, sizeof unwrapper);
+    Secret<file_key_bytes> file_key;
+    fault = {};
+    const warpseal_internal_stanza_slot asked = {
+        slot.type, {slot.parameters.data, slot.parameters.size}, alike.data(), alike.size()};
+    fault.status = unwrapper.unwrap(unwrapper.user, &asked, file_key.data(), fault.message);
+    fault.message[sizeof fault.message - 1] = 0;
+    if (fault.status == WARPSEAL_OK)
+        labeled_key({file_key.data(), file_key.size()}, text_bytes(recipient_label), key);
+    else if (fault.status != WARPSEAL_WRONG_KEY && fault.message[0] == 0)
+        fault.say(fault.status, "a recipient's slot could not be opened");
+    return fault.status;
+}
+
 // Derives the input key of a stored slot.
-warpseal_status slot_key(Engine& engine, const warpseal_secret& secret, const uint8_t* parameters,
-                         SlotKeys* keys, Secret<32>& key, Fault& fault) {
+warpseal_status slot_key(Engine& engine, const warpseal_secret& secret, const Slot& slot,
+                         SlotKeys* keys, const Alike& alike, Secret<32>& key, Fault& fault) {
+    const uint8_t* const parameters = slot.parameters.data;
     if (secret.type == WARPSEAL_SECRET_PASSPHRASE)
         return passphrase_key(bytes_of(secret), parameters, keys, key, fault);
     if (secret.type == WARPSEAL_SECRET_IDENTITY)
         return identity_key(engine, secret, parameters, key, fault);
+    if (is_unwrapper_secret(secret)) return unwrapped_key(secret, slot, alike, key, fault);
     labeled_key(bytes_of(secret), text_bytes(key_file_label), key);
     return WARPSEAL_OK;
 }
@@ -89,12 +110,22 @@ warpseal_status new_recipient_key(Engine& engine, const warpseal_secret& secret,
     labeled_key({file_key.data(), file_key.size()}, text_bytes(recipient_label), key);
     return WARPSEAL_OK;
 }
+// The caller has wrapped the file key into the parameters.
+void stanza_key(const warpseal_secret& secret, uint8_t* parameters, Secret<32>& key) {
+    const Bytes from = stanza_parameters(secret);
+    memcpy(parameters, from.data, from.size);
+    labeled_key({from.data - file_key_bytes, file_key_bytes}, text_bytes(recipient_label), key);
+}
 warpseal_status new_slot_key(Engine& engine, const warpseal_secret& secret, Argon2Cost cost,
                              SlotKeys* keys, uint8_t* parameters, Secret<32>& key, Fault& fault) {
     if (secret.type == WARPSEAL_SECRET_PASSPHRASE)
         return new_passphrase_key(secret, cost, keys, parameters, key, fault);
     if (secret.type == WARPSEAL_SECRET_RECIPIENT)
         return new_recipient_key(engine, secret, parameters, key, fault);
+    if (is_stanza_secret(secret)) {
+        stanza_key(secret, parameters, key);
+        return WARPSEAL_OK;
+    }
     labeled_key(bytes_of(secret), text_bytes(key_file_label), key);
     return WARPSEAL_OK;
 }
@@ -143,11 +174,36 @@ bool parse_slot(Bytes& rest, Slot& slot) {
     slot.body = {p + slot_frame_bytes + parameter_bytes, body_bytes};
     rest = {p + whole_bytes, rest.size - whole_bytes};
     if (slot.type == 0) return false;
-    const size_t wanted = parameter_bytes_of(slot.type);
-    return wanted == SIZE_MAX || (parameter_bytes == wanted && body_bytes == sealed_key_bytes);
+    const bool is_known = is_stanza_slot(slot.type) || parameter_bytes_of(slot.type) != SIZE_MAX;
+    return !is_known ||
+           (may_have_parameters(slot.type, slot.parameters) && body_bytes == sealed_key_bytes);
+}
+
+bool may_have_parameters(uint16_t slot_type, Bytes parameters) {
+    constexpr size_t tag_bytes_of_key = 4, share_bytes = 32, rsa_least = 256, rsa_most = 2048,
+                     flag_bytes = WARPSEAL_INTERNAL_STANZA_FLAG_BYTES,
+                     most = flag_bytes + WARPSEAL_INTERNAL_STANZA_TEXT_BYTES_MAX;
+    const size_t bytes = parameters.size;
+    switch (slot_type) {
+        case WARPSEAL_SLOT_SSH_ED25519:
+            return bytes == tag_bytes_of_key + share_bytes + wrapped_key_bytes;
+        case WARPSEAL_SLOT_SSH_RSA:
+            return bytes >= tag_bytes_of_key + rsa_least && bytes <= tag_bytes_of_key + rsa_most;
+        case WARPSEAL_SLOT_STANZA:
+            return bytes > flag_bytes && bytes <= most &&
+                   (parameters.data[0] | WARPSEAL_INTERNAL_STANZA_POST_QUANTUM) ==
+                       WARPSEAL_INTERNAL_STANZA_POST_QUANTUM;
+        default: return bytes == parameter_bytes_of(slot_type);
+    }
+}
+
+bool opens_type(const warpseal_secret& secret, uint16_t slot_type) {
+    return is_unwrapper_secret(secret) ? is_stanza_slot(slot_type)
+                                       : slot_type_of(secret) == slot_type;
 }
 
 uint16_t slot_type_of(const warpseal_secret& secret) {
+    if (is_stanza_secret(secret)) return get16(static_cast<const uint8_t*>(secret.bytes));
     if (!is_public_key_secret(secret)) return static_cast<uint16_t>(secret.type);
     switch (recipient_type(secret)) {
         case RecipientType::x25519: return WARPSEAL_SLOT_X25519;
@@ -158,14 +214,34 @@ uint16_t slot_type_of(const warpseal_secret& secret) {
 }
 
 size_t slot_bytes_of(const warpseal_secret& secret) {
+    if (is_stanza_secret(secret)) return slot_bytes_with(secret.byte_count - stanza_head_bytes);
     return slot_bytes_with(parameter_bytes_of(slot_type_of(secret)));
+}
+
+void RecipientKinds::add(uint16_t slot_type, Bytes parameters) {
+    switch (slot_type) {
+        case WARPSEAL_SLOT_X25519:
+        case WARPSEAL_SLOT_SSH_ED25519:
+        case WARPSEAL_SLOT_SSH_RSA: classical_ = true; break;
+        case WARPSEAL_SLOT_MLKEM768_X25519:
+        case WARPSEAL_SLOT_NTRU_X25519: post_quantum_ = true; break;
+        case WARPSEAL_SLOT_STANZA:
+            (parameters.data[0] == WARPSEAL_INTERNAL_STANZA_POST_QUANTUM ? post_quantum_
+                                                                         : classical_) = true;
+            break;
+        default: break;
+    }
+}
+
+void RecipientKinds::add_new(const warpseal_secret& secret) {
+    add(slot_type_of(secret), is_stanza_secret(secret) ? stanza_parameters(secret) : Bytes());
 }
 
 warpseal_status RecipientKinds::check(Fault& fault) const {
     if (!classical_ || !post_quantum_) return WARPSEAL_OK;
     return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                     "an age1 recipient is not post-quantum and would weaken the post-quantum "
-                     "recipients: take recipients of one kind");
+                     "an age1, SSH or plugin recipient is not post-quantum and would weaken the "
+                     "post-quantum recipients: take recipients of one kind");
 }
 
 Argon2Cost passphrase_cost(const Slot& slot) {
@@ -177,7 +253,7 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
                           const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes,
                           Fault& fault, SlotKeys* keys) {
     const uint16_t type = slot_type_of(secret);
-    const size_t parameter_bytes = parameter_bytes_of(type);
+    const size_t parameter_bytes = slot_bytes_of(secret) - slot_bytes_with(0);
     put16(out, type);
     put16(out + 2, parameter_bytes);
     Secret<32> key;
@@ -201,18 +277,20 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
 
 warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const Slot& slot, const warpseal_secret& secret,
-                          Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys) {
-    if (slot.type != slot_type_of(secret))
+                          Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys,
+                          const Alike& alike) {
+    if (!opens_type(secret, slot.type))
         return fault.say(WARPSEAL_WRONG_KEY, "a slot of another type");
     const Context context(fixed_part, slot.head);
     Secret<32> key;
-    warpseal_status status = slot_key(engine, secret, slot.parameters.data, keys, key, fault);
+    warpseal_status status = slot_key(engine, secret, slot, keys, alike, key, fault);
     if (status != WARPSEAL_OK) return status;
     PayloadKey payload;
     status = open_payload(engine, default_suite, {key.data(), key.size()}, context.get(),
                           slot.body.data, payload, fault);
     // The identity unwrapped the slot's file key, so it is the right one.
-    if (status == WARPSEAL_WRONG_KEY && secret.type == WARPSEAL_SECRET_IDENTITY)
+    if (status == WARPSEAL_WRONG_KEY &&
+        (secret.type == WARPSEAL_SECRET_IDENTITY || is_unwrapper_secret(secret)))
         return fault.say(WARPSEAL_NOT_AUTHENTIC, "a slot was changed");
     if (status != WARPSEAL_OK) return status;
     const uint8_t* const sealed = slot.body.data + payload_head_bytes;

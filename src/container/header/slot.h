@@ -1,6 +1,8 @@
 // Key slots: the data key of a file, sealed under a key file or a passphrase, or for a recipient.
 #pragma once
 
+#include <vector>
+
 #include "container/payload.h"
 #include "container/recipients/recipient.h"
 #include "container/slot_keys.h"
@@ -38,7 +40,18 @@ inline constexpr size_t x25519_slot_bytes =
 inline constexpr size_t hybrid_slot_bytes =
     slot_bytes_with(recipient_parameter_bytes(RecipientType::mlkem768_x25519));
 
-// Return the type and the length of the slot that a secret seals or opens.
+// Slots whose file key the caller wraps and unwraps.
+constexpr bool is_stanza_slot(uint16_t type) {
+    return type == WARPSEAL_SLOT_SSH_ED25519 || type == WARPSEAL_SLOT_SSH_RSA ||
+           type == WARPSEAL_SLOT_STANZA;
+}
+// True if slots of a type that this version knows may have such parameters: so many bytes, and of a
+// plugin's slot, no unknown flag.
+bool may_have_parameters(uint16_t slot_type, Bytes parameters);
+// True if slots of that type are tried with the secret.
+bool opens_type(const warpseal_secret& secret, uint16_t slot_type);
+// Return the type and the length of the slot that a secret seals. The type is also that of the
+// slots that a secret opens, unless it is an unwrapper, which opens several.
 uint16_t slot_type_of(const warpseal_secret& secret);
 size_t slot_bytes_of(const warpseal_secret& secret);
 
@@ -46,14 +59,12 @@ inline constexpr size_t ntru_slot_bytes =
     slot_bytes_with(recipient_parameter_bytes(RecipientType::ntru_x25519));
 
 // The strength of the recipients of a header against a quantum computer. Key files and passphrases
-// have it, and slots of unknown types do not count.
+// have it. Slots of unknown types do not count.
 class RecipientKinds {
 public:
-    void add(uint16_t slot_type) {
-        classical_ |= slot_type == WARPSEAL_SLOT_X25519;
-        post_quantum_ |=
-            slot_type == WARPSEAL_SLOT_MLKEM768_X25519 || slot_type == WARPSEAL_SLOT_NTRU_X25519;
-    }
+    // Takes a slot as it is stored, and the slot that a secret seals.
+    void add(uint16_t slot_type, Bytes parameters);
+    void add_new(const warpseal_secret& secret);
     // Returns WARPSEAL_INVALID_ARGUMENT for a mixture, whose weaker recipients would make the
     // others' protection void.
     warpseal_status check(Fault& fault) const;
@@ -61,6 +72,22 @@ public:
 private:
     bool classical_ = false, post_quantum_ = false;
 };
+
+// True for a failure of an unwrapper that concerns one slot. The others are of the engine and of
+// the program, and end the search.
+constexpr bool leaves_other_slots(warpseal_status status) {
+    switch (status) {
+        case WARPSEAL_INVALID_ARGUMENT:
+        case WARPSEAL_UNSUPPORTED:
+        case WARPSEAL_LIMIT_EXCEEDED:
+        case WARPSEAL_WRONG_KEY:
+        case WARPSEAL_NOT_AUTHENTIC:
+        case WARPSEAL_TRUNCATED:
+        case WARPSEAL_IO:
+        case WARPSEAL_WEAK_KEY: return true;
+        default: return false;
+    }
+}
 
 // Parses one slot and removes it from `rest`. Returns false if it does not fit or a known type has
 // the wrong lengths.
@@ -76,9 +103,12 @@ warpseal_status seal_slot(Engine& engine, const uint8_t fixed_part[fixed_part_by
                           const Secret<data_key_bytes>& data_key, uint8_t* out, size_t& out_bytes,
                           Fault& fault, SlotKeys* keys = nullptr);
 // Returns WARPSEAL_WRONG_KEY if the secret, which is no recipient, does not open the slot. The
-// slot's cost must be within bounds.
+// slot's cost must be within bounds. `alike` has the parameters of all slots of its type in the
+// file, for a secret that is an unwrapper.
+using Alike = std::vector<warpseal_internal_parameters>;
 warpseal_status open_slot(Engine& engine, const uint8_t fixed_part[fixed_part_bytes],
                           const Slot& slot, const warpseal_secret& secret,
-                          Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys = nullptr);
+                          Secret<data_key_bytes>& data_key, Fault& fault, SlotKeys* keys = nullptr,
+                          const Alike& alike = {});
 
 }  // namespace warpseal::container

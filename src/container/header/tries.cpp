@@ -37,15 +37,20 @@ public:
           visit_(visit),
           budget_(budget) {}
 
-    bool of_type(uint32_t type) {
+    // late: with the secrets that come after all others, or with those others.
+    bool of_type(uint32_t type, bool late) {
+        late_ = late;
         if (std::none_of(secrets_, end_, [&](const warpseal_secret& secret) {
-                return slot_type_of(secret) == type;
+                return is_due(secret, static_cast<uint16_t>(type));
             }))
             return false;
         return of_copy(first_, type) || of_copy(second_, type);
     }
 
 private:
+    bool is_due(const warpseal_secret& secret, uint16_t type) const {
+        return opens_type(secret, type) && is_late_secret(secret) == late_;
+    }
     bool of_copy(const HeaderCopy& copy, uint32_t type) {
         if (!copy.well_formed) return false;
         if (type == WARPSEAL_SECRET_PASSPHRASE && passphrase_work(copy) > argon2_work_max)
@@ -63,7 +68,7 @@ private:
         if (passphrase && !within_bounds(passphrase_cost(slot)))
             return visit_({&slot, nullptr, Refusal::slot_cost});
         for (const warpseal_secret* secret = secrets_; secret != end_; ++secret) {
-            if (slot_type_of(*secret) != slot.type) continue;
+            if (!is_due(*secret, slot.type)) continue;
             const bool affordable = !passphrase || spend(work(passphrase_cost(slot)));
             if (visit_({&slot, secret, affordable ? Refusal::none : Refusal::budget})) return true;
         }
@@ -82,6 +87,7 @@ private:
     const warpseal_secret* const end_;
     const std::function<bool(const Try&)>& visit_;
     uint64_t budget_;
+    bool late_ = false;
 };
 
 }  // namespace
@@ -91,8 +97,12 @@ bool visit_tries(const Header& header, const warpseal_secret* secrets, size_t se
     Tries tries(header, secrets, secret_count, budget, visit);
     for (const uint32_t type :
          {WARPSEAL_SLOT_KEY, WARPSEAL_SLOT_X25519, WARPSEAL_SLOT_MLKEM768_X25519,
-          WARPSEAL_SLOT_NTRU_X25519, WARPSEAL_SLOT_PASSPHRASE})
-        if (tries.of_type(type)) return true;
+          WARPSEAL_SLOT_NTRU_X25519, WARPSEAL_SLOT_SSH_ED25519, WARPSEAL_SLOT_SSH_RSA,
+          WARPSEAL_SLOT_PASSPHRASE})
+        if (tries.of_type(type, false)) return true;
+    for (const uint32_t type :
+         {WARPSEAL_SLOT_STANZA, WARPSEAL_SLOT_SSH_ED25519, WARPSEAL_SLOT_SSH_RSA})
+        if (tries.of_type(type, true)) return true;
     return false;
 }
 

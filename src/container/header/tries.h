@@ -25,10 +25,10 @@ struct Try {
 };
 
 // Calls `visit` for each try until it returns true. Returns true if a call did.
-// Order: keys, identities (X25519, ML-KEM, NTRU), passphrases; then the copy with the higher
-// generation (copy 0 if equal), then the copy's slots, each with all secrets in order. Only the
-// first of equal slots is tried. Passphrase tries that are not refused cost at most `budget`
-// together, in passes times KiB.
+// Order: keys, identities (X25519, ML-KEM, NTRU, SSH), passphrases, late unwrappers (plugins, then
+// SSH); then the copy with the higher generation (copy 0 if equal), then the copy's slots, each
+// with all secrets in order. Only the first of equal slots is tried. Passphrase tries that are not
+// refused cost at most `budget` together, in passes times KiB.
 bool visit_tries(const Header& header, const warpseal_secret* secrets, size_t secret_count,
                  uint64_t budget, const std::function<bool(const Try&)>& visit);
 

@@ -71,7 +71,8 @@ private:
 std::vector<warpseal_secret> opening_secrets(const warpseal_file_options& options) {
     std::vector<warpseal_secret> opening;
     for (size_t i = 0; i < options.secret_count; ++i)
-        if (options.secrets[i].type != WARPSEAL_SECRET_RECIPIENT)
+        if (options.secrets[i].type != WARPSEAL_SECRET_RECIPIENT &&
+            !is_stanza_secret(options.secrets[i]))
             opening.push_back(options.secrets[i]);
     return opening;
 }
@@ -108,7 +109,9 @@ void SealRun::set_recipients(const Secret<hmac_bytes>& key) {
     std::vector<uint8_t> texts;
     for (size_t i = 0; i < call_.options.secret_count; ++i) {
         const warpseal_secret& secret = call_.options.secrets[i];
-        if (secret.type != WARPSEAL_SECRET_RECIPIENT) continue;
+        // A stanza is one with a new file key unless the caller kept it, so that its file is begun
+        // anew.
+        if (secret.type != WARPSEAL_SECRET_RECIPIENT && !is_stanza_secret(secret)) continue;
         const auto* const bytes = static_cast<const uint8_t*>(secret.bytes);
         uint8_t length[8];
         put64(length, secret.byte_count);
@@ -132,7 +135,7 @@ bool SealRun::has_same_slots(const ReadAt& read, SlotKeys& keys) {
         const warpseal_secret& secret = call_.options.secrets[i];
         const Slot& slot = copy.slots[i];
         same = slot.type == slot_type_of(secret);
-        if (!same || secret.type == WARPSEAL_SECRET_RECIPIENT) continue;
+        if (!same || secret.type == WARPSEAL_SECRET_RECIPIENT || is_stanza_secret(secret)) continue;
         if (secret.type == WARPSEAL_SECRET_PASSPHRASE) {
             const Argon2Cost its = passphrase_cost(slot);
             same = its.passes == cost.passes && its.memory_kib == cost.memory_kib;

@@ -77,7 +77,7 @@ def options_of_other_formats_are_refused(p):
         p.fails(2, words, "encrypt", "-k", key, *options, input=TEXT)
     for words, options in (("--key-command", ("-i", "identity", "--key-command", f"cat {key}")), ("--aad", ("-i", "identity", "--aad", "00")),
                            ("--cipher", ("-i", "identity", "-c", "aes-256-cbc")), ("-i goes with Warpseal and age files", ("-i", "identity", "--format", "floe", "-k", key)),
-                           ("-j goes with age files only", ("-j", "some", "--format", "warpseal", "-k", key)),
+                           ("-j goes with Warpseal and age files", ("-j", "some", "--format", "floe", "-k", key)),
                            ("-k goes with Warpseal files", ("-i", "identity", "-k", key)), ("-k goes with Warpseal files", ("-k", key))):
         p.fails(2, words, "decrypt", *options, "sealed")
     for secret in (("-k", key), ("-i", "identity")):

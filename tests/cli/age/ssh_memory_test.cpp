@@ -3,12 +3,15 @@
 #include <openssl/crypto.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <new>
 #include <utility>
 
+#include "cli/age/slots/identities.h"
+#include "cli/age/slots/parameters.h"
 #include "cli/age/ssh/keys.h"
 #include "cli/age/ssh/stanzas.h"
 #include "cli/support/command.h"
@@ -84,6 +87,37 @@ TEST(SshMemory, EveryAllocationOfLibcryptoFails) {
         const std::optional<Secret> opened = unwrap_ssh(identity, stanza);
         EXPECT_TRUE(!opened || std::equal(opened->begin(), opened->end(), file_key.begin()));
     });
+}
+
+// A failure of libcrypto has the exit code of another error, and is none of reading and writing.
+TEST(SshMemory, TheCallbackTellsFailuresOfLibcrypto) {
+    ASSERT_EQ(hooked, 1);
+    const Octets file_key(16, 7);
+    const Recipient recipient = *parse_ssh_recipient(stored("ed25519.pub"), "a test");
+    const Octets parameters = ssh_parameters(wrap_ssh(recipient, file_key));
+    std::vector<Identity> identities;
+    identities.push_back(parse_ssh_identity(stored("ed25519"), "a test"));
+    const Session session;
+    const std::vector<MadeSecret> secrets =
+        SlotIdentities::secrets(std::make_shared<SlotIdentities>(
+            std::move(identities), std::vector<LockedFile>(), std::vector<SecretBytes>(),
+            std::make_shared<UnlockedKeys>(), session));
+    warpseal_internal_unwrapper unwrapper;
+    memcpy(&unwrapper, secrets.at(0).bytes.data(), sizeof unwrapper);
+    const warpseal_internal_parameters given = {parameters.data(), parameters.size()};
+    const warpseal_internal_stanza_slot slot = {WARPSEAL_SLOT_SSH_ED25519, given, &given, 1};
+    long other_errors = 0;
+    fail_each([&] {
+        uint8_t found[16];
+        char message[240] = {};
+        const warpseal_status status = unwrapper.unwrap(unwrapper.user, &slot, found, message);
+        EXPECT_NE(status, WARPSEAL_IO) << message;
+        if (status == WARPSEAL_OK) {
+            EXPECT_TRUE(std::equal(file_key.begin(), file_key.end(), found));
+        }
+        other_errors += exit_code_of(status) == ExitCode::error ? 1 : 0;
+    });
+    EXPECT_GT(other_errors, 0);
 }
 
 }  // namespace

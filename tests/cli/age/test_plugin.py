@@ -15,6 +15,7 @@ import time
 PAD = bytes(range(16))
 MODE = os.environ.get("PLUGIN_MODE", "")
 STANZA = "wrapped-by-test"
+SHARE = "share-by-test"  # of a file key that takes two of them
 
 
 def b64(data):
@@ -173,13 +174,20 @@ def recipient():
         call("recipient-stanza", "0", "scrypt", b64(bytes(16)), "18", body=bytes(32))
     if MODE == "x25519":
         call("recipient-stanza", "0", "X25519", "AA", body=bytes(32))
+    if MODE == "long stanza":
+        call("recipient-stanza", "0", STANZA, body=bytes(7000))
     if MODE == "large stanzas":
         for _ in range(17):
             call("recipient-stanza", "0", STANZA, body=bytes(65000))
     if MODE in ("many stanzas", "most stanzas"):
         for _ in range(1025 if MODE == "many stanzas" else 1023):
             call("recipient-stanza", "0", STANZA)
-    if MODE != "nothing":
+    if MODE == "threshold":
+        for number, file_key in enumerate(file_keys):
+            share = os.urandom(16)
+            for part in (share, bytes(a ^ b for a, b in zip(file_key, share))):
+                assert call("recipient-stanza", str(number), SHARE, body=part)[0] == ["ok"]
+    elif MODE != "nothing":
         for number, file_key in enumerate(file_keys):
             answer = call("recipient-stanza", index or str(number), STANZA, body=xor(file_key))
             assert answer[0] == ["ok"], answer
@@ -189,6 +197,12 @@ def recipient():
 def identity():
     received = first_phase()
     misbehave()
+    shares = {}  # by file
+    for arguments, body in received:
+        if arguments[0] == "recipient-stanza" and arguments[2] == SHARE:
+            shares.setdefault(arguments[1], []).append(body)
+    for number, (one, other) in ((number, pair) for number, pair in shares.items() if len(pair) == 2):
+        assert call("file-key", number, body=bytes(a ^ b for a, b in zip(one, other)))[0] == ["ok"]
     for arguments, body in received:
         if arguments[0] != "recipient-stanza" or arguments[2] != STANZA or MODE == "nothing":
             continue

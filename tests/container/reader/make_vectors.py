@@ -205,6 +205,29 @@ def recipients():
     add("mlkem768x25519 slots in a header of 8192 bytes", f.both([f.slot(stanza)] * 6).bytes(), "ok", text, None, None, stanza.identity)
 
 
+def wrapped_by_programs():
+    """Slots of SSH keys and plugins, which a reader without these checks and skips."""
+    text = b"wrapped by programs"
+    f = File("wrapped by programs", text, copy_bytes=28672)
+
+    def slot(kind, parameters, body_bytes=104):
+        return struct.pack(">HH", kind, len(parameters)) + parameters + struct.pack(">H", body_bytes) + draw(f"body {kind}", body_bytes)
+
+    stanza = b"-> some-type an-argument\n\n"
+    for name, kind, least, most in (("ssh-ed25519", 5, 68, 68), ("ssh-rsa", 6, 260, 2052), ("plugin", 16, 2, 8192)):
+        for size in sorted({least, most}):
+            one = slot(kind, bytes(size))
+            add(f"{name} slot of {size} bytes comes first", f.both([one, f.slot(KEY)]).bytes(), "ok", text)
+            add(f"{name} slot of {size} bytes alone", f.both([one]).bytes(), "wrong_key")
+        for size in (least - 1, most + 1):
+            add(f"{name} slot of {size} bytes", f.both([slot(kind, bytes(size)), f.slot(KEY)]).bytes(), "not_authentic")
+        for size in (103, 105):
+            add(f"{name} slot with a body of {size} bytes", f.both([slot(kind, bytes(least), size), f.slot(KEY)]).bytes(), "not_authentic")
+    for flags in (0, 1, 2, 3, 128, 255):
+        row = f.both([slot(16, bytes([flags]) + stanza * 2), f.slot(KEY)]).bytes()
+        add(f"plugin slot with flags {flags}", row, *(("ok", text) if flags < 2 else ("not_authentic",)))
+
+
 def copies():
     text = b"copies"
     f = File("copies", text)
@@ -302,7 +325,7 @@ def payload():
     add("payload of another file", file(*h.payload), "not_authentic")
 
 
-for part in (good_files, slots, recipients, copies, fixed_part, payload):
+for part in (good_files, slots, recipients, wrapped_by_programs, copies, fixed_part, payload):
     part()
 target = pathlib.Path(__file__).resolve().parents[2] / "vectors/container/envelope.json"
 target.parent.mkdir(exist_ok=True)

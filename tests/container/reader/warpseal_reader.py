@@ -2,6 +2,7 @@
 `cryptography` package, or by hand over OpenSSL's block cipher where the package lacks the AEAD."""
 
 import argparse
+import base64
 import ctypes
 import ctypes.util
 import hashlib
@@ -11,8 +12,8 @@ import struct
 import sys
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives import hpke
-from cryptography.hazmat.primitives.asymmetric import mlkem, x25519
+from cryptography.hazmat.primitives import hpke, serialization
+from cryptography.hazmat.primitives.asymmetric import mlkem, padding, rsa, x25519
 from cryptography.hazmat.primitives.ciphers.aead import ChaCha20Poly1305
 from cryptography.hazmat.primitives.hashes import SHA256, SHA512
 from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
@@ -22,8 +23,11 @@ from cryptography import cobblestone
 FIXED_BYTES, FIRST_BLOCK_BYTES, MAC_BYTES, HEAD_BYTES = 32, 4096, 64, 56
 CHUNK_BYTES, TAG_BYTES = 16400, 16
 ARGON2_WORK = 32 << 20  # passes times KiB: for the slots of a copy; twice that for all tries
-KEY_FILE, PASSPHRASE, X25519, HYBRID = 1, 2, 3, 4
-LENGTHS = {KEY_FILE: 0, PASSPHRASE: 24, X25519: 64, HYBRID: 1152}  # of the parameters
+KEY_FILE, PASSPHRASE, X25519, HYBRID, SSH_ED25519, SSH_RSA, NTRU, PLUGIN = 1, 2, 3, 4, 5, 6, 9, 16
+LENGTHS = {  # of the parameters, the least and the most
+    KEY_FILE: (0, 0), PASSPHRASE: (24, 24), X25519: (64, 64), HYBRID: (1152, 1152),
+    SSH_ED25519: (68, 68), SSH_RSA: (260, 2052), NTRU: (1294, 1294), PLUGIN: (2, 8192),
+}
 
 
 class BlockCipher:
@@ -196,7 +200,10 @@ def bech32(text):
 
 
 def parse_identity(text):
-    """Returns (slot type, secret key)."""
+    """Returns (slot type, secret key). An SSH key is a whole file in OpenSSH's format."""
+    if text.startswith("-----BEGIN"):
+        key = serialization.load_ssh_private_key(text.encode(), None)
+        return SSH_RSA if isinstance(key, rsa.RSAPrivateKey) else SSH_ED25519, key
     prefix, secret = bech32(text)
     if len(secret) != 32 or text != text.upper():
         raise ValueError("no identity")
@@ -210,10 +217,33 @@ def exchange(secret, share):
         raise Refused("not_authentic", "a slot's share") from error
 
 
+def unwrap_ssh(kind, key, parameters):
+    public = key.public_key().public_bytes(serialization.Encoding.OpenSSH, serialization.PublicFormat.OpenSSH)
+    wire = base64.b64decode(public.split()[1])
+    if parameters[:4] != hashlib.sha256(wire).digest()[:4]:
+        raise Refused("wrong_key", "a slot of another SSH key")
+    if kind == SSH_RSA:
+        if len(parameters) - 4 != key.key_size // 8:
+            raise Refused("not_authentic", "a slot's sealed file key")
+        oaep = padding.OAEP(padding.MGF1(SHA256()), SHA256(), b"age-encryption.org/v1/ssh-rsa")
+        try:
+            return key.decrypt(parameters[4:], oaep)
+        except ValueError as error:
+            raise Refused("wrong_key", "a slot of another recipient") from error
+    label, share, wrapped = b"age-encryption.org/v1/ssh-ed25519", parameters[4:36], parameters[36:]
+    own = x25519.X25519PrivateKey.from_private_bytes(hashlib.sha512(key.private_bytes_raw()).digest()[:32])
+    tweak = x25519.X25519PrivateKey.from_private_bytes(HKDF(SHA256(), 32, wire, label).derive(b""))
+    shared = exchange(tweak, exchange(own, share))
+    salt = share + own.public_key().public_bytes_raw()
+    return ChaCha20Poly1305(HKDF(SHA256(), 32, salt, label).derive(shared)).decrypt(bytes(12), wrapped, None)
+
+
 def unwrap(kind, secret, parameters):
     """Opens the stanza of a recipient's slot: returns the slot's file key."""
     share, wrapped = parameters[:-32], parameters[-32:]
     try:
+        if kind in (SSH_ED25519, SSH_RSA):
+            return unwrap_ssh(kind, secret, parameters)
         if kind == X25519:
             own = x25519.X25519PrivateKey.from_private_bytes(secret)
             salt = share + own.public_key().public_bytes_raw()
@@ -265,7 +295,9 @@ def parse_copy(raw):
         end = 6 + parameter_bytes + body_bytes
         if kind == 0 or end > len(rest):
             return None
-        if kind in LENGTHS and (parameter_bytes, body_bytes) != (LENGTHS[kind], 104):
+        if kind in LENGTHS and not (LENGTHS[kind][0] <= parameter_bytes <= LENGTHS[kind][1] and body_bytes == 104):
+            return None
+        if kind == PLUGIN and rest[4] > 1:  # flags, of which one is known
             return None
         slots.append((kind, rest[: 4 + parameter_bytes], rest[4 : 4 + parameter_bytes], rest[6 + parameter_bytes : end]))
         rest = rest[end:]
@@ -289,7 +321,7 @@ def first_failure(failure, refused):
 def slot_key(kind, parameters, secret):
     if kind == KEY_FILE:
         return expand(secret, b"warpseal/key-file/v1", 32)
-    if kind in (X25519, HYBRID):
+    if kind != PASSPHRASE:
         return expand(unwrap(kind, secret, parameters), b"warpseal/recipient/v1", 32)
     passes, kib = struct.unpack_from(">II", parameters)
     return Argon2id(salt=parameters[8:], length=32, iterations=passes, lanes=1, memory_cost=kib).derive(secret)
@@ -320,7 +352,7 @@ def open_slots(fixed, copies, key, passphrase, identity):
                     open_payload(io.BytesIO(slot[3]), 2, slot_key(kind, slot[2], secret), b"warpseal/slot/v1" + fixed + slot[1], data_key)
                     return data_key.getvalue()
                 except Refused as refused:
-                    if kind in (X25519, HYBRID) and str(refused) == "the commitment does not match":
+                    if kind not in (KEY_FILE, PASSPHRASE) and str(refused) == "the commitment does not match":
                         refused.kind = "not_authentic"  # the stanza opened, so the body was changed
                     failure = first_failure(failure, refused)
     raise failure
@@ -377,7 +409,7 @@ def main():
     parser.add_argument("command", choices=["open", "open-bare", "seal-bare"], help="bare: the payload alone, under a raw key")
     parser.add_argument("--key", help="key file")
     parser.add_argument("--passphrase-file")
-    parser.add_argument("--identity-file", help="one AGE-SECRET-KEY-… line")
+    parser.add_argument("--identity-file", help="one AGE-SECRET-KEY-… line, or an SSH private key")
     parser.add_argument("--context", default="", help="of a bare payload, in hex")
     parser.add_argument("input")
     parser.add_argument("output")

@@ -415,6 +415,27 @@ TEST_F(ResumedSeal, SameKeysOfAllKinds) {
     EXPECT_GE(last.kept_bytes, window_text);
 }
 
+// A stanza counts as its whole bytes. Another one may be for somebody else.
+TEST_F(ResumedSeal, StanzasAreRecipients) {
+    const auto with_stanza = [](Options& of, uint8_t file_key) -> Options& {
+        Data stanza = {0, WARPSEAL_SLOT_SSH_ED25519};
+        stanza.resize(2 + 16 + 68, file_key);
+        return of.add(static_cast<warpseal_secret_type>(WARPSEAL_INTERNAL_SECRET_STANZA), stanza);
+    };
+    Options first, other, alone;
+    with_stanza(first.key(), 1);
+    with_stanza(other.key(), 2);
+    writing.error = EIO;
+    writing.countdown = 140;
+    EXPECT_EQ(seal(in, out, first).status, WARPSEAL_IO);
+    writing.countdown = -1;
+    const MemoryFile copy(out.data());
+    EXPECT_NE(seal(in, copy, other).not_continued.find("recipients"), std::string::npos);
+    const Resumed last = seal(in, out, first);
+    EXPECT_TRUE(last.continued) << last.not_continued;
+    EXPECT_EQ(seal(in, copy, with_stanza(alone, 1)).status, WARPSEAL_INVALID_ARGUMENT);
+}
+
 TEST_F(ResumedSeal, RecipientsAloneCannotContinue) {
     const Person alice(warpseal::container::RecipientType::x25519, 1);
     Options nobody;

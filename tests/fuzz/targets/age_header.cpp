@@ -1,5 +1,5 @@
-// Headers and armors of age files: stanzas that are written as they were read, or an error with a
-// text.
+// Headers and armors of age files, and stanzas in key slots: stanzas that are written as they were
+// read, or an error with a text.
 #include <algorithm>
 #include <fstream>
 #include <iterator>
@@ -7,6 +7,7 @@
 #include "cli/age/format/armor.h"
 #include "cli/age/format/header.h"
 #include "cli/age/format/stanza.h"
+#include "cli/age/slots/parameters.h"
 #include "cli/age/stanzas.h"
 #include "cli/support/command.h"
 #include "fuzz/target.h"
@@ -53,7 +54,16 @@ void check(const age::Header& header) {
     age::check_stanzas(header.stanzas);
 }
 
+void check_slot(age::View parameters) {
+    const std::vector<age::Stanza> stanzas = age::stanzas_in_slot(WARPSEAL_SLOT_STANZA, parameters);
+    if (stanzas.empty() || parameters[0] > 1) return;  // The library refuses other flags.
+    const age::Octets text = age::plugin_parameters(stanzas, parameters[0] == 1);
+    claim(std::equal(text.begin(), text.end(), parameters.begin(), parameters.end()),
+          "a slot is written as it was read");
+}
+
 void run(const uint8_t* data, size_t bytes) {
+    check_slot({data, bytes});
     MemorySource memory(data, bytes);
     try {
         age::AgeSource source(memory);
@@ -86,6 +96,14 @@ std::vector<fuzz::Data> seeds() {
         "-> scrypt AAAAAAAAAAAAAAAAAAAAAA 18\nAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n"
         "--- AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n";
     all.emplace_back(many.begin(), many.end());
+    for (const char flags : {0, 1}) {
+        const std::string slot =
+            std::string(1, flags) +
+            "-> wrapped-by-test a\n"
+            "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA\n\n"
+            "-> another\nAAAA\n";
+        all.emplace_back(slot.begin(), slot.end());
+    }
     return all;
 }
 

@@ -1,8 +1,9 @@
-// The header of a sealed file and its slots: parsed alone, and opened under a key, two identities
-// and a passphrase.
+// The header of a sealed file and its slots: parsed alone, and opened under a key, identities, a
+// passphrase and an unwrapper.
 #include "container/header/header.h"
 #include "container/files.h"
 #include "container/recipients.h"
+#include "container/stanzas.h"
 #include "fuzz/target.h"
 
 namespace {
@@ -11,22 +12,43 @@ using namespace warpseal::container;
 using fuzz::claim;
 using fuzz::Data;
 
+// Gives a key that opens the slot for a plugin, and no other.
+warpseal_status unwrap(void*, const warpseal_internal_stanza_slot* slot, uint8_t* file_key, char*) {
+    const auto is_this = [&](const warpseal_internal_parameters& one) {
+        return one.bytes == slot->parameters.bytes && one.byte_count == slot->parameters.byte_count;
+    };
+    if (slot->type == WARPSEAL_SLOT_STANZA) {
+        claim(slot->parameters.byte_count > 1, "the text of a plugin's slot is not empty");
+        claim(slot->parameters.bytes[0] <= 1, "its flags are known");
+    }
+    claim(std::any_of(slot->alike, slot->alike + slot->alike_count, is_this),
+          "a slot is among those of its type");
+    memset(file_key, 3, 16);
+    return WARPSEAL_OK;
+}
+
 const tests::Options& secrets() {
     static const tests::Options& both = *[] {
         auto* const out = new tests::Options;
         out->key().passphrase("a passphrase");
         for (const auto type : {tests::x25519, tests::hybrid, tests::ntru})
             tests::Person(type).open(*out);
+        const warpseal_internal_unwrapper unwrapper = {unwrap, nullptr};
+        Data bytes(sizeof unwrapper);
+        memcpy(bytes.data(), &unwrapper, sizeof unwrapper);
+        out->add(tests::late, std::move(bytes));
         return out;
     }();
     return both;
 }
 
-// Files for one type of recipient, beside a key and a passphrase.
+// Files for one type of recipient and for a plugin, beside a key and a passphrase.
 Data sealed_for(RecipientType type) {
     tests::Options to;
-    return tests::sealed(Data(100, 7),
-                         tests::Person(type).seal(to).key().passphrase("a passphrase"));
+    tests::Person(type).seal(to).key().passphrase("a passphrase");
+    to.add(tests::stanza_type,
+           tests::stanza(WARPSEAL_SLOT_STANZA, 3, 68, type != RecipientType::x25519));
+    return tests::sealed(Data(100, 7), to);
 }
 
 const Data& sealed_file(size_t number) {
