@@ -243,8 +243,7 @@ protected:
             add_sealed_by_recipients(std::move(sample), age, bytes, random);
         }
     }
-    void add_sealed_by_recipients(Sample sample, const AgeChoice& age, size_t bytes,
-                                  Random& random) {
+    void add_sealed_by_recipients(Sample sample, AgeChoice age, size_t bytes, Random& random) {
         for (Data* const sealed : {&sample.other, &sample.sealed}) {
             sample.text = random.text(bytes);
             input_.cut(0);
