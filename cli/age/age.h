@@ -37,7 +37,8 @@ void begin_age_run(AgeChoice& choice, std::vector<std::string> paths);
 void add_recipient_options(CLI::App& command, AgeChoice& choice);
 void add_age_encrypt_options(CLI::App& command, AgeChoice& choice);
 void add_identity_option(CLI::App& command, AgeChoice& choice);
-void add_plugin_option(CLI::App& command, AgeChoice& choice);
+void add_plugin_option(CLI::App& command, AgeChoice& choice,
+                       const char* about = "the age plugin age-plugin-NAME, without an identity");
 void add_age_decrypt_options(CLI::App& command, AgeChoice& choice);
 
 // Adds the recipients of -r and -R, or the identities of -i, to the secrets of a Warpseal file. The

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "cli/age/file_key.h"
+#include "cli/age/plugin/group.h"
 #include "cli/age/recipients.h"
 #include "cli/age/slots/identities.h"
 #include "cli/age/slots/recipients.h"
@@ -132,18 +134,29 @@ std::vector<MadeSecret> identity_secrets(const AgeChoice& choice, bool one_file,
     return secrets;
 }
 
+// Recipients of one plugin share a slot.
+size_t slots_for(const std::vector<Recipient>& recipients) {
+    std::set<std::string> plugins;
+    size_t others = 0;
+    for (const Recipient& recipient : recipients)
+        if (recipient.type == KeyType::plugin)
+            plugins.insert(plugin::name_of(recipient));
+        else
+            ++others;
+    return others + plugins.size();
+}
+
 }  // namespace
 
 void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Session& session) {
     secrets.public_key_files = choice.recipient_files;
     check_standard_input(secrets, false);
     const std::vector<Recipient> recipients = read_recipients(choice, session);
-    if (recipients.size() > WARPSEAL_MAX_SLOTS)
-        throw Failure(
-            ExitCode::limit_exceeded,
-            fmt::format("-r and -R name {} recipients, and a Warpseal file has at most {} "
-                        "key slots: give fewer.",
-                        recipients.size(), WARPSEAL_MAX_SLOTS));
+    if (const size_t slots = slots_for(recipients); slots > WARPSEAL_MAX_SLOTS)
+        throw Failure(ExitCode::limit_exceeded,
+                      fmt::format("{} recipients need {} key slots, and a Warpseal file has at "
+                                  "most {}: give fewer.",
+                                  recipients.size(), slots, WARPSEAL_MAX_SLOTS));
     for (const Recipient& recipient : recipients)
         if (has_slots(recipient.type))
             secrets.recipients.push_back(recipient_text(recipient.type, recipient.key));

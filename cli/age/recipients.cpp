@@ -19,7 +19,8 @@ void refuse_mixture(const std::vector<Recipient>& recipients) {
     if (hybrid == nullptr || classical == nullptr) return;
     throw Failure(ExitCode::usage,
                   fmt::format("{} is not post-quantum and would weaken the others: give "
-                              "post-quantum recipients alone (age1pq1…, warpntru1…), or none.",
+                              "post-quantum recipients alone (age1pq1…, in Warpseal files "
+                              "warpntru1… too), or none.",
                               classical->shown));
 }
 

@@ -181,11 +181,10 @@ void Task::say_done(uint64_t text_bytes, uint64_t file_bytes, const Session& ses
 
 namespace warpseal::cli {
 
-void add_plugin_option(CLI::App& command, AgeChoice& choice) {
+void add_plugin_option(CLI::App& command, AgeChoice& choice, const char* about) {
     command
         .add_option("-j,--plugin", choice.plugins,
-                    "the age plugin age-plugin-NAME, without an identity; may be given several "
-                    "times")
+                    fmt::format("{}; may be given several times", about))
         ->type_name("NAME")
         ->allow_extra_args(false);
 }

@@ -27,7 +27,7 @@ void check_secrets(FileTask task, const FileChoice& choice) {
     if (task == FileTask::encrypt && choice.secrets.wrapped)
         throw Failure(ExitCode::usage,
                       "--resume does not go with SSH keys and plugins as recipients: leave it out, "
-                      "or add them afterwards with `warpseal key add`.");
+                      "or add them afterwards with `warpseal key add -r` or -R.");
     if (task != FileTask::encrypt || choice.secrets.key_count() != 0 || choice.secrets.passphrase())
         return;
     throw Failure(ExitCode::usage,

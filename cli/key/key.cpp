@@ -88,7 +88,8 @@ void add_change_command(CLI::App& key, KeyTask task, const char* name, const cha
     if (task != KeyTask::rotate) add_passphrase_options(*command, choice->old);
     if (task == KeyTask::add || task == KeyTask::remove) {
         add_identity_option(*command, choice->age);
-        add_plugin_option(*command, choice->age);
+        add_plugin_option(*command, choice->age,
+                          "open the file with the age plugin age-plugin-NAME");
     }
     if (task == KeyTask::add) add_recipient_options(*command, choice->age);
     if (task == KeyTask::add) {

@@ -53,7 +53,7 @@ std::string slot_text(const warpseal_slot_info& slot) {
         return "recipient ntruhps4096821x25519 (warpntru1…), post-quantum";
     if (slot.type == WARPSEAL_SLOT_SSH_ED25519 || slot.type == WARPSEAL_SLOT_SSH_RSA)
         return fmt::format("recipient {}", slot_name(slot.type));
-    if (slot.type == WARPSEAL_SLOT_STANZA) return "recipient of a plugin";
+    if (slot.type == WARPSEAL_SLOT_STANZA) return "recipients of a plugin";
     if (slot.type != WARPSEAL_SLOT_PASSPHRASE) return slot_name(slot.type);
     const uint32_t kib = slot.argon2_memory_kib;
     return fmt::format("{}, Argon2id {} {}, {} {}", slot_name(slot.type),

@@ -36,15 +36,16 @@ typedef struct warpseal_slots_change {
  * secrets_used is called for the secrets of both structs, before the first write. progress, suite
  * and any_order are unused.
  * WARPSEAL_INVALID_ARGUMENT: also where no slot would stay that one of the given secrets opens, or
- * where an added slot would bring post-quantum recipients (age1pq1, warpntru1, some plugins)
- * together with others (age1, SSH keys, other plugins). WARPSEAL_LIMIT_EXCEEDED: the slots are
- * full, or would cost too much Argon2id work. WARPSEAL_WRONG_KEY: also where only an outdated or
- * unfinished header copy opens. WARPSEAL_NOT_AUTHENTIC: also where `remove` was given and the copy
- * that warpseal_file_info_read shows does not verify. The copies are repaired then: read the slots
- * again. WARPSEAL_NO_RANDOM: no random bytes for a new slot. WARPSEAL_IO: also where another
- * program holds the lock; system_error is EWOULDBLOCK. Slots of unknown types are kept. Unless
- * in_force is 1, the old keys open the file. If syncing or reading the first copy failed, the new
- * ones may open it too. */
+ * where post-quantum recipients and others would be together (age1pq1, warpntru1, some plugins;
+ * age1, SSH keys, other plugins).
+ * WARPSEAL_LIMIT_EXCEEDED: the slots are full, or would cost too much Argon2id work.
+ * WARPSEAL_WRONG_KEY: also where only an outdated or unfinished header copy opens.
+ * WARPSEAL_NOT_AUTHENTIC: also where `remove` was given and the copy that warpseal_file_info_read
+ * shows does not verify. The copies are repaired then: read the slots again.
+ * WARPSEAL_NO_RANDOM: no random bytes for a new slot.
+ * WARPSEAL_IO: also where another program holds the lock; system_error is EWOULDBLOCK.
+ * Slots of unknown types are kept. Unless in_force is 1, the old keys open the file. If syncing or
+ * reading the first copy failed, the new ones may open it too. */
 WARPSEAL_API warpseal_status warpseal_file_slots_change(warpseal_engine* engine, int fd,
                                                         const warpseal_file_options* options,
                                                         warpseal_slots_change* change,

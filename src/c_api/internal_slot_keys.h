@@ -1,5 +1,5 @@
 /* Internal functions of the C API for a run over many files: calls that share one key derivation.
- * And types of secrets for slots whose file key the program wraps and unwraps itself.
+ * It has types of secrets for slots whose file key the program wraps and unwraps itself.
  * Not installed, and not exported from the shared library. */
 #ifndef WARPSEAL_INTERNAL_SLOT_KEYS_H
 #define WARPSEAL_INTERNAL_SLOT_KEYS_H

@@ -245,8 +245,10 @@ warpseal_status SlotsChange::check_result() {
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the last key slot of a file cannot be removed: add another key first");
     if (change_.add_count == 0 && !stays_open() && !unwrapper_reason_.empty())
-        return fault.say(WARPSEAL_INVALID_ARGUMENT, "the given key would not open the file: %.190s",
-                         unwrapper_reason_.c_str());
+        return fault.say(
+            WARPSEAL_INVALID_ARGUMENT,
+            "the given key would not open the file any more; another slot failed: %.150s",
+            unwrapper_reason_.c_str());
     if (change_.add_count == 0 && !stays_open())
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the given key or passphrase would not open the file any more: give one "

@@ -61,10 +61,11 @@ std::map<std::string, Work> sorted(const std::vector<Recipient>& recipients, Lab
             continue;
         }
         const std::string_view text = text_of(recipient.key);
-        if (const std::string name = name_of_recipient(text); !name.empty())
-            plugins[name].recipients.emplace_back(text);
+        Work& work = plugins[name_of(recipient)];
+        if (!name_of_recipient(text).empty())
+            work.recipients.emplace_back(text);
         else
-            plugins[name_of_identity(text)].identities.emplace_back(text.begin(), text.end());
+            work.identities.emplace_back(text.begin(), text.end());
     }
     return plugins;
 }
@@ -78,6 +79,12 @@ std::vector<std::vector<Stanza>> wrap_by(const std::string& name, const Work& wo
 }
 
 }  // namespace
+
+std::string name_of(const Recipient& recipient) {
+    const std::string_view text = text_of(recipient.key);
+    const std::string name = name_of_recipient(text);
+    return name.empty() ? name_of_identity(text) : name;
+}
 
 std::vector<std::vector<Stanza>> wrap_by_plugins(const std::vector<Recipient>& recipients,
                                                  const std::vector<Secret>& file_keys) {

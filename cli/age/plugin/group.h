@@ -24,7 +24,9 @@ struct PluginKeys {
     std::vector<PluginKey> keys;
     bool are_post_quantum;  // All recipients agree in it.
 };
-// Lets each plugin wrap a file key of its own. Otherwise like wrap_by_plugins.
+// Returns the name of the plugin of a recipient or of an identity that seals.
+std::string name_of(const Recipient& recipient);
+// Lets each plugin wrap a file key of its own. In all else it is like wrap_by_plugins.
 PluginKeys wrap_key_of_each_plugin(const std::vector<Recipient>& recipients);
 // Returns the file keys that plugins among the identities find, for files with these stanzas. The
 // failure of a plugin is left in `failure`, as another may succeed. Throws Failure after a stop

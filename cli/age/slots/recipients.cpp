@@ -32,8 +32,8 @@ MadeSecret slot_of_plugin(const plugin::PluginKey& made, bool is_post_quantum) {
     if (text_bytes > WARPSEAL_INTERNAL_STANZA_TEXT_BYTES_MAX)
         throw Failure(ExitCode::limit_exceeded,
                       fmt::format("age-plugin-{} made stanzas of {} bytes, and a key slot of a "
-                                  "Warpseal file holds {}: give fewer of its recipients, or "
-                                  "encrypt with --format age.",
+                                  "Warpseal file holds {}: give fewer of its recipients, and "
+                                  "add the others with `warpseal key add`.",
                                   made.name, text_bytes, WARPSEAL_INTERNAL_STANZA_TEXT_BYTES_MAX));
     return new_slot(WARPSEAL_SLOT_STANZA, made.file_key, parameters);
 }

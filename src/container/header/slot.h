@@ -45,8 +45,8 @@ constexpr bool is_stanza_slot(uint16_t type) {
     return type == WARPSEAL_SLOT_SSH_ED25519 || type == WARPSEAL_SLOT_SSH_RSA ||
            type == WARPSEAL_SLOT_STANZA;
 }
-// True if slots of a type that this version knows may have such parameters: so many bytes, and of a
-// plugin's slot, no unknown flag.
+// True if slots of a type that this version knows may have such parameters. Their length is
+// checked, and the flags of a plugin's slot.
 bool may_have_parameters(uint16_t slot_type, Bytes parameters);
 // True if slots of that type are tried with the secret.
 bool opens_type(const warpseal_secret& secret, uint16_t slot_type);

@@ -10,7 +10,7 @@ namespace warpseal::container {
 // Longest text that is looked at.
 inline constexpr size_t recipient_characters_max = 2048;
 
-// Before the parameters in a stanza secret.
+// Bytes before the parameters in a stanza secret: the type and the file key.
 inline constexpr size_t stanza_head_bytes = 2 + file_key_bytes;
 
 constexpr bool is_stanza_secret(const warpseal_secret& secret) {

@@ -109,8 +109,7 @@ void SealRun::set_recipients(const Secret<hmac_bytes>& key) {
     std::vector<uint8_t> texts;
     for (size_t i = 0; i < call_.options.secret_count; ++i) {
         const warpseal_secret& secret = call_.options.secrets[i];
-        // A stanza is one with a new file key unless the caller kept it, so that its file is begun
-        // anew.
+        // A stanza holds a file key. If the caller drew a new one, the file is begun anew.
         if (secret.type != WARPSEAL_SECRET_RECIPIENT && !is_stanza_secret(secret)) continue;
         const auto* const bytes = static_cast<const uint8_t*>(secret.bytes);
         uint8_t length[8];

@@ -46,7 +46,7 @@ def plugins(p):
     p.ok("encrypt", "-j", "test", "a", "b", "c", "--output-dir", "sealed", **found)
     check_equal([sent.count("wrap-file-key") for sent in started(p)], [1], "file keys that it wraps")
     check_equal(types(p, "sealed/a.ws"), ["plugin"], "slots")
-    check("recipient of a plugin" in p.ok("key", "list", "sealed/a.ws").out.decode(), "key list")
+    check("recipients of a plugin" in p.ok("key", "list", "sealed/a.ws").out.decode(), "key list")
     (kind, parameters), = slots(p, "sealed/a.ws")
     check(kind == 16 and parameters.startswith(b"\0-> wrapped-by-test\n"), parameters)
     for secret in (["-j", "test"], ["-i", "identity"]):
@@ -90,6 +90,17 @@ def plugins_that_need_all_stanzas(p):
 
 
 @case
+def recipients_of_one_plugin_share_a_slot(p):
+    """Slots are counted, of which a file has 32, and not recipients."""
+    keys(p)
+    p.write("list", f"{RECIPIENT}\n".encode() * 33)
+    p.ok("encrypt", "-R", "list", "plain", "-o", "sealed", **plugin(p))
+    check_equal(types(p, "sealed"), ["plugin"], "slots")
+    p.write("list", p.read("list") + p.read("ed25519.pub") * 32)
+    p.fails(17, ["65 recipients need 33 key slots", "at most 32"], "encrypt", "-R", "list", "plain", **plugin(p))
+
+
+@case
 def plugins_in_key_commands(p):
     keys(p)
     found = plugin(p)
@@ -101,7 +112,7 @@ def plugins_in_key_commands(p):
     check_equal(types(p, "sealed"), ["plugin", "plugin"], "slots that are left")
     # A failure of the plugin says why its slot does not stay.
     p.ok("key", "add", "-j", "test", "-R", "ed25519.pub", "sealed", **found)
-    p.fails(2, ["would not open the file: ", "reports: no card"], "key", "remove", 3, "-j", "test", "-i", "ed25519", "sealed", **plugin(p, "error"))
+    p.fails(2, ["would not open the file any more; another slot failed: ", "reports: no card"], "key", "remove", 3, "-j", "test", "-i", "ed25519", "sealed", **plugin(p, "error"))
 
 
 @case
@@ -109,7 +120,7 @@ def interrupts(p):
     keys(p)
     p.ok("encrypt", "-j", "test", "-R", "locked.pub", "plain", "-o", "sealed", **plugin(p))
     before = p.read("sealed")
-    for command in (["decrypt", "-o", "opened"], ["verify"], ["decrypt", "--range", "0:1", "-o", "opened"], ["rescue", "-o", "opened"], ["key", "remove", 2]):
+    for command in (["decrypt", "-o", "opened"], ["verify"], ["decrypt", "--range", "0:1", "-o", "opened"], ["rescue", "-o", "opened.rescued"], ["key", "remove", 2]):
         for number in (signal.SIGINT, signal.SIGTERM):
             process = p.start(*command, "-j", "test", "sealed", **plugin(p, "hang"))
             wait_until(lambda: running_plugins(p), "the plugin runs")
@@ -120,7 +131,8 @@ def interrupts(p):
             check_equal(process.returncode, 128 + number, f"exit code of {command} ({err})")
             check("interrupted" in err, err)
             check_equal(running_plugins(p), [], f"plugins that are left by {command}")
-            check(not os.path.exists(p.file("opened")), f"an output of {command}")
+            for name in ("opened", "opened.rescued"):
+                check(not os.path.exists(p.file(name)), f"an output of {command}")
     terminal = Terminal(p, "decrypt", "-i", "locked", "sealed", "-o", "opened")
     terminal.wait_for("Passphrase of identity file 'locked': ")
     terminal.process.send_signal(signal.SIGINT)
@@ -137,7 +149,7 @@ def other_formats(p):
     for option, secret in (("-j", ["-j", "test"]), ("-i", ["-i", "ed25519"])):
         words = f"{option} goes with Warpseal and age files only"
         for command in (["decrypt"], ["rescue"], ["decrypt", "--format", "floe", "-k", "key"], ["rescue", "--format", "cobblestone", "-k", "key"]):
-            p.fails(2, words, *command, *secret, "salted", "-o", "opened", **plugin(p, "hang"))
+            p.fails(2, words, *command, *secret, "salted", "-o", "opened.rescued", **plugin(p, "hang"))
 
 
 @case
@@ -176,23 +188,24 @@ def plugins_that_fail(p):
     started(p)
     result = p.run("verify", "--keep-going", "-i", "identity", "a", "b", "sealed", **found)
     check_equal((result.code, result.err.count("reports: no card"), len(started(p))), (3, 3, 1), result.err)
-    # So is that of a plugin that wraps.
+    # A plugin that does not wrap ends the run.
     result = p.run("encrypt", "--keep-going", "-j", "test", "a", "b", "plain", "--output-dir", "new", **found)
-    check_equal((result.code, result.err.count("reports: no card"), len(started(p))), (3, 3, 1), result.err)
+    check_equal((result.code, result.err.count("reports: no card"), len(started(p))), (16, 1, 1), result.err)
+    check(not os.path.exists(p.file("new/a.ws")), "a file without its recipients")
 
 
 @case
 def plugins_and_post_quantum_recipients(p):
     keys(p)
-    for option in (["--age", "--post-quantum"], ["--ntru"]):
-        p.ok("-q", "keygen", *option, "-f", "-o", "strong")
-        recipient = p.ok("keygen", "-y", "strong").out.decode().strip()
+    for strong, *option in (("hybrid", "--age", "--post-quantum"), ("ntru", "--ntru")):
+        p.ok("-q", "keygen", *option, "-o", strong)
+        recipient = p.ok("keygen", "-y", strong).out.decode().strip()
         p.fails(2, "not post-quantum", "encrypt", "-r", recipient, "-j", "test", "plain", "-o", "sealed", **plugin(p, "grease"))
         p.ok("encrypt", "-f", "-r", recipient, "-j", "test", "plain", "-o", "both", **plugin(p, "post-quantum"))
-        check(opens(p, "-i", "strong", "both") and opens(p, "-j", "test", "both", **plugin(p, "grease")), "a file for both")
+        check(opens(p, "-i", strong, "both") and opens(p, "-j", "test", "both", **plugin(p, "grease")), "a file for both")
         p.ok("encrypt", "-f", "-r", recipient, "plain", "-o", "one")
-        p.fails(2, "not post-quantum", "key", "add", "-i", "strong", "-r", RECIPIENT, "one", **plugin(p, "grease"))
-        p.ok("key", "add", "-i", "strong", "-r", RECIPIENT, "one", **plugin(p, "post-quantum"))
+        p.fails(2, "not post-quantum", "key", "add", "-i", strong, "-r", RECIPIENT, "one", **plugin(p, "grease"))
+        p.ok("key", "add", "-i", strong, "-r", RECIPIENT, "one", **plugin(p, "post-quantum"))
         # The slot says what the plugin said.
         p.ok("encrypt", "-f", "-j", "test", "plain", "-o", "weak", **plugin(p, "grease"))
         p.fails(2, "not post-quantum", "key", "add", "-j", "test", "-r", recipient, "weak", **plugin(p, "grease"))

@@ -161,13 +161,13 @@ def key_commands(p):
 @case
 def no_mixture_with_post_quantum_recipients(p):
     keys(p)
-    for option in (["--age", "--post-quantum"], ["--ntru"]):
-        p.ok("-q", "keygen", *option, "-f", "-o", "strong")
-        recipient = p.ok("keygen", "-y", "strong").out.decode().strip()
+    for strong, *option in (("hybrid", "--age", "--post-quantum"), ("ntru", "--ntru")):
+        p.ok("-q", "keygen", *option, "-o", strong)
+        recipient = p.ok("keygen", "-y", strong).out.decode().strip()
         for name in ("ed25519", "rsa"):
             p.fails(2, "not post-quantum", "encrypt", "-r", recipient, "-R", f"{name}.pub", "plain", "-o", "sealed")
         p.ok("encrypt", "-f", "-r", recipient, "plain", "-o", "quantum")
-        p.fails(2, "not post-quantum", "key", "add", "-i", "strong", "-R", "ed25519.pub", "quantum")
+        p.fails(2, "not post-quantum", "key", "add", "-i", strong, "-R", "ed25519.pub", "quantum")
 
 
 @case
