@@ -157,7 +157,7 @@ protected:
         return unwrapper_.unwrap(unwrapper_.user, &slot, file_key_, message_);
     }
 
-    const Session session_;
+    const Session session_{};
     std::vector<MadeSecret> made_;
     warpseal_internal_unwrapper unwrapper_ = {};
     uint8_t file_key_[16] = {};
