@@ -54,7 +54,8 @@ def create(folder: pathlib.Path, requirements: pathlib.Path) -> None:
 
 def reason(skipped: tree.Element) -> str:
     """Returns why a test did not run. The text of a file that was skipped whole ends in it."""
-    message, whole = skipped.get("message") or "", re.search(r"'Skipped: (.*)'\)", skipped.text or "")
+    message = skipped.get("message") or ""
+    whole = re.search(r"'Skipped: (.*)'\)", skipped.text or "")
     return whole.group(1) if message == "collection skipped" and whole else message
 
 

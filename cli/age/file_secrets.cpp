@@ -168,7 +168,7 @@ void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Sessio
 void add_identities(AgeChoice& choice, SecretChoice& secrets, const Session& session,
                     bool one_file) {
     if (!choice.has_identities()) return;
-    // Of one file, unlocked keys are zeroized before the payload is opened.
+    // A command with one file zeroizes unlocked keys before it opens the payload.
     if (!one_file && !choice.unlocked) choice.unlocked = std::make_shared<UnlockedKeys>();
     secrets.identities = [choice, one_file, &session](const std::vector<warpseal_secret>& others) {
         return identity_secrets(choice, one_file, others, session);

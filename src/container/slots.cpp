@@ -244,15 +244,12 @@ warpseal_status SlotsChange::check_result() {
     if (count == 0)
         return fault.say(WARPSEAL_INVALID_ARGUMENT,
                          "the last key slot of a file cannot be removed: add another key first");
-    if (change_.add_count == 0 && !stays_open() && !unwrapper_reason_.empty())
+    if (change_.add_count == 0 && !stays_open())
         return fault.say(
             WARPSEAL_INVALID_ARGUMENT,
-            "the given key would not open the file any more; another slot failed: %.150s",
+            "the given key or passphrase would not open the file any more%s%.150s",
+            unwrapper_reason_.empty() ? ": give one whose slot stays" : "; another slot failed: ",
             unwrapper_reason_.c_str());
-    if (change_.add_count == 0 && !stays_open())
-        return fault.say(WARPSEAL_INVALID_ARGUMENT,
-                         "the given key or passphrase would not open the file any more: give one "
-                         "whose slot stays");
     const size_t room = slot_room(header_.fixed.copy_bytes);
     if (count > WARPSEAL_MAX_SLOTS || bytes > room)
         return fault.say(WARPSEAL_LIMIT_EXCEEDED,

@@ -353,8 +353,10 @@ TEST_F(StanzaSlots, ChangeInPlace) {
     failing.message = "no card";
     failing.refused = {all_types[0]};
     EXPECT_EQ(changed(failing, nullptr, 1), WARPSEAL_INVALID_ARGUMENT);
-    EXPECT_STREQ(result.message,
-                 "the given key would not open the file any more; another slot failed: no card");
+    EXPECT_STREQ(
+        result.message,
+        "the given key or passphrase would not open the file any more; another slot failed: "
+        "no card");
     // What is no failure of one slot ends the change.
     for (const warpseal_status status :
          {WARPSEAL_CANCELLED, WARPSEAL_OUT_OF_MEMORY, WARPSEAL_SELF_TEST_FAILED}) {

@@ -17,7 +17,7 @@
 
 namespace warpseal::cli::age {
 
-// What -i and -j name. Any number of threads may use it.
+// Holds the identities that -i and -j name. Any number of threads may use it.
 class SlotIdentities {
 public:
     // `open` has SSH keys, locked ones too, and identities of plugins. `locked` has SSH keys in PEM

@@ -11,6 +11,7 @@ import time
 
 import kit
 from program import NotRun, case, check, check_equal, main, wait_until
+from support.plugins import running_plugins
 from support.terminal import Terminal
 
 IDENTITY = "AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0"
@@ -258,20 +259,7 @@ def plugins_that_hang(p):
     check_equal(code, 16, f"exit code on a terminal ({err})")
     check("does not answer" in err, err)
     check(not os.path.exists(p.file("sealed")), "an output")
-    check_equal(processes_of(p), [], "plugins that are left")
-
-
-def processes_of(p):
-    """Processes of the plugin in this directory."""
-    found = []
-    for number in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{number}/cmdline", "rb") as file:
-                if p.file("plugins").encode() in file.read():
-                    found.append(int(number))
-        except (FileNotFoundError, ProcessLookupError):
-            pass
-    return found
+    check_equal(running_plugins(p), [], "plugins that are left")
 
 
 @case
@@ -281,14 +269,14 @@ def interrupts(p):
         for number in (signal.SIGINT, signal.SIGTERM):
             values = environment(p, mode)
             process = p.start("encrypt", "--format", "age", "-r", RECIPIENT, "-o", "sealed", **values)
-            wait_until(lambda: processes_of(p), "the plugin runs")
+            wait_until(lambda: running_plugins(p), "the plugin runs")
             begun = time.monotonic()
             process.send_signal(number)
             err = process.communicate(timeout=60)[1].decode()
             check(time.monotonic() - begun < 10, "the interrupt takes long")
             check_equal(process.returncode, 128 + number, f"exit code ({err})")
             check("interrupted" in err, err)
-            check_equal(processes_of(p), [], f"plugins that are left with {mode}")
+            check_equal(running_plugins(p), [], f"plugins that are left with {mode}")
             check(not os.path.exists(p.file("sealed")), "an output")
 
 
@@ -339,7 +327,7 @@ def interrupted_while_it_asks(p):
     os.write(terminal.ours, b"\x03")
     code, _, err = terminal.end()
     check_equal(code, 130, f"exit code ({err})")
-    check_equal(processes_of(p), [], "plugins that are left")
+    check_equal(running_plugins(p), [], "plugins that are left")
     check(not os.path.exists(p.file("sealed")), "an output")
 
 
@@ -424,7 +412,7 @@ def without_descriptors_and_processes(p):
                 os.remove(p.file(str(number)))
                 break
         check(found, f"{call}: the plugin is started in any case")
-    check_equal(processes_of(p), [], "plugins that are left")
+    check_equal(running_plugins(p), [], "plugins that are left")
 
 
 @case

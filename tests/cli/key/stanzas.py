@@ -8,6 +8,7 @@ import sys
 TESTS = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(TESTS / "cli"), str(TESTS / "cli/support"), str(TESTS / "container/reader")]
 
+from plugins import running_plugins  # pylint: disable=wrong-import-position,unused-import
 from program import check, some_bytes  # pylint: disable=wrong-import-position
 
 CONTENT = some_bytes(40_000)
@@ -53,19 +54,6 @@ def slots(p, name):
         kind, size = int.from_bytes(data[at:at + 2], "big"), int.from_bytes(data[at + 2:at + 4], "big")
         found.append((kind, data[at + 4:at + 4 + size]))
         at += 6 + size + 104
-    return found
-
-
-def running_plugins(p):
-    """Processes of plugins in this directory."""
-    found = []
-    for number in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{number}/cmdline", "rb") as file:
-                if p.file("plugins").encode() in file.read():
-                    found.append(int(number))
-        except (FileNotFoundError, ProcessLookupError):
-            pass
     return found
 
 
