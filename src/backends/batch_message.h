@@ -78,6 +78,19 @@ WARPSEAL_INLINE bool within_extents(const warpseal_scattered_batch& b, uint64_t 
            tags_of(b).holds(i, b.batch.tag_bytes);
 }
 
+// Lengths of a message's text and AAD that a mode takes.
+struct MessageLimits {
+    uint64_t text_bytes = UINT64_MAX, aad_bytes = UINT64_MAX;
+};
+
+// Returns WARPSEAL_OK if message i may be processed, or the status that it gets instead.
+WARPSEAL_INLINE warpseal_status refusal_of(const warpseal_scattered_batch& b, uint64_t i,
+                                           const BatchMessage& m, const MessageLimits& limits) {
+    if (!within_extents(b, i, m)) return WARPSEAL_INVALID_ARGUMENT;
+    return m.bytes > limits.text_bytes || m.aad_bytes > limits.aad_bytes ? WARPSEAL_LIMIT_EXCEEDED
+                                                                         : WARPSEAL_OK;
+}
+
 // True if only the device knows where a part of the messages lies, or how long the AAD is.
 inline bool is_scattered(const warpseal_scattered_batch& b) {
     return in_of(b).scattered() || out_of(b).scattered() || ivs_of(b).scattered() ||

@@ -15,6 +15,7 @@
 
 #include "backends/batch_message.h"
 #include "backends/kem_catalogue.h"
+#include "modes/gcm.h"
 
 namespace tests {
 namespace {
@@ -258,6 +259,15 @@ void use_workspace(warpseal_mode mode, const warpseal_scattered_batch& batch) {
     ++current.scratch_allocations;
 }
 
+// The limits of the kernels.
+MessageLimits limits_of(warpseal_mode mode, uint32_t iv_bytes) {
+    if (mode == WARPSEAL_GCM) return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
+    if (mode != WARPSEAL_CCM) return {};
+    const uint64_t text_bytes =
+        iv_bytes > 7 ? (uint64_t{1} << 8 * (15 - iv_bytes)) - 1 : UINT64_MAX;
+    return {text_bytes, modes::gcm_max_aad_bytes};
+}
+
 warpseal_status batch_device(int device, const CudaCipher& cipher, const void* state,
                              warpseal_mode mode, Direction direction,
                              const warpseal_scattered_batch& batch, void* stream) {
@@ -265,12 +275,14 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
     if (status != WARPSEAL_OK) return status;
     use_workspace(mode, batch);
     const auto run = cores_of(cipher).batch[mode][static_cast<int>(direction)];
+    const MessageLimits limits = limits_of(mode, batch.batch.iv_bytes);
     for (uint64_t i = 0; i < batch.batch.message_count; ++i) {
         const BatchMessage m = message_of(batch, i);
-        if (within_extents(batch, i, m))
+        const warpseal_status refusal = refusal_of(batch, i, m, limits);
+        if (refusal == WARPSEAL_OK)
             run(state, alone(batch, i, m, cipher.key_bytes), 0, 1);
         else if (m.status != nullptr)
-            *m.status = WARPSEAL_INVALID_ARGUMENT;
+            *m.status = refusal;
     }
     if (wrong(device, current.wrong_device, mode, direction, true))
         spoil(direction, alone(batch, 0, message_of(batch, 0), cipher.key_bytes));

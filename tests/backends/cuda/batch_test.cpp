@@ -289,6 +289,34 @@ TEST_P(Batch, Extents) {
             }
 }
 
+// A message whose AAD is longer than GCM or CCM allow is left alone; the number of its blocks does
+// not wrap.
+TEST_P(Batch, AadPastTheLimit) {
+    tests::Random random(523);
+    constexpr uint64_t most = (uint64_t{1} << 61) - 1;
+    for (const warpseal_mode mode : {WARPSEAL_GCM, WARPSEAL_CCM})
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+            for (const uint64_t aad_bytes : {most + 1, UINT64_MAX - 15, UINT64_MAX})
+                for (const size_t bytes : {size_t{96}, size_t{1} << 20}) {
+                    if (bytes > 96 && mode == WARPSEAL_CCM) continue;
+                    Key key(aes(128), random);
+                    BatchSpec spec;
+                    spec.mode = mode;
+                    spec.bytes = bytes;
+                    spec.count = 5;
+                    spec.aad_bytes = 20;
+                    spec.places = Places::offsets;
+                    Messages messages(spec, key, direction, random);
+                    messages.claim_aad_bytes(2, aad_bytes);
+                    const Memory memory(messages.image);
+                    ASSERT_EQ(run(key, mode, direction, messages.at(memory.data())), WARPSEAL_OK);
+                    ASSERT_EQ(
+                        memory.get() == messages.right_but_refused(2, WARPSEAL_LIMIT_EXCEEDED),
+                        true)
+                        << mode << " " << bytes << " " << aad_bytes;
+                }
+}
+
 // With a workspace of the size that batch_workspace gives, a batch allocates nothing, and the
 // workspace is zeros afterwards.
 TEST_P(Batch, Workspace) {

@@ -98,16 +98,18 @@ public:
     uint64_t refused;  // number of messages that must not verify
     const Text& right() const { return right_; }
     // The right image if message i is refused and nothing of it is written.
-    Text right_but_refused(uint64_t i) const {
+    Text right_but_refused(uint64_t i, int32_t status = WARPSEAL_INVALID_ARGUMENT) const {
         Text out = right_;
         const size_t text = text_place(i) * pitch_;
         write(out, out_ + text, slice(image, out_ + text, lengths_[i]));
         const size_t tag = tags_ + place(i) * spec_.tag_stride();
         write(out, tag, slice(image, tag, spec_.tag_bytes));
-        const int32_t status = WARPSEAL_INVALID_ARGUMENT;
         std::memcpy(out.data() + statuses_ + 4 * i, &status, 4);
         return out;
     }
+    // Changes a length of message i in device memory, but not the expected outputs.
+    void claim_text_bytes(uint64_t i, uint64_t bytes) { claim(lengths_at_, i, bytes); }
+    void claim_aad_bytes(uint64_t i, uint64_t bytes) { claim(aad_lengths_at_, i, bytes); }
     std::vector<Text> ivs_in(const Text& now) const {
         std::vector<Text> all;
         for (uint64_t i = 0; i < spec_.count; ++i)
@@ -192,6 +194,9 @@ private:
         image.resize(here, 0xa5);
         image.insert(image.end(), text.begin(), text.end());
         return here;
+    }
+    void claim(size_t array, uint64_t i, uint64_t bytes) {
+        for (Text* to : {&image, &right_}) std::memcpy(to->data() + array + 8 * i, &bytes, 8);
     }
     // Adds the offsets of a part in reverse.
     size_t add_offsets(size_t stride) {

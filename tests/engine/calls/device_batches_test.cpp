@@ -196,6 +196,49 @@ TEST_F(DeviceBatches, ExtentsRefuseTheirMessagesAlone) {
     EXPECT_EQ(opening.statuses[4], WARPSEAL_OK);
 }
 
+// Lengths in device memory past a mode's limits: the number of blocks must not wrap.
+TEST_F(DeviceBatches, LengthsPastTheLimitsRefuseTheirMessagesAlone) {
+    constexpr uint64_t most_text = (uint64_t{1} << 36) - 32, most_aad = (uint64_t{1} << 61) - 1;
+    const struct {
+        warpseal_mode mode;
+        uint64_t text_bytes, aad_bytes;  // of message 3; 0: its own
+        int32_t status;
+    } rows[] = {
+        {WARPSEAL_GCM, most_text + 1, 0, WARPSEAL_LIMIT_EXCEEDED},
+        {WARPSEAL_GCM, 0, most_aad + 1, WARPSEAL_LIMIT_EXCEEDED},
+        {WARPSEAL_GCM, 0, UINT64_MAX, WARPSEAL_LIMIT_EXCEEDED},
+        {WARPSEAL_CCM, 1 << 24, 0, WARPSEAL_LIMIT_EXCEEDED},
+        {WARPSEAL_CCM, 0, most_aad + 1, WARPSEAL_LIMIT_EXCEEDED},
+        {WARPSEAL_CCM, 0, UINT64_MAX - 14, WARPSEAL_LIMIT_EXCEEDED},
+    };
+    for (const auto& row : rows) {
+        Records sealing = records(false);
+        if (row.text_bytes != 0) sealing.lengths[3] = row.text_bytes;
+        if (row.aad_bytes != 0) sealing.aad_lengths[3] = row.aad_bytes;
+        const warpseal_scattered_batch batch = sealing.batch();
+        sealing.lengths[3] = sealing.plain[3].size();
+        const Text tag = sealing.tag(3);
+        ASSERT_EQ(engine_->batch_device(*key_, row.mode, Direction::encrypt, batch, nullptr),
+                  WARPSEAL_OK);
+        for (size_t i = 0; i < message_count; ++i)
+            ASSERT_EQ(sealing.statuses[i], i == 3 ? row.status : WARPSEAL_OK) << i;
+        EXPECT_EQ(sealing.text(3), sealing.plain[3]);
+        EXPECT_EQ(sealing.tag(3), tag);
+        if (row.mode == WARPSEAL_GCM) {
+            EXPECT_EQ(sealing.text(4), sealing.ciphertexts[4]);
+        }
+    }
+    // The greatest lengths are within the limits, and past the extents.
+    Records sealing = records(false);
+    sealing.lengths[2] = most_text, sealing.aad_lengths[3] = most_aad;
+    warpseal_scattered_batch batch = sealing.batch();
+    batch.in_extent = batch.out_extent = batch.aad_extent = message_count * record_bytes;
+    ASSERT_EQ(run(Direction::encrypt, batch), WARPSEAL_OK);
+    EXPECT_EQ(sealing.statuses[2], WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(sealing.statuses[3], WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(sealing.statuses[4], WARPSEAL_OK);
+}
+
 TEST_F(DeviceBatches, StructsAreChecked) {
     Records opening = records(true);
     const warpseal_scattered_batch good = opening.batch();

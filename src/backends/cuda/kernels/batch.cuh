@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         const Tile tile = tile_of(job.tiling, blocks_in<TextBlock::words>(m.bytes),
                                   item / job.tiling.message_count);
         if (tile.empty) continue;
-        if (const warpseal_status refusal = refusal_of(job.messages, index, m, UINT64_MAX);
+        if (const warpseal_status refusal = refusal_of(job.messages, index, m, {});
             refusal != WARPSEAL_OK) {
             if (lane_id() == 0 && m.status != nullptr) *m.status = refusal;
             continue;
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     for (uint64_t index = first_item(); index < job.messages.batch.message_count;
          index += item_step()) {
         const Message m = message_of(job.messages, index);
-        if (const warpseal_status refusal = refusal_of(job.messages, index, m, UINT64_MAX);
+        if (const warpseal_status refusal = refusal_of(job.messages, index, m, {});
             refusal != WARPSEAL_OK) {
             if (lane == 0 && m.status != nullptr) *m.status = refusal;
             continue;

@@ -4,6 +4,7 @@
 
 #include "backends/cuda/kernels/chain.cuh"
 #include "modes/ccm.h"
+#include "modes/gcm.h"
 
 namespace warpseal::cuda {
 
@@ -27,9 +28,10 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
     const uint32_t nonce_bytes = job.messages.batch.iv_bytes,
                    tag_bytes = job.messages.batch.tag_bytes, length_bytes = 15 - nonce_bytes;
-    const uint64_t max_bytes =
-        length_bytes < 8 ? (uint64_t{1} << (8 * length_bytes)) - 1 : UINT64_MAX;
-    each_message<Cipher>(job, tables, max_bytes, [&](const Message& m, const uint32_t* schedule) {
+    const MessageLimits limits{
+        length_bytes < 8 ? (uint64_t{1} << (8 * length_bytes)) - 1 : UINT64_MAX,
+        modes::gcm_max_aad_bytes};
+    each_message<Cipher>(job, tables, limits, [&](const Message& m, const uint32_t* schedule) {
         const uint64_t aad_bytes = m.aad_bytes;
         uint8_t length[modes::ccm::longest_length];
         const uint64_t aad_blocks =

@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     using Cipher = typename BlockFunction::Cipher;
     using TextBlock = TextBlock<Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
-    each_message<Cipher>(job, tables, UINT64_MAX, [&](const Message& m, const uint32_t* schedule) {
+    each_message<Cipher>(job, tables, {}, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.out);
         TextBlock state = load_partial<TextBlock::words>(m.iv, TextBlock::bytes, 1);
         for (uint64_t i = 0; i < blocks_in<TextBlock::words>(m.bytes); ++i) {
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     using Cipher = typename BlockFunction::Cipher;
     using TextBlock = TextBlock<Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
-    each_message<Cipher>(job, tables, UINT64_MAX, [&](const Message& m, const uint32_t* schedule) {
+    each_message<Cipher>(job, tables, {}, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.in);
         const uint64_t blocks = m.bytes == 0 ? 1 : blocks_in<TextBlock::words>(m.bytes);
         TextBlock sum{}, subkey{};

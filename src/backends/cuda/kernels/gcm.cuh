@@ -13,6 +13,11 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
         store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
+// The number of blocks of a message within these limits is less than 2^63.
+__device__ __forceinline__ MessageLimits gcm_limits() {
+    return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
+}
+
 // Encrypts or decrypts the text blocks of a tile. Returns the GHASH value of its AAD and ciphertext
 // blocks, in every lane. The blocks are arranged in rows of 32, padded at the front. Each lane
 // accumulates its column with H^32; its last block is 32 - lane blocks from the end.
@@ -20,6 +25,7 @@ template <class BlockFunction, Direction direction, class Key, class TableLookup
 __device__ __forceinline__ Element hash_tile(const Message& m, uint64_t aad_bytes, const Tile& tile,
                                              const Block<4>& counter0, uint64_t first_block,
                                              const Key& key, const TableLookup& tables) {
+    // Within gcm_limits this does not wrap. It takes fewer registers than blocks_in.
     const uint64_t aad_blocks = (aad_bytes + 15) / 16;
     const uint32_t width = common_width(m.in, m.out);
     const uint64_t rows = (tile.last - tile.first + 31) / 32;
@@ -94,8 +100,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
                        blocks = blocks_in<4>(aad_bytes) + blocks_in<4>(m.bytes);
         const Tile tile = tile_of(job.tiling, blocks, item / job.tiling.message_count);
         if (tile.empty) continue;
-        if (const warpseal_status refusal =
-                refusal_of(job.messages, index, m, modes::gcm_max_text_bytes);
+        if (const warpseal_status refusal = refusal_of(job.messages, index, m, gcm_limits());
             refusal != WARPSEAL_OK) {
             if (lane_id() == 0 && m.status != nullptr) *m.status = refusal;
             continue;
@@ -142,7 +147,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         const Message m = message_of(job.messages, index);
         const uint64_t aad_bytes = m.aad_bytes;
         if (tile_of(job.tiling, blocks_in<4>(aad_bytes) + blocks_in<4>(m.bytes), 0).whole ||
-            refusal_of(job.messages, index, m, modes::gcm_max_text_bytes) != WARPSEAL_OK)
+            refusal_of(job.messages, index, m, gcm_limits()) != WARPSEAL_OK)
             continue;
         key.load(job.messages.batch.keys + index * Cipher::key_bytes, tables);
         const bool plain = job.messages.batch.iv_bytes == modes::Gcm::plain_iv_bytes;

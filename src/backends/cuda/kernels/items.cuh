@@ -32,13 +32,6 @@ inline Workspace workspace_of(const warpseal_scattered_batch& b) {
 
 #ifdef __CUDACC__
 
-// Returns WARPSEAL_OK if the message may be processed, or the status that it gets instead.
-__device__ __forceinline__ warpseal_status refusal_of(const warpseal_scattered_batch& b, uint64_t i,
-                                                      const Message& m, uint64_t max_bytes) {
-    if (!within_extents(b, i, m)) return WARPSEAL_INVALID_ARGUMENT;
-    return m.bytes > max_bytes ? WARPSEAL_LIMIT_EXCEEDED : WARPSEAL_OK;
-}
-
 // Returns the number of blocks of a message; 0 for an empty one.
 template <int n>
 __device__ __forceinline__ uint64_t blocks_in(uint64_t bytes) {
@@ -52,15 +45,15 @@ __device__ __forceinline__ uint64_t first_of_thread() {
 }
 __device__ __forceinline__ uint64_t thread_step() { return uint64_t{gridDim.x} * tuning::threads; }
 
-// Calls work(message, schedule) for each of the thread's messages of at most max_bytes bytes, with
-// its key. `job` must be the kernel's own parameter, in the constant bank.
+// Calls work(message, schedule) for each of the thread's messages within the limits, with its key.
+// `job` must be the kernel's own parameter, in the constant bank.
 template <class Cipher, class Keys, class TableLookup, class Work>
 __device__ __forceinline__ void each_message(const BatchJob<Keys>& job, const TableLookup& tables,
-                                             uint64_t max_bytes, const Work& work) {
+                                             const MessageLimits& limits, const Work& work) {
     ThreadKey<Cipher, Keys> key(job.keys);
     for (uint64_t i = first_of_thread(); i < job.messages.batch.message_count; i += thread_step()) {
         const Message m = message_of(job.messages, i);
-        const warpseal_status refusal = refusal_of(job.messages, i, m, max_bytes);
+        const warpseal_status refusal = refusal_of(job.messages, i, m, limits);
         if (refusal != WARPSEAL_OK) {
             if (m.status != nullptr) *m.status = refusal;
             continue;
