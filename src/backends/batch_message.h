@@ -81,12 +81,14 @@ WARPSEAL_INLINE bool within_extents(const warpseal_scattered_batch& b, uint64_t 
 // Lengths of a message's text and AAD that a mode takes.
 struct MessageLimits {
     uint64_t text_bytes = UINT64_MAX, aad_bytes = UINT64_MAX;
+    uint32_t block_bytes = 1;  // the text has a multiple of this
 };
 
 // Returns WARPSEAL_OK if message i may be processed, or the status that it gets instead.
 WARPSEAL_INLINE warpseal_status refusal_of(const warpseal_scattered_batch& b, uint64_t i,
                                            const BatchMessage& m, const MessageLimits& limits) {
-    if (!within_extents(b, i, m)) return WARPSEAL_INVALID_ARGUMENT;
+    if (!within_extents(b, i, m) || m.bytes % limits.block_bytes != 0)
+        return WARPSEAL_INVALID_ARGUMENT;
     return m.bytes > limits.text_bytes || m.aad_bytes > limits.aad_bytes ? WARPSEAL_LIMIT_EXCEEDED
                                                                          : WARPSEAL_OK;
 }

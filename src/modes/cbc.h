@@ -11,6 +11,7 @@ struct CbcDecryption {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = false;
     static constexpr bool takes_previous = true;
+    static constexpr bool whole_blocks = true;
 
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B& data, const B&) {
@@ -24,8 +25,10 @@ struct CbcDecryption {
 
 // A chain mode is three functions over whole blocks. `before` returns the input of the cipher,
 // `after` the output of the mode, and `next` the state for the next block. The first state is the
-// IV.
+// IV. whole_blocks: the text must not end with a partial block, which other modes truncate.
 struct CbcEncryption {
+    static constexpr bool whole_blocks = true;
+
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B& data, const B& state) {
         return data ^ state;

@@ -11,6 +11,7 @@ struct CfbDecryption {
     static constexpr bool has_iv = true;
     static constexpr bool keystream = true;
     static constexpr bool takes_previous = true;
+    static constexpr bool whole_blocks = false;
 
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B&, const B& previous) {
@@ -24,6 +25,8 @@ struct CfbDecryption {
 
 // A chain mode, see cbc.h.
 struct CfbEncryption {
+    static constexpr bool whole_blocks = false;
+
     template <class B>
     WARPSEAL_INLINE static constexpr B before(const B&, const B& state) {
         return state;

@@ -260,7 +260,8 @@ void use_workspace(warpseal_mode mode, const warpseal_scattered_batch& batch) {
 }
 
 // The limits of the kernels.
-MessageLimits limits_of(warpseal_mode mode, uint32_t iv_bytes) {
+MessageLimits limits_of(const CudaCipher& cipher, warpseal_mode mode, uint32_t iv_bytes) {
+    if (mode == WARPSEAL_CBC) return {UINT64_MAX, UINT64_MAX, cipher.block_bytes};
     if (mode == WARPSEAL_GCM) return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
     if (mode != WARPSEAL_CCM) return {};
     const uint64_t text_bytes =
@@ -275,7 +276,7 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
     if (status != WARPSEAL_OK) return status;
     use_workspace(mode, batch);
     const auto run = cores_of(cipher).batch[mode][static_cast<int>(direction)];
-    const MessageLimits limits = limits_of(mode, batch.batch.iv_bytes);
+    const MessageLimits limits = limits_of(cipher, mode, batch.batch.iv_bytes);
     for (uint64_t i = 0; i < batch.batch.message_count; ++i) {
         const BatchMessage m = message_of(batch, i);
         const warpseal_status refusal = refusal_of(batch, i, m, limits);

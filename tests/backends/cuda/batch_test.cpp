@@ -317,6 +317,31 @@ TEST_P(Batch, AadPastTheLimit) {
                 }
 }
 
+// In CBC a message that is not whole blocks is left alone.
+TEST_P(Batch, PartialBlocks) {
+    tests::Random random(524);
+    for (const CudaCipher* cipher : ciphers())
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+            for (const uint64_t bytes : {uint64_t{1}, uint64_t{44}, uint64_t{95}}) {
+                Key key(*cipher, random);
+                BatchSpec spec;
+                spec.mode = WARPSEAL_CBC;
+                spec.bytes = 96;
+                spec.count = 40;
+                spec.lengths = true;
+                spec.in_place = bytes == 44;
+                spec.iv_bytes = cipher->block_bytes;
+                spec.tag_bytes = 0;
+                Messages messages(spec, key, direction, random);
+                messages.claim_text_bytes(35, bytes);
+                const Memory memory(messages.image);
+                ASSERT_EQ(run(key, WARPSEAL_CBC, direction, messages.at(memory.data())),
+                          WARPSEAL_OK);
+                ASSERT_EQ(memory.get() == messages.right_but_refused(35), true)
+                    << cipher->name << " " << bytes;
+            }
+}
+
 // With a workspace of the size that batch_workspace gives, a batch allocates nothing, and the
 // workspace is zeros afterwards.
 TEST_P(Batch, Workspace) {

@@ -239,6 +239,37 @@ TEST_F(DeviceBatches, LengthsPastTheLimitsRefuseTheirMessagesAlone) {
     EXPECT_EQ(sealing.statuses[4], WARPSEAL_OK);
 }
 
+// Lengths that only the device knows, in CBC: cores refuse such a batch before they begin.
+TEST_F(DeviceBatches, PartialBlocksRefuseTheirMessagesAlone) {
+    for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+        Records text = records(false);
+        for (size_t i = 0; i < message_count; ++i)
+            text.lengths[i] = i == 4 ? 33 : i == 5 ? 15 : i % 8 * 16;
+        const Text before(text.first, text.first + message_count * record_bytes);
+        warpseal_scattered_batch batch = text.batch();
+        batch.batch.iv_bytes = 16, batch.batch.tag_bytes = 0, batch.batch.tags = nullptr;
+        batch.aad_lengths = batch.aad_offsets = batch.tag_offsets = nullptr;
+        batch.batch.aad = nullptr;
+        // IVs of 16 bytes at the end of each record.
+        std::vector<uint64_t> ivs;
+        for (size_t i = 0; i < message_count; ++i) ivs.push_back((i + 1) * record_bytes - 16);
+        batch.iv_offsets = text.put(ivs);
+        ASSERT_EQ(engine_->batch_device(*key_, WARPSEAL_CBC, direction, batch, nullptr),
+                  WARPSEAL_OK);
+        for (size_t i = 0; i < message_count; ++i) {
+            const bool refused = i == 4 || i == 5;
+            ASSERT_EQ(text.statuses[i], refused ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_OK) << i;
+            const auto at = static_cast<ptrdiff_t>(text.texts[i]);
+            const bool same = std::equal(
+                before.begin() + at, before.begin() + at + static_cast<ptrdiff_t>(text.lengths[i]),
+                text.first + at);
+            ASSERT_EQ(same, refused || text.lengths[i] == 0) << i;
+        }
+        EXPECT_EQ(cores_->scattered_batch(*core_key_, WARPSEAL_CBC, direction, batch),
+                  WARPSEAL_INVALID_ARGUMENT);
+    }
+}
+
 TEST_F(DeviceBatches, StructsAreChecked) {
     Records opening = records(true);
     const warpseal_scattered_batch good = opening.batch();

@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     for (uint64_t index = first_item(); index < job.messages.batch.message_count;
          index += item_step()) {
         const Message m = message_of(job.messages, index);
-        if (const warpseal_status refusal = refusal_of(job.messages, index, m, {});
+        if (const warpseal_status refusal =
+                refusal_of(job.messages, index, m, plain_limits<Mode, Cipher>());
             refusal != WARPSEAL_OK) {
             if (lane == 0 && m.status != nullptr) *m.status = refusal;
             continue;

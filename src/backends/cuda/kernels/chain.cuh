@@ -17,7 +17,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     using Cipher = typename BlockFunction::Cipher;
     using TextBlock = TextBlock<Cipher>;
     const Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes> tables(shared);
-    each_message<Cipher>(job, tables, {}, [&](const Message& m, const uint32_t* schedule) {
+    const MessageLimits limits = plain_limits<Mode, Cipher>();
+    each_message<Cipher>(job, tables, limits, [&](const Message& m, const uint32_t* schedule) {
         const uint32_t width = common_width(m.in, m.out);
         TextBlock state = load_partial<TextBlock::words>(m.iv, TextBlock::bytes, 1);
         for (uint64_t i = 0; i < blocks_in<TextBlock::words>(m.bytes); ++i) {

@@ -32,6 +32,14 @@ inline Workspace workspace_of(const warpseal_scattered_batch& b) {
 
 #ifdef __CUDACC__
 
+// Limits of a mode without AAD.
+template <class Mode, class Cipher>
+__device__ __forceinline__ MessageLimits plain_limits() {
+    MessageLimits limits;
+    if constexpr (Mode::whole_blocks) limits.block_bytes = Cipher::block_bytes;
+    return limits;
+}
+
 // Returns the number of blocks of a message; 0 for an empty one.
 template <int n>
 __device__ __forceinline__ uint64_t blocks_in(uint64_t bytes) {
