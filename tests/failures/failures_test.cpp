@@ -46,6 +46,7 @@ const Named all[] = {
     {"gpu_batcher", works::batcher, gpu_steps},
     {"device_memory", works::device_memory, gpu_steps},
     {"device_batches", works::device_batches, gpu_steps},
+    {"device_openings", works::device_openings, {Fault::gpu_memory}},
     {"device_kem", works::device_kem, gpu_steps},
     {"device_files", works::device_files, gpu_steps},
 };

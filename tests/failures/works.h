@@ -54,6 +54,7 @@ warpseal_status batcher();
 // Device memory, with the fake GPU (works_device.cpp).
 warpseal_status device_memory();
 warpseal_status device_batches();
+warpseal_status device_openings();
 warpseal_status device_kem();
 warpseal_status device_files();
 // An engine and a key that are tested before their first use: in a process without results of

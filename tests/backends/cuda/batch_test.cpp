@@ -34,19 +34,7 @@ void check(const BatchSpec& spec, Key& key, Direction direction, tests::Random& 
            << messages.output_at() << " places " << static_cast<int>(spec.places);
 }
 
-class Batch : public OnGpu {
-protected:
-    static const CudaCipher& aes(int bits) {
-        for (const CudaCipher* cipher : ciphers())
-            if (cipher->name == "aes-" + std::to_string(bits)) return *cipher;
-        throw std::runtime_error("no AES");
-    }
-    static warpseal_status run(Key& key, warpseal_mode mode, Direction direction,
-                               const warpseal_scattered_batch& batch) {
-        return backend().batch_device(device, key.cipher, key.state(), mode, direction, batch,
-                                      nullptr);
-    }
-};
+class Batch : public OnGpuBatches {};
 
 TEST_P(Batch, Random) {
     tests::Random random(511);
@@ -286,59 +274,6 @@ TEST_P(Batch, Extents) {
                 ASSERT_EQ(run(key, mode, direction, batch), WARPSEAL_OK);
                 ASSERT_EQ(memory.get() == messages.right_but_refused(0), true)
                     << mode << " " << bytes;
-            }
-}
-
-// A message whose AAD is longer than GCM or CCM allow is left alone; the number of its blocks does
-// not wrap.
-TEST_P(Batch, AadPastTheLimit) {
-    tests::Random random(523);
-    constexpr uint64_t most = (uint64_t{1} << 61) - 1;
-    for (const warpseal_mode mode : {WARPSEAL_GCM, WARPSEAL_CCM})
-        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
-            for (const uint64_t aad_bytes : {most + 1, UINT64_MAX - 15, UINT64_MAX})
-                for (const size_t bytes : {size_t{96}, size_t{1} << 20}) {
-                    if (bytes > 96 && mode == WARPSEAL_CCM) continue;
-                    Key key(aes(128), random);
-                    BatchSpec spec;
-                    spec.mode = mode;
-                    spec.bytes = bytes;
-                    spec.count = 5;
-                    spec.aad_bytes = 20;
-                    spec.places = Places::offsets;
-                    Messages messages(spec, key, direction, random);
-                    messages.claim_aad_bytes(2, aad_bytes);
-                    const Memory memory(messages.image);
-                    ASSERT_EQ(run(key, mode, direction, messages.at(memory.data())), WARPSEAL_OK);
-                    ASSERT_EQ(
-                        memory.get() == messages.right_but_refused(2, WARPSEAL_LIMIT_EXCEEDED),
-                        true)
-                        << mode << " " << bytes << " " << aad_bytes;
-                }
-}
-
-// In CBC a message that is not whole blocks is left alone.
-TEST_P(Batch, PartialBlocks) {
-    tests::Random random(524);
-    for (const CudaCipher* cipher : ciphers())
-        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
-            for (const uint64_t bytes : {uint64_t{1}, uint64_t{44}, uint64_t{95}}) {
-                Key key(*cipher, random);
-                BatchSpec spec;
-                spec.mode = WARPSEAL_CBC;
-                spec.bytes = 96;
-                spec.count = 40;
-                spec.lengths = true;
-                spec.in_place = bytes == 44;
-                spec.iv_bytes = cipher->block_bytes;
-                spec.tag_bytes = 0;
-                Messages messages(spec, key, direction, random);
-                messages.claim_text_bytes(35, bytes);
-                const Memory memory(messages.image);
-                ASSERT_EQ(run(key, WARPSEAL_CBC, direction, messages.at(memory.data())),
-                          WARPSEAL_OK);
-                ASSERT_EQ(memory.get() == messages.right_but_refused(35), true)
-                    << cipher->name << " " << bytes;
             }
 }
 

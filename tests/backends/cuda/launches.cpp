@@ -1,10 +1,11 @@
-// Launch tracking: see launches.h. CMakeLists.txt wraps the two runtime functions by which objects
-// register and launch kernels.
+// Launch tracking: see launches.h. CMakeLists.txt wraps the runtime functions by which objects
+// register, load and launch kernels.
 #include "launches.h"
 
 #include <cuda_runtime.h>
 #include <cxxabi.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -22,6 +23,8 @@ Seen& seen() {
         new Seen;  // objects register kernels before this file's own objects are constructed
     return *all;
 }
+
+std::atomic<int> loads_until_refusal{0};
 
 std::string demangled(const char* name) {
     int status = 0;
@@ -60,6 +63,12 @@ cudaError_t __wrap_cudaLaunchKernel(const void* function, dim3 grid, dim3 block,
     }
     return __real_cudaLaunchKernel(function, grid, block, arguments, shared_bytes, stream);
 }
+
+cudaError_t __real_cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function);
+cudaError_t __wrap_cudaFuncGetAttributes(cudaFuncAttributes* out, const void* function) {
+    if (loads_until_refusal > 0 && --loads_until_refusal == 0) return cudaErrorMemoryAllocation;
+    return __real_cudaFuncGetAttributes(out, function);
+}
 }
 
 namespace gpu {
@@ -70,6 +79,8 @@ std::vector<Kernel> kernels() {
     for (const auto& [name, launched] : seen().launched) all.push_back({name, launched});
     return all;
 }
+
+bool refuse_load(int n) { return loads_until_refusal.exchange(n) == 0; }
 
 void zeroize_all_launches() {
     const std::lock_guard lock(seen().mutex);

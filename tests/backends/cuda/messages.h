@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 #include "backends/batch_message.h"
 #include "gpu.h"
@@ -294,5 +296,19 @@ inline BatchSpec random_spec(tests::Random& random, const CudaCipher& cipher, si
     s.spoil_every = s.tag_bytes < 4 ? 0 : 5;  // a short tag may match a corrupted text
     return s;
 }
+
+class OnGpuBatches : public OnGpu {
+protected:
+    static const CudaCipher& aes(int bits) {
+        for (const CudaCipher* cipher : ciphers())
+            if (cipher->name == "aes-" + std::to_string(bits)) return *cipher;
+        throw std::runtime_error("no AES");
+    }
+    static warpseal_status run(Key& key, warpseal_mode mode, Direction direction,
+                               const warpseal_scattered_batch& batch) {
+        return backend().batch_device(device, key.cipher, key.state(), mode, direction, batch,
+                                      nullptr);
+    }
+};
 
 }  // namespace gpu

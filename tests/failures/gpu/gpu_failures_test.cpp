@@ -24,6 +24,11 @@ Named on_gpu(const char* name, works::Work work) {
     named.needs_gpu = true;
     return named;
 }
+Named without_memory(const char* name, works::Work work) {
+    Named named = {name, work, {Fault::gpu_memory}};
+    named.needs_gpu = true;
+    return named;
+}
 Named on_auto(const char* name, works::Work work) {
     Named named = {name, work, all_faults};
     named.always_succeeds = true;
@@ -44,6 +49,7 @@ const Named all[] = {
     anywhere("batcher", works::batcher),
     on_gpu("device_memory", works::device_memory),
     on_gpu("device_batches", works::device_batches),
+    without_memory("device_openings", works::device_openings),
     on_gpu("device_kem", works::device_kem),
     on_gpu("device_files", works::device_files),
     on_auto("auto_messages", works::auto_messages),

@@ -18,23 +18,45 @@ inline unsigned blocks_for(uint64_t warps_of_work, const Limits& limits) {
     return static_cast<unsigned>(std::clamp<uint64_t>(wanted, 1, limits.multiprocessors));
 }
 
-// Launches `kernel` with `threads` threads a block and `job` by value. An all-zero job must be one
-// without work: see LaunchRecord.
+// Lets a kernel have more shared memory than by default.
 template <class Job>
-warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job,
-                       cudaStream_t stream, unsigned threads = tuning::threads) {
+warpseal_status allow_shared_bytes(void (*kernel)(Job), size_t shared_bytes) {
+    if (shared_bytes <= 48 * 1024) return WARPSEAL_OK;
+    return check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(shared_bytes)));
+}
+
+// Loads a kernel for launch_loaded. CUDA loads a kernel at its first use, and may lack the memory.
+template <class Job>
+warpseal_status load_kernel(void (*kernel)(Job), size_t shared_bytes) {
+    cudaFuncAttributes attributes;
+    const warpseal_status status =
+        check(cudaFuncGetAttributes(&attributes, reinterpret_cast<const void*>(kernel)));
+    return status == WARPSEAL_OK ? allow_shared_bytes(kernel, shared_bytes) : status;
+}
+
+// Launches a kernel that may have these bytes of shared memory.
+template <class Job>
+warpseal_status launch_loaded(void (*kernel)(Job), unsigned blocks, size_t shared_bytes,
+                              const Job& job, cudaStream_t stream,
+                              unsigned threads = tuning::threads) {
     static_assert(sizeof job <= job_bytes_limit);
-    if (shared_bytes > 48 * 1024) {
-        const cudaError_t error = cudaFuncSetAttribute(
-            kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared_bytes));
-        if (error != cudaSuccess) return check(error);
-    }
     void* arguments[] = {const_cast<Job*>(&job)};
     const void* function = reinterpret_cast<const void*>(kernel);
     const cudaError_t error =
         cudaLaunchKernel(function, dim3(blocks), dim3(threads), arguments, shared_bytes, stream);
     if (error == cudaSuccess) record_launch({function, sizeof job, shared_bytes, threads});
     return check(error);
+}
+
+// Launches `kernel` with `threads` threads a block and `job` by value. An all-zero job must be one
+// without work: see LaunchRecord.
+template <class Job>
+warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes, const Job& job,
+                       cudaStream_t stream, unsigned threads = tuning::threads) {
+    const warpseal_status status = allow_shared_bytes(kernel, shared_bytes);
+    return status == WARPSEAL_OK ? launch_loaded(kernel, blocks, shared_bytes, job, stream, threads)
+                                 : status;
 }
 
 #ifdef __CUDACC__

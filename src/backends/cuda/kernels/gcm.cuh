@@ -193,18 +193,35 @@ warpseal_status launch_gcm(const BatchJob<Keys>& job, const Limits& limits, cuda
         job, stream);
 }
 
+// Loads the kernels of launch_gcm_finish. When opening, this precedes gcm_kernel, whose plaintext
+// would otherwise stay if they could not be loaded.
+template <class BlockFunction, class SharedMemoryLimit, class Keys>
+warpseal_status load_gcm_finish(const Limits& limits) {
+    const warpseal_status status = load_kernel(
+        gcm_finish_kernel<BlockFunction, Keys, SharedMemoryLimit>,
+        shared_bytes<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>(limits.architecture));
+    return status == WARPSEAL_OK ? load_kernel(wipe_kernel<typename BlockFunction::Cipher>, 0)
+                                 : status;
+}
+
 // Computes the tags of messages of several tiles, and zeroizes the outputs that failed
 // authentication.
 template <class BlockFunction, class SharedMemoryLimit, class Keys>
 warpseal_status launch_gcm_finish(const BatchJob<Keys>& job, const Limits& limits,
                                   cudaStream_t stream) {
-    const warpseal_status status = launch_batch<BlockFunction, SharedMemoryLimit>(
-        gcm_finish_kernel<BlockFunction, Keys, SharedMemoryLimit>, job.tiling.message_count, limits,
+    if (!job.opens)
+        return launch_batch<BlockFunction, SharedMemoryLimit>(
+            gcm_finish_kernel<BlockFunction, Keys, SharedMemoryLimit>, job.tiling.message_count,
+            limits, job, stream);
+    const warpseal_status status = launch_loaded(
+        gcm_finish_kernel<BlockFunction, Keys, SharedMemoryLimit>,
+        blocks_for(job.tiling.message_count, limits),
+        shared_bytes<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>(limits.architecture),
         job, stream);
-    if (status != WARPSEAL_OK || !job.opens) return status;
+    if (status != WARPSEAL_OK) return status;
     const WipeJob wipe_job{job.messages, job.tiling};
-    return launch(wipe_kernel<typename BlockFunction::Cipher>,
-                  blocks_for(job.tiling.items(), limits), 0, wipe_job, stream);
+    return launch_loaded(wipe_kernel<typename BlockFunction::Cipher>,
+                         blocks_for(job.tiling.items(), limits), 0, wipe_job, stream);
 }
 
 template <class Cipher, Direction direction, class SharedMemoryLimit>
@@ -231,6 +248,11 @@ warpseal_status gcm_batch(const void* state, const warpseal_scattered_batch& mes
             job.tiling = one_pass_tiling(messages.batch, limits);
             if (job.tiling.tiles == 1)
                 return launch_gcm<Forward, direction, SharedMemoryLimit>(job, limits, stream);
+            if constexpr (direction == Direction::decrypt)
+                if (const warpseal_status status =
+                        load_gcm_finish<Forward, SharedMemoryLimit, Keys>(limits);
+                    status != WARPSEAL_OK)
+                    return status;
             const size_t bytes = one_pass_scratch_bytes(job.tiling);
             return with_scratch(workspace_of(messages), bytes, stream, [&](void* sums) {
                 job.sums = static_cast<Block<4>*>(sums);
