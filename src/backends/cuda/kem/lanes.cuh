@@ -1,20 +1,9 @@
 // Kernels of key encapsulation with one item in each lane: an item's strings.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include "backends/cuda/kem/lanes.h"
 
 namespace warpseal::cuda {
-
-// A string of each item, at any alignment.
-struct Input {
-    const uint8_t* at;
-    uint64_t stride;
-};
-struct Output {
-    uint8_t* at;
-    uint64_t stride;
-};
 
 __device__ __forceinline__ uint64_t lane_item() {
     return uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;

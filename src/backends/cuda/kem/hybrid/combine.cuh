@@ -4,6 +4,7 @@
 #include "backends/cuda/host/tuning.h"
 #include "backends/cuda/kem/hybrid/combine.h"
 #include "backends/cuda/kem/keccak.cuh"
+#include "backends/cuda/kem/lanes.cuh"
 #include "warpseal/kem.h"
 
 namespace warpseal::cuda::hybrid {

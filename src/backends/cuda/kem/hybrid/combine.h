@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backends/cipher_backend.h"
-#include "backends/cuda/kem/lanes.cuh"
+#include "backends/cuda/kem/lanes.h"
 #include "kem/hybrid_params.h"
 
 namespace warpseal::cuda::hybrid {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/cuda/host/tuning.h"
+#include "backends/cuda/kem/lanes.cuh"
 #include "backends/cuda/kem/x25519/base.cuh"
 #include "backends/cuda/kem/x25519/products.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/cipher_backend.h"
-#include "backends/cuda/kem/lanes.cuh"
+#include "backends/cuda/kem/lanes.h"
 
 namespace warpseal::cuda::x25519 {
 
