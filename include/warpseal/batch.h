@@ -25,7 +25,7 @@ extern "C" {
  *  - at base + i * stride, as in every batch.
  * aad_lengths: the bytes of AAD of each message, in place of batch.aad_bytes.
  * X_extent: the bytes of memory at the part's base. A message that ends after them is refused.
- * 0: not checked.
+ * 0: not checked. A MAC ignores out_extent.
  *
  * A memory range that the call writes must not overlap any other range that it reads or writes.
  * A message's `out` may equal its `in`. Messages encrypted under one key in CTR, OFB, GCM or CCM
@@ -33,7 +33,7 @@ extern "C" {
  * tags to verify are read before anything is written. In device memory every array of the struct is
  * a device pointer. The call cannot read them, so the caller sees to these rules. Extents are
  * checked on the device: a message that breaks one is not processed and has the status
- * WARPSEAL_INVALID_ARGUMENT. Extents need `statuses` there.
+ * WARPSEAL_INVALID_ARGUMENT. Extents and aad_lengths need `statuses` there.
  *
  * workspace: scratch for calls on device memory, in the memory of the same GPU, 16-byte aligned,
  * of warpseal_batch_device_workspace bytes. Null: the call allocates its scratch in stream order.

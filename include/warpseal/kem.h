@@ -40,7 +40,7 @@ WARPSEAL_API warpseal_status warpseal_kem_at(size_t index, warpseal_kem_info* in
  * coins: null, and they are drawn from the operating system by a generator seeded for each call; or
  * the caller's, for tests and for those who have a generator. Coins used twice give secrets away.
  * statuses: receives a warpseal_status for each item; outputs of an item that failed are zero. May
- * be null.
+ * be null, but not when encapsulating or decapsulating in device memory.
  * A call ignores the fields that it does not name. */
 typedef struct warpseal_kem_batch {
     uint32_t struct_bytes;

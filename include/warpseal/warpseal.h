@@ -252,7 +252,7 @@ WARPSEAL_API warpseal_status warpseal_open(const warpseal_key* key, warpseal_mod
  * iv_stride: under one key, at least iv_bytes when encrypting in CTR, OFB, GCM or CCM.
  * in, out: may be null in host memory where every message is empty.
  * statuses: receives a warpseal_status for each message. May be null, but not when opening or
- * verifying.
+ * verifying, nor in device memory with lengths in CBC, GCM or CCM.
  *
  * Messages run at once and in any order. A message's out equals its in or is apart from it. What is
  * written for a message overlaps nothing else that the batch reads or writes.
@@ -330,8 +330,9 @@ WARPSEAL_API warpseal_status warpseal_xts_decrypt_device(const warpseal_key* key
 
 /* Batches in device memory. Every pointer in the batch is a device pointer. The struct itself is
  * read before return. Asynchronous and capturable as above.
- * Data in device memory is not read beforehand. The caller sees to it that lengths keep to the
- * mode's limits, that offsets do not overlap and that no key is weak.
+ * Data in device memory is not read beforehand. The caller sees to it that offsets do not overlap
+ * and that no key is weak. A message of a length that the mode does not take is not processed:
+ * its status is WARPSEAL_LIMIT_EXCEEDED, or WARPSEAL_INVALID_ARGUMENT for a partial block in CBC.
  * A message that does not verify is wiped before anything queued later on the stream runs. */
 WARPSEAL_API warpseal_status warpseal_encrypt_batch_device(const warpseal_key* key,
                                                            warpseal_mode mode,

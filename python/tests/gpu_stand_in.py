@@ -75,6 +75,8 @@ class Key:
     def run(self, operation: str, fields: dict[str, int], device: bool, stream: int) -> bool:
         if device:
             self.gpu.streams.append(stream)
+            # The library refuses such a batch without statuses.
+            assert fields.get("statuses") or not fields.keys() & {"lengths", "aad_lengths"}
         if self.gpu.failure is not None:
             raise self.gpu.failure
         return bool(self.real.run(operation, fields, False, 0))

@@ -34,6 +34,7 @@ __all__ = ["AEAD", "Opened", "Sealed", "raise_if_failed"]
 
 NONCE_BYTES = 12
 _TABLE_ALIGNMENT = 16
+_STATUS_BYTES = 4
 
 
 class Sealed(NamedTuple):
@@ -293,7 +294,10 @@ class _Batch:
         return aads
 
     def _upload(self, tables: dict[str, list[int]], aads: list[_core.Memory], shared: bool) -> None:
-        """Copies tables, and associated data of host memory, to the GPU by one copy."""
+        """Copies tables, and associated data of host memory, to the GPU by one copy.
+
+        With tables there are statuses. The caller may replace them.
+        """
         # A GPU would leave a longer message as it is, and say so in its status alone.
         most = _MOST_TEXT_BYTES[self._aead._mode]
         for i, size in enumerate(tables.get("lengths", ())):
@@ -306,7 +310,9 @@ class _Batch:
         begins = list(itertools.accumulate(map(len, texts), initial=0))
         names = [*tables] + (["aad_pointers", "aad_lengths"] if aads and not shared else [])
         table_bytes = 8 * self.count
-        first_text = -(-len(names) * table_bytes // _TABLE_ALIGNMENT) * _TABLE_ALIGNMENT
+        statuses = len(names) * table_bytes  # their offset
+        end = statuses + (_STATUS_BYTES * self.count if names else 0)
+        first_text = -(-end // _TABLE_ALIGNMENT) * _TABLE_ALIGNMENT
         scratch = Scratch(
             self._arrays[0], first_text + begins[-1] + 1, self.stream, self._aead._engine
         )
@@ -322,6 +328,8 @@ class _Batch:
         scratch.write(image.ljust(first_text, b"\0") + b"".join(texts))
         for i, name in enumerate(names):
             self.fields[name] = scratch.address + i * table_bytes
+        if names:
+            self.fields["statuses"] = scratch.address + statuses
         self._scratch = scratch
 
     def put(self, name: str, given: Any, item_bytes: int, *, writable: bool = False) -> Any:
@@ -343,7 +351,7 @@ class _Batch:
         if given is None:
             given = new_array(self._arrays[0], (self.count,), "int32", "statuses")
         memory = self._together("statuses", given, True)
-        if memory.size != 4 * self.count:
+        if memory.size != _STATUS_BYTES * self.count:
             raise ValueError(f"statuses has {memory.size} bytes: give {self.count} int32")
         self.fields["statuses"] = memory.address
         self._ranges[0].append(Range("statuses", memory.address, memory.size))

@@ -132,7 +132,9 @@ warpseal_status Engine::xts_device(const Key& key, Direction direction, const Xt
 }
 
 warpseal_status Engine::batch_device(const Key& key, warpseal_mode mode, Direction direction,
-                                     const warpseal_scattered_batch& batch, void* stream) {
+                                     const warpseal_scattered_batch& given, void* stream) {
+    warpseal_scattered_batch batch = given;
+    if (mode == WARPSEAL_CMAC) batch.out_extent = 0;  // a MAC has no output
     Device device;
     const warpseal_status status = prepare_batch(*impl_, key, mode, direction, batch, device);
     if (status != WARPSEAL_OK || batch.batch.message_count == 0) return status;

@@ -251,6 +251,17 @@ warpseal_status check_device_extents(const ScatteredParts& parts) {
     return WARPSEAL_OK;
 }
 
+// Checks that there are statuses if only the device can tell that a message is outside the limits
+// of its mode: it does not process that message.
+warpseal_status check_device_statuses(warpseal_mode mode, const ScatteredParts& parts) {
+    const bool limits_text = aead(mode) || mode == WARPSEAL_CBC;
+    const bool unknown = (limits_text && parts.given.batch.lengths != nullptr) ||
+                         (aead(mode) && parts.given.aad_lengths != nullptr);
+    if (!unknown || parts.given.batch.statuses != nullptr) return WARPSEAL_OK;
+    return refuse("batch.statuses is null: it says which lengths %s does not take",
+                  mode_name(mode));
+}
+
 // Checks the addresses of arrays that the device reads and writes: a misaligned access would make
 // the GPU unusable.
 warpseal_status check_device_arrays(const ScatteredParts& parts) {
@@ -308,7 +319,8 @@ warpseal_status check_scattered_device(const Key& key, warpseal_mode mode, Direc
         return refuse("batch.aad is null");
     if (parts.given.aad_lengths == nullptr) status = check_aad(mode, batch.aad_bytes);
     if (status == WARPSEAL_OK) status = check_device_arrays(parts);
-    return status == WARPSEAL_OK ? check_device_extents(parts) : status;
+    if (status == WARPSEAL_OK) status = check_device_extents(parts);
+    return status == WARPSEAL_OK ? check_device_statuses(mode, parts) : status;
 }
 
 }  // namespace warpseal

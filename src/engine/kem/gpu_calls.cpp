@@ -74,6 +74,8 @@ warpseal_status Engine::kem_device(KemOperation operation, const char* set,
     if (!kem_sets[number].has_cuda()) return WARPSEAL_UNSUPPORTED;
     status = check_kem(kem_sets[number], operation, batch);
     if (status != WARPSEAL_OK || batch.count == 0) return status;
+    if (operation != KemOperation::keypair && batch.statuses == nullptr)
+        return refuse("batch.statuses is null: it says which items are refused");
     // A misaligned write would make the GPU unusable.
     if (reinterpret_cast<uintptr_t>(batch.statuses) % alignof(int32_t) != 0)
         return refuse("batch.statuses is not at a multiple of 4 bytes");

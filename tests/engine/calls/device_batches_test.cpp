@@ -270,6 +270,56 @@ TEST_F(DeviceBatches, PartialBlocksRefuseTheirMessagesAlone) {
     }
 }
 
+// Without statuses nothing would say that a message is not processed.
+TEST_F(DeviceBatches, LengthsNeedStatuses) {
+    Records sealing = records(false);
+    const warpseal_scattered_batch good = sealing.batch();
+    const auto run_in = [&](warpseal_mode mode, const warpseal_scattered_batch& batch) {
+        return engine_->batch_device(*key_, mode, Direction::encrypt, batch, nullptr);
+    };
+    warpseal_scattered_batch b = good;
+    b.batch.statuses = nullptr;
+    refuses(b, "batch.statuses is null: it says which lengths gcm", Direction::encrypt);
+    EXPECT_EQ(run_in(WARPSEAL_CCM, b), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(engine_->seal_batch_device(*key_, WARPSEAL_GCM, b, random_bytes, uncounted, nullptr),
+              WARPSEAL_INVALID_ARGUMENT);
+    b.batch.lengths = nullptr, b.batch.message_bytes = 16;
+    refuses(b, "batch.statuses is null: it says which lengths gcm", Direction::encrypt);
+    b.aad_lengths = nullptr, b.batch.aad_bytes = 3;
+    EXPECT_EQ(run(Direction::encrypt, b), WARPSEAL_OK) << "the lengths are known here";
+    // Modes without AAD or tags: CBC alone takes some lengths only.
+    b = good;
+    b.batch.statuses = nullptr, b.batch.tags = nullptr, b.batch.tag_bytes = 0;
+    b.tag_offsets = b.aad_lengths = b.aad_offsets = nullptr, b.batch.aad = nullptr;
+    b.batch.iv_bytes = 16;
+    EXPECT_EQ(run_in(WARPSEAL_CBC, b), WARPSEAL_INVALID_ARGUMENT);
+    EXPECT_EQ(run_in(WARPSEAL_CTR, b), WARPSEAL_OK);
+}
+
+// A MAC has no output, in whose extent messages could end.
+TEST_F(DeviceBatches, MacsIgnoreTheExtentOfOutputs) {
+    Records text = records(false);
+    warpseal_scattered_batch b = text.batch();
+    b.batch.iv_bytes = 0, b.batch.ivs = nullptr, b.iv_offsets = nullptr;
+    b.aad_lengths = b.aad_offsets = nullptr, b.batch.aad = nullptr;
+    b.batch.out = nullptr, b.batch.out_offsets = nullptr;
+    b.in_extent = message_count * record_bytes;
+    const auto mac = [&](Direction direction) {
+        std::fill(text.statuses, text.statuses + message_count, -1);
+        EXPECT_EQ(engine_->batch_device(*key_, WARPSEAL_CMAC, direction, b, nullptr), WARPSEAL_OK);
+        for (size_t i = 0; i < message_count; ++i) EXPECT_EQ(text.statuses[i], WARPSEAL_OK) << i;
+    };
+    for (const uint64_t out_extent : {0, 1}) {
+        b.out_extent = out_extent;
+        mac(Direction::encrypt);
+        mac(Direction::decrypt);
+    }
+    b.batch.lengths = nullptr, b.batch.message_bytes = 20, b.batch.statuses = nullptr;
+    b.in_extent = 0;
+    EXPECT_EQ(engine_->batch_device(*key_, WARPSEAL_CMAC, Direction::encrypt, b, nullptr),
+              WARPSEAL_OK);
+}
+
 TEST_F(DeviceBatches, StructsAreChecked) {
     Records opening = records(true);
     const warpseal_scattered_batch good = opening.batch();
