@@ -2,6 +2,7 @@
 // each half on a group of items, then the combiner.
 #pragma once
 
+#include "backends/cpu/kem/group_table.h"
 #include "backends/cpu/kem/mlkem_hash.h"
 #include "backends/cpu/kem/x25519_batch.h"
 #include "backends/kem_backend.h"
@@ -343,20 +344,7 @@ struct HybridOperations {
         return sizeof(Group) + mlkem;
     }
 
-    // Stack that these functions may spill to; zeroized after each call.
-    static constexpr size_t stack_bytes = 6144;
-    static constexpr CpuKem backend = {
-        nullptr,
-        {group, group, group},
-        work_bytes,
-        {StackZeroizer<run<keypair_some>, stack_bytes>::call,
-         StackZeroizer<run<encapsulate_some>, stack_bytes>::call,
-         StackZeroizer<run<decapsulate_some>, stack_bytes>::call},
-        prepared_bytes,
-        {StackZeroizer<prepare_public, stack_bytes>::call,
-         StackZeroizer<prepare_secret, stack_bytes>::call},
-        {StackZeroizer<run<encapsulate_prepared_some>, stack_bytes>::call,
-         StackZeroizer<run<decapsulate_prepared_some>, stack_bytes>::call}};
+    static constexpr CpuKem backend = table_of<HybridOperations, 6144>(group);
 };
 
 }  // namespace

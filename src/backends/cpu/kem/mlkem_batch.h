@@ -2,6 +2,7 @@
 // time.
 #pragma once
 
+#include "backends/cpu/kem/group_table.h"
 #include "backends/cpu/kem/mlkem_group.h"
 #include "backends/kem_backend.h"
 
@@ -222,20 +223,7 @@ struct MlKemOperations {
     }
     static size_t work_bytes(KemOperation, uint64_t) { return sizeof(Group); }
 
-    // Stack that these functions may spill to; zeroized after each call.
-    static constexpr size_t stack_bytes = 4096;
-    static constexpr CpuKem backend = {
-        nullptr,
-        {lanes, lanes, lanes},
-        work_bytes,
-        {StackZeroizer<run<keypair_some>, stack_bytes>::call,
-         StackZeroizer<run<encapsulate_some>, stack_bytes>::call,
-         StackZeroizer<run<decapsulate_some>, stack_bytes>::call},
-        prepared_bytes,
-        {StackZeroizer<prepare_public, stack_bytes>::call,
-         StackZeroizer<prepare_secret, stack_bytes>::call},
-        {StackZeroizer<run<encapsulate_prepared_some>, stack_bytes>::call,
-         StackZeroizer<run<decapsulate_prepared_some>, stack_bytes>::call}};
+    static constexpr CpuKem backend = table_of<MlKemOperations, 4096>(lanes);
 };
 
 }  // namespace

@@ -73,6 +73,12 @@ __device__ __forceinline__ uint64_t load_word(const uint8_t* from) {
     return word;
 }
 
+// Two words as they lie in memory.
+__device__ __forceinline__ uint4 pair_of_words(uint64_t low, uint64_t high) {
+    return {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32),
+            static_cast<uint32_t>(high), static_cast<uint32_t>(high >> 32)};
+}
+
 // Strings of the items of a warp, one for each lane: item i has its own at `at` + i * stride.
 struct Strings {
     const uint8_t* at;

@@ -88,12 +88,9 @@ template <int eta>
 __device__ __forceinline__ void write_noise(uint4* to, State& state) {
     if constexpr (eta == 2) {
 #pragma unroll
-        for (int i = 0; i < 8; ++i) {
-            const uint64_t low = noise_of_width_2(state[2 * i]),
-                           high = noise_of_width_2(state[2 * i + 1]);
-            to[i] = {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32),
-                     static_cast<uint32_t>(high), static_cast<uint32_t>(high >> 32)};
-        }
+        for (int i = 0; i < 8; ++i)
+            to[i] = sponge::pair_of_words(noise_of_width_2(state[2 * i]),
+                                          noise_of_width_2(state[2 * i + 1]));
     } else {
         static_assert(eta == 3);
 #pragma unroll

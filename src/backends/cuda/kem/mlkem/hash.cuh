@@ -31,11 +31,8 @@ template <int first>
 __device__ __forceinline__ void put_words(uint8_t* array, uint64_t item, const State& state) {
     auto* to = reinterpret_cast<uint4*>(array + 32 * item);
 #pragma unroll
-    for (int i = 0; i < 2; ++i) {
-        const uint64_t low = state[first + 2 * i], high = state[first + 2 * i + 1];
-        to[i] = {static_cast<uint32_t>(low), static_cast<uint32_t>(low >> 32),
-                 static_cast<uint32_t>(high), static_cast<uint32_t>(high >> 32)};
-    }
+    for (int i = 0; i < 2; ++i)
+        to[i] = sponge::pair_of_words(state[first + 2 * i], state[first + 2 * i + 1]);
 }
 
 // H of strings of `words` words: SHA3-256, in the first four words of the state.

@@ -128,23 +128,6 @@ WARPSEAL_INLINE uint32_t add_words(uint32_t* sum, const uint32_t* with) {
           "r"(with[6]), "r"(with[7]));
     return carry;
 }
-// Adds one word to eight. Returns the carry out.
-WARPSEAL_INLINE uint32_t add_word(uint32_t* sum, uint32_t word) {
-    uint32_t carry;
-    asm("add.cc.u32 %0, %0, %9;\n\t"
-        "addc.cc.u32 %1, %1, 0;\n\t"
-        "addc.cc.u32 %2, %2, 0;\n\t"
-        "addc.cc.u32 %3, %3, 0;\n\t"
-        "addc.cc.u32 %4, %4, 0;\n\t"
-        "addc.cc.u32 %5, %5, 0;\n\t"
-        "addc.cc.u32 %6, %6, 0;\n\t"
-        "addc.cc.u32 %7, %7, 0;\n\t"
-        "addc.u32 %8, 0, 0;"
-        : "+&r"(sum[0]), "+&r"(sum[1]), "+&r"(sum[2]), "+&r"(sum[3]), "+&r"(sum[4]), "+&r"(sum[5]),
-          "+&r"(sum[6]), "+&r"(sum[7]), "=r"(carry)
-        : "r"(word));
-    return carry;
-}
 
 // Subtracts eight words. Returns all ones if that borrows, else 0.
 WARPSEAL_INLINE uint32_t subtract_words(uint32_t* difference, const uint32_t* by) {
@@ -163,24 +146,6 @@ WARPSEAL_INLINE uint32_t subtract_words(uint32_t* difference, const uint32_t* by
           "=r"(borrow)
         : "r"(by[0]), "r"(by[1]), "r"(by[2]), "r"(by[3]), "r"(by[4]), "r"(by[5]), "r"(by[6]),
           "r"(by[7]));
-    return borrow;
-}
-// Subtracts one word from eight. Returns all ones if that borrows, else 0.
-WARPSEAL_INLINE uint32_t subtract_word(uint32_t* difference, uint32_t word) {
-    uint32_t borrow;
-    asm("sub.cc.u32 %0, %0, %9;\n\t"
-        "subc.cc.u32 %1, %1, 0;\n\t"
-        "subc.cc.u32 %2, %2, 0;\n\t"
-        "subc.cc.u32 %3, %3, 0;\n\t"
-        "subc.cc.u32 %4, %4, 0;\n\t"
-        "subc.cc.u32 %5, %5, 0;\n\t"
-        "subc.cc.u32 %6, %6, 0;\n\t"
-        "subc.cc.u32 %7, %7, 0;\n\t"
-        "subc.u32 %8, 0, 0;"
-        : "+&r"(difference[0]), "+&r"(difference[1]), "+&r"(difference[2]), "+&r"(difference[3]),
-          "+&r"(difference[4]), "+&r"(difference[5]), "+&r"(difference[6]), "+&r"(difference[7]),
-          "=r"(borrow)
-        : "r"(word));
     return borrow;
 }
 
@@ -232,18 +197,10 @@ WARPSEAL_INLINE uint32_t add_squares(uint32_t* sum, const uint32_t* of, uint32_t
     for (int i = 0; i < 4; ++i) set_products<1>(squares + 2 * i, of[i], of + i);
     return add_words(sum, squares, carry);
 }
-WARPSEAL_INLINE uint32_t add_word(uint32_t* sum, uint32_t word) {
-    const uint32_t words[8] = {word};
-    return add_words(sum, words);
-}
 WARPSEAL_INLINE uint32_t subtract_words(uint32_t* difference, const uint32_t* by) {
     uint32_t inverted[8];
     for (int i = 0; i < 8; ++i) inverted[i] = ~by[i];
     return add_words(difference, inverted, 1) - 1;
-}
-WARPSEAL_INLINE uint32_t subtract_word(uint32_t* difference, uint32_t word) {
-    const uint32_t words[8] = {word};
-    return subtract_words(difference, words);
 }
 WARPSEAL_INLINE void exchange(uint32_t& a, uint32_t& b, uint32_t mask) {
     const uint32_t both = (a ^ b) & mask;
@@ -253,5 +210,16 @@ WARPSEAL_INLINE void exchange(uint32_t& a, uint32_t& b, uint32_t mask) {
 WARPSEAL_INLINE uint32_t hidden(uint32_t mask) { return mask; }
 
 #endif
+
+// Adds one word to eight. Returns the carry out.
+WARPSEAL_INLINE uint32_t add_word(uint32_t* sum, uint32_t word) {
+    const uint32_t words[8] = {word};
+    return add_words(sum, words);
+}
+// Subtracts one word from eight. Returns all ones if that borrows, else 0.
+WARPSEAL_INLINE uint32_t subtract_word(uint32_t* difference, uint32_t word) {
+    const uint32_t words[8] = {word};
+    return subtract_words(difference, words);
+}
 
 }  // namespace warpseal::cuda::x25519
