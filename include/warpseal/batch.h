@@ -33,7 +33,7 @@ extern "C" {
  * tags to verify are read before anything is written. In device memory every array of the struct is
  * a device pointer. The call cannot read them, so the caller sees to these rules. Extents are
  * checked on the device: a message that breaks one is not processed and has the status
- * WARPSEAL_INVALID_ARGUMENT. Extents and aad_lengths need `statuses` there.
+ * WARPSEAL_INVALID_ARGUMENT. Extents need `statuses` there; so do aad_lengths in GCM and CCM.
  *
  * workspace: scratch for calls on device memory, in the memory of the same GPU, 16-byte aligned,
  * of warpseal_batch_device_workspace bytes. Null: the call allocates its scratch in stream order.

@@ -329,11 +329,12 @@ WARPSEAL_API warpseal_status warpseal_xts_decrypt_device(const warpseal_key* key
                                                          void* out, size_t bytes, void* stream);
 
 /* Batches in device memory. Every pointer in the batch is a device pointer. The struct itself is
- * read before return. Asynchronous and capturable as above.
- * Data in device memory is not read beforehand. The caller sees to it that offsets do not overlap
- * and that no key is weak. A message of a length that the mode does not take is not processed:
- * its status is WARPSEAL_LIMIT_EXCEEDED, or WARPSEAL_INVALID_ARGUMENT for a partial block in CBC.
- * A message that does not verify is wiped before anything queued later on the stream runs. */
+ * read before return. Asynchronous and capturable as above. If a call fails, `out` is not
+ * authentic. Data in device memory is not read beforehand. The caller sees to it that offsets do
+ * not overlap and that no key is weak. A message of a length that the mode does not take is not
+ * processed: its status is WARPSEAL_LIMIT_EXCEEDED, or WARPSEAL_INVALID_ARGUMENT for a partial
+ * block in CBC. A message that does not verify is wiped before anything queued later on the stream
+ * runs. */
 WARPSEAL_API warpseal_status warpseal_encrypt_batch_device(const warpseal_key* key,
                                                            warpseal_mode mode,
                                                            const warpseal_batch* batch,

@@ -37,6 +37,30 @@ TEST_P(BatchRefused, AadPastTheLimit) {
                 }
 }
 
+// A message whose text is longer than GCM or CCM allow is left alone.
+TEST_P(BatchRefused, TextPastTheLimit) {
+    tests::Random random(526);
+    constexpr uint64_t most_of_gcm = (uint64_t{1} << 36) - 32, most_of_ccm = (1 << 24) - 1;
+    for (const warpseal_mode mode : {WARPSEAL_GCM, WARPSEAL_CCM})
+        for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+            for (const uint64_t over : {uint64_t{1}, uint64_t{1} << 40}) {
+                Key key(aes(256), random);
+                BatchSpec spec;
+                spec.mode = mode;
+                spec.bytes = 96;
+                spec.count = 40;
+                spec.lengths = true;
+                Messages messages(spec, key, direction, random);
+                messages.claim_text_bytes(
+                    3, over + (mode == WARPSEAL_GCM ? most_of_gcm : most_of_ccm));
+                const Memory memory(messages.image);
+                ASSERT_EQ(run(key, mode, direction, messages.at(memory.data())), WARPSEAL_OK);
+                ASSERT_EQ(memory.get() == messages.right_but_refused(3, WARPSEAL_LIMIT_EXCEEDED),
+                          true)
+                    << mode << " " << over;
+            }
+}
+
 // In CBC a message that is not whole blocks is left alone.
 TEST_P(BatchRefused, PartialBlocks) {
     tests::Random random(524);
