@@ -21,12 +21,19 @@ NO_CUDA = (
 )
 
 
-class Range(NamedTuple):
-    """Memory that a call reads or writes, and the argument that it belongs to."""
+# Memory that a call reads or writes: address, size, and the argument that it belongs to.
+Range = tuple[int, int, str]
 
-    name: str
-    address: int
-    size: int
+
+class Places(NamedTuple):
+    """Addresses and sizes of arrays, which stay in place as long as `kept`."""
+
+    addresses: list[int]
+    sizes: list[int]
+    kept: Any
+
+    def ranges(self, name: str) -> list[Range]:
+        return [(*place, name) for place in zip(self.addresses, self.sizes, strict=True)]
 
 
 def library_of(thing: Any) -> str:
@@ -59,6 +66,19 @@ def gpu_of_all(things: Sequence[tuple[str, Any]]) -> int:
                 f"{first_name} lies in {places[0]} and {name} in {places[1]}: move them together"
             )
     return place
+
+
+def gpu_of_items(items: Sequence[Any], name: str) -> int:
+    """gpu_of_all() for the arrays of one argument."""
+    if _all_of_torch(items):
+        places = {int(item.get_device()) for item in items}
+        if len(places) == 1:
+            return places.pop()
+    return gpu_of_all([(name, item) for item in items])
+
+
+def _all_of_torch(items: Sequence[Any]) -> bool:
+    return {one.__module__.partition(".")[0] for one in set(map(type, items))} == {"torch"}
 
 
 def _handle(stream: Any) -> int:
@@ -122,13 +142,36 @@ def memory_of(
 
 def _is_plain_tensor(thing: Any) -> bool:
     """True for a tensor of PyTorch whose memory is its content; DLPack refuses others."""
-    return (
-        library_of(thing) == "torch"
-        and thing.is_contiguous()
-        and not thing.requires_grad
-        and not thing.is_conj()
-        and not thing.is_neg()
+    return library_of(thing) == "torch" and _is_plain(thing)
+
+
+def _is_plain(tensor: Any) -> bool:
+    return not (
+        tensor.requires_grad
+        or tensor.is_conj()
+        or tensor.is_neg()
+        or not tensor.is_contiguous()
     )
+
+
+def places_of(
+    things: Sequence[Any], name: str, *, writable: bool, stream: int, current: bool
+) -> Places:
+    """memory_of() for each of many arrays that lie together."""
+    if (
+        current
+        and _core.has_cuda
+        and _all_of_torch(things)
+        and things[0].is_cuda
+        and all(map(_is_plain, things))
+    ):
+        sizes = [thing.numel() * thing.element_size() for thing in things]
+        return Places([thing.data_ptr() for thing in things], sizes, things)
+    kept = [
+        memory_of(thing, name, writable=writable, stream=stream, current=current)
+        for thing in things
+    ]
+    return Places([one.address for one in kept], [one.size for one in kept], kept)
 
 
 def _capsule(thing: Any, stream: int) -> Any:
@@ -257,15 +300,14 @@ def check_apart(written: Sequence[Range], read: Sequence[Range]) -> None:
 
     `out` may be `data` as a whole.
     """
-    in_place = {one[1:] for one in written if one.name == "out"}
-    ranges = [(one.address, one.size, one.name, True) for one in written if one.size]
+    in_place = {one[:2] for one in written if one[2] == "out"} if read else set()
+    ranges = [(*one, True) for one in written if one[1]]
     ranges += [
-        (one.address, one.size, one.name, False)
-        for one in read
-        if one.size and not (one.name == "data" and one[1:] in in_place)
+        (*one, False) for one in read if one[1] and not (one[2] == "data" and one[:2] in in_place)
     ]
+    ranges.sort()
     end, end_name, written_end, written_name = 0, "", 0, ""
-    for address, size, name, writes in sorted(ranges):
+    for address, size, name, writes in ranges:
         limit, other = (end, end_name) if writes else (written_end, written_name)
         if address < limit:
             raise ValueError(f"{name} and {other} overlap: use separate memory")

@@ -14,17 +14,20 @@ from typing import Any, NamedTuple
 from warpseal import _core
 from warpseal._arrays import (
     HOST,
+    Places,
     Range,
     Scratch,
     check_apart,
     empty_like,
     gpu_of,
     gpu_of_all,
+    gpu_of_items,
     keep_until_done,
     library_of,
     memory_of,
     new_array,
     numbers_of,
+    places_of,
     stream_of,
 )
 from warpseal._types import Data
@@ -185,19 +188,16 @@ class _Batch:
             raise ValueError("data: the list is empty")
         self._aead, self._several = aead, several
         self._arrays = list(data) if several else [data]
-        self._name = "data"
-        self.gpu = gpu_of_all([("data", item) for item in self._arrays])
+        self.gpu = gpu_of_items(self._arrays, "data")
         self.stream = stream_of(stream, self._arrays[0])
         self._current = stream is None and library_of(self._arrays[0]) == "torch"
         self._in_place = out is data
-        self._inputs = [self._memory(item, "data", self._in_place) for item in self._arrays]
+        self._inputs = self._places(self._arrays, "data", self._in_place)
         self._outputs = self._output_arrays(out)
         made: Any = self._outputs if several else self._outputs[0]
         self.result: Any = made if out is None else out
         self._written = (
-            self._inputs
-            if self._in_place
-            else [self._memory(item, "out", True) for item in self._outputs]
+            self._inputs if self._in_place else self._places(self._outputs, "out", True)
         )
         self.fields: dict[str, int] = {}
         self._ranges: tuple[list[Range], list[Range]] = ([], [])  # written, read
@@ -214,20 +214,23 @@ class _Batch:
         outputs = list(out) if self._several else [out]
         if len(outputs) != len(self._arrays):
             raise ValueError(f"out has {len(outputs)} arrays, and data has {len(self._arrays)}")
-        gpu_of_all([("data", self._arrays[0]), *(("out", item) for item in outputs)])
+        if gpu_of_items(outputs, "out") != self.gpu:
+            gpu_of_all([("data", self._arrays[0]), ("out", outputs[0])])
         return outputs
 
-    def _memory(self, item: Any, name: str, writable: bool) -> _core.Memory:
+    def _places(self, items: list[Any], name: str, writable: bool) -> Places:
         if self.gpu != HOST and not self._current:
-            keep_until_done(item, self.stream)
-        return memory_of(
-            item, name, writable=writable, stream=self.stream, current=self._current
+            for item in items:
+                keep_until_done(item, self.stream)
+        return places_of(
+            items, name, writable=writable, stream=self.stream, current=self._current
         )
 
     def _describe(self, rows: bool) -> int:
-        for i, (one, other) in enumerate(zip(self._inputs, self._written, strict=True)):
-            if one.size != other.size:
-                raise ValueError(f"out[{i}] has {other.size} bytes, and data has {one.size}")
+        sizes, others = self._inputs.sizes, self._written.sizes
+        if sizes != others:
+            i = next(i for i, size in enumerate(sizes) if size != others[i])
+            raise ValueError(f"out[{i}] has {others[i]} bytes, and data has {sizes[i]}")
         if not rows:
             return len(self._arrays)
         shape = _shape_of(self._arrays[0])
@@ -241,23 +244,24 @@ class _Batch:
         if self._several:
             self._put_tables(associated_data)
         else:
-            size = self._inputs[0].size // count if count else 0
+            size = self._inputs.sizes[0] // count if count else 0
             fields["message_bytes"] = size
-            fields["in"], fields["in_stride"] = self._inputs[0].address, size
-            fields["out"], fields["out_stride"] = self._written[0].address, size
+            fields["in"], fields["in_stride"] = self._inputs.addresses[0], size
+            fields["out"], fields["out_stride"] = self._written.addresses[0], size
             if associated_data is not None:
                 self._put_tables(associated_data)
         written, read = self._ranges
-        written += [Range("out", one.address, one.size) for one in self._written]
-        read += [Range("data", one.address, one.size) for one in self._inputs]
+        written += self._written.ranges("out")
+        if not self._in_place:
+            read += self._inputs.ranges("data")
 
     def _put_tables(self, associated_data: Any) -> None:
         """Lengths and pointers of a list, and associated data: arrays where the messages lie."""
         tables: dict[str, list[int]] = {}
         if self._several:
-            tables["lengths"] = [one.size for one in self._inputs]
-            tables["in_pointers"] = [one.address for one in self._inputs]
-            tables["out_pointers"] = [one.address for one in self._written]
+            tables["lengths"] = self._inputs.sizes
+            tables["in_pointers"] = self._inputs.addresses
+            tables["out_pointers"] = self._written.addresses
         aads = self._associated(associated_data)
         if self.gpu == HOST:
             if len(aads) == 1 and not isinstance(associated_data, (list, tuple)):
@@ -289,7 +293,7 @@ class _Batch:
         ]
         if self.gpu == HOST and any(aad.device != HOST for aad in aads):
             raise ValueError("associated_data lies on a GPU, and data in host memory")
-        self._ranges[1].extend(Range("associated_data", aad.address, aad.size) for aad in aads)
+        self._ranges[1].extend((aad.address, aad.size, "associated_data") for aad in aads)
         self._kept.append(aads)
         return aads
 
@@ -300,9 +304,10 @@ class _Batch:
         """
         # A GPU would leave a longer message as it is, and say so in its status alone.
         most = _MOST_TEXT_BYTES[self._aead._mode]
-        for i, size in enumerate(tables.get("lengths", ())):
-            if size > most:
-                raise LimitExceededError(f"data[{i}] has {size} bytes, and {most} are the most")
+        lengths = tables.get("lengths", [0])
+        if max(lengths) > most:
+            i = next(i for i, size in enumerate(lengths) if size > most)
+            raise LimitExceededError(f"data[{i}] has {lengths[i]} bytes, and {most} are the most")
         if shared and len(aads) == 1 and aads[0].device != HOST and not tables:
             self.fields["aad"], self.fields["aad_bytes"] = aads[0].address, aads[0].size
             return
@@ -344,7 +349,7 @@ class _Batch:
         part = "tag" if name == "tags" else "iv"
         self.fields["tags" if part == "tag" else "ivs"] = memory.address
         self.fields[f"{part}_stride"] = item_bytes
-        self._ranges[0 if writable else 1].append(Range(name, memory.address, memory.size))
+        self._ranges[0 if writable else 1].append((memory.address, memory.size, name))
         return given
 
     def put_statuses(self, given: Any) -> Any:
@@ -354,7 +359,7 @@ class _Batch:
         if memory.size != _STATUS_BYTES * self.count:
             raise ValueError(f"statuses has {memory.size} bytes: give {self.count} int32")
         self.fields["statuses"] = memory.address
-        self._ranges[0].append(Range("statuses", memory.address, memory.size))
+        self._ranges[0].append((memory.address, memory.size, "statuses"))
         return given
 
     def put_workspace(self, given: Any) -> None:
@@ -362,11 +367,15 @@ class _Batch:
             return
         memory = self._together("workspace", given, True)
         self.fields["workspace"], self.fields["workspace_bytes"] = memory.address, memory.size
-        self._ranges[0].append(Range("workspace", memory.address, memory.size))
+        self._ranges[0].append((memory.address, memory.size, "workspace"))
 
     def _together(self, name: str, given: Any, writable: bool) -> _core.Memory:
         gpu_of_all([("data", self._arrays[0]), (name, given)])
-        memory = self._memory(given, name, writable)
+        if self.gpu != HOST and not self._current:
+            keep_until_done(given, self.stream)
+        memory = memory_of(
+            given, name, writable=writable, stream=self.stream, current=self._current
+        )
         self._kept.append(memory)
         return memory
 

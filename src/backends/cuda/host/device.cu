@@ -147,13 +147,17 @@ void zeroize_launched(int device) {
 
 }  // namespace
 
-void record_launch(const LaunchRecord& launch) try {
+warpseal_status record_launch(const LaunchRecord& launch) try {
     int device = 0;
-    if (lost() || check(cudaGetDevice(&device)) != WARPSEAL_OK) return;
+    if (lost()) return WARPSEAL_NO_DEVICE;
+    if (check(cudaGetDevice(&device)) != WARPSEAL_OK)
+        return lost() ? WARPSEAL_NO_DEVICE : WARPSEAL_OK;
     const std::lock_guard lock(launch_log().mutex);
     launch_log().launches[{device, launch.kernel}] = launch;
+    return WARPSEAL_OK;
 } catch (const std::bad_alloc&) {
     // Out of host memory: the driver's copy of the parameters stays until the kernel's next launch.
+    return WARPSEAL_OK;
 }
 
 void zeroize_launches(int device) try {
@@ -230,9 +234,9 @@ warpseal_status device_alloc(int device, size_t bytes, void** out) {
 
 void device_free(int device, void* memory, size_t bytes) {
     if (memory == nullptr) return;
+    // Where the device cannot be made current, these calls find it by the address.
     const CurrentDevice current(device);
-    if (current.status() != WARPSEAL_OK) return;
-    check(cudaMemset(memory, 0, bytes));
+    if (!lost()) check(cudaMemset(memory, 0, bytes));
     if (!lost()) check(cudaFree(memory));
 }
 
@@ -249,7 +253,7 @@ void host_free(int device, void* memory, size_t bytes) {
     // Also after a lost context. A forked child does not have this memory.
     if (first_user == getpid()) wipe(memory, bytes);
     const CurrentDevice current(device);
-    if (current.status() == WARPSEAL_OK) check(cudaFreeHost(memory));
+    if (!lost()) check(cudaFreeHost(memory));
 }
 
 // cudaMemcpy may return while the last bytes from pageable memory are on their way. Work on a

@@ -87,7 +87,8 @@ struct LaunchRecord {
 // Limit of a kernel's parameters, from compute capability 7.0.
 inline constexpr size_t job_bytes_limit = 32764;
 // These do not throw: launches and destructors call them.
-void record_launch(const LaunchRecord& launch);  // on the current device
+// Records a launch on the current device. Returns WARPSEAL_NO_DEVICE if the GPU is lost.
+warpseal_status record_launch(const LaunchRecord& launch);
 void zeroize_launches(int device);
 
 warpseal_status device_count(int* count);

@@ -43,10 +43,10 @@ warpseal_status launch_loaded(void (*kernel)(Job), unsigned blocks, size_t share
     static_assert(sizeof job <= job_bytes_limit);
     void* arguments[] = {const_cast<Job*>(&job)};
     const void* function = reinterpret_cast<const void*>(kernel);
-    const cudaError_t error =
-        cudaLaunchKernel(function, dim3(blocks), dim3(threads), arguments, shared_bytes, stream);
-    if (error == cudaSuccess) record_launch({function, sizeof job, shared_bytes, threads});
-    return check(error);
+    const warpseal_status status = check(
+        cudaLaunchKernel(function, dim3(blocks), dim3(threads), arguments, shared_bytes, stream));
+    return status == WARPSEAL_OK ? record_launch({function, sizeof job, shared_bytes, threads})
+                                 : status;
 }
 
 // Launches `kernel` with `threads` threads a block and `job` by value. An all-zero job must be one
