@@ -13,9 +13,11 @@ warpseal_status Engine::resident_gpu(const void* memory, uint64_t bytes, void* s
     if (bytes != 0) {
         const auto* const begin = static_cast<const uint8_t*>(memory);
         int first = -1, last = -1;
-        if (gpus.backend().device_of(begin, &first) != WARPSEAL_OK ||
-            gpus.backend().device_of(begin + (bytes - 1), &last) != WARPSEAL_OK || first != last)
-            return gpus.possible() ? WARPSEAL_INVALID_ARGUMENT : WARPSEAL_NO_DEVICE;
+        status = gpus.backend().device_of(begin, &first);
+        if (status == WARPSEAL_OK) status = gpus.backend().device_of(begin + (bytes - 1), &last);
+        if (status == WARPSEAL_NO_DEVICE) (void)gpus.any_open();  // reports a loss
+        if (status != WARPSEAL_OK) return status;
+        if (first != last) return WARPSEAL_INVALID_ARGUMENT;
         while (gpu < gpus.count() && gpus[gpu].device() != first) ++gpu;
         if (gpu == gpus.count()) return WARPSEAL_INVALID_ARGUMENT;
     }
