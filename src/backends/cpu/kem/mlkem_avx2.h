@@ -52,6 +52,9 @@ struct MlKemAvx2 {
             kem::mlkem::decode<d>(at, in);
         }
     }
+    static void add_message(kem::mlkem::Poly& a, const uint8_t* message) {
+        kem::mlkem::add_message(a, message);
+    }
     // Reads up to four bytes past the end. The kept numbers are public.
     static int append_below_q(int16_t* at, int have, const uint8_t* in, int bytes) {
         int i = 0;

@@ -241,7 +241,7 @@ struct MlKemGroup {
         for (int item = 0; item < count; ++item) {
             for (int i = 0; i <= k; ++i) {
                 kem::mlkem::sample_noise<Lanes, set.eta2>(scratch[i % k], noise[item][k + i]);
-                if (i == k) kem::mlkem::add_message(scratch[i % k], message[item]);
+                if (i == k) Target::add_message(scratch[i % k], message[item]);
                 kem::mlkem::for_lanes<Lanes>(sum[item][i], [&](auto& v, int at) {
                     v += Lanes::load(scratch[i % k].at + at);
                 });

@@ -27,6 +27,9 @@ struct MlKemPortable {
     static void decode(int16_t* at, const uint8_t* in) {
         kem::mlkem::decode<d>(at, in);
     }
+    static void add_message(kem::mlkem::Poly& a, const uint8_t* message) {
+        kem::mlkem::add_message(a, message);
+    }
     static int append_below_q(int16_t* at, int have, const uint8_t* in, int bytes) {
         return kem::mlkem::append_below_q(at, have, in, bytes);
     }

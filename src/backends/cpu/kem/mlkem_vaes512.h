@@ -66,6 +66,15 @@ struct MlKemVaes512 {
                 _mm512_storeu_si512(at + i, numbers<d>(in, 4 * d));
         }
     }
+    static void add_message(kem::mlkem::Poly& a, const uint8_t* message) {
+        const __m512i half = _mm512_set1_epi16((kem::mlkem::q + 1) / 2);
+        for (int i = 0; i < kem::mlkem::n; i += 32) {
+            uint32_t bits;
+            memcpy(&bits, message + i / 8, sizeof bits);
+            const __m512i v = _mm512_loadu_si512(a.at + i);
+            _mm512_storeu_si512(a.at + i, _mm512_mask_add_epi16(v, bits, v, half));
+        }
+    }
     // Stores nothing past 256 numbers. The kept ones are public.
     static int append_below_q(int16_t* at, int have, const uint8_t* in, int bytes) {
         for (int i = 0; i < bytes && have < kem::mlkem::n; i += 48) {
