@@ -204,7 +204,7 @@ public:
     }
 
     // Device memory, asynchronously on the stream. iv and first_unit are in host memory. Every
-    // pointer of a batch is a device pointer; statuses there say what became of each message.
+    // pointer of a batch is a device pointer; statuses there give the outcome of each message.
     void encrypt_device(warpseal_mode mode, Bytes iv, const void* in, void* out, std::size_t bytes,
                         void* stream = nullptr) const {
         check(warpseal_encrypt_device(get(), mode, iv.data(), iv.size(), in, out, bytes, stream));

@@ -184,6 +184,19 @@ def test_refusals() -> None:
         AEAD(KEY, cipher="rot")
 
 
+@pytest.mark.parametrize(("count", "kind"), [(1, "f4"), (2, "u2"), (4, "u1"), (1, "i8")])
+def test_statuses_of_another_type_are_refused(count: int, kind: str) -> None:
+    """As floats, the status of a forgery would read as zero."""
+    aead, data = AEAD(KEY), numpy.ones(100, "u1")
+    sealed = aead.seal(data)
+    before = sealed.data.copy()
+    tags = numpy.zeros_like(sealed.tags)
+    statuses = numpy.zeros(count, kind)
+    with pytest.raises(TypeError, match="statuses: an array of int32"):
+        aead.open(sealed._replace(tags=tags), out=sealed.data, statuses=statuses)
+    assert (sealed.data == before).all()
+
+
 def test_out_alone_may_be_what_is_read() -> None:
     def apart(written: str, read: str) -> None:
         check_apart([(1000, 12, written)], [(1000, 12, read)])

@@ -13,6 +13,7 @@ from warpseal.exceptions import NoDeviceError
 
 HOST = -1
 _CUDA_DEVICES = (2, 13)  # of DLPack: device memory, managed memory
+STATUS_BYTES = 4
 _LEGACY_STREAM = 1  # name of the default stream in DLPack, where 0 is not allowed
 
 NO_CUDA = (
@@ -71,7 +72,7 @@ def gpu_of_all(things: Sequence[tuple[str, Any]]) -> int:
 def gpu_of_items(items: Sequence[Any], name: str) -> int:
     """gpu_of_all() for the arrays of one argument."""
     if _all_of_torch(items):
-        places = {int(item.get_device()) for item in items}
+        places = {int(item.get_device()) if item.is_cuda else HOST for item in items}
         if len(places) == 1:
             return places.pop()
     return gpu_of_all([(name, item) for item in items])
@@ -293,6 +294,22 @@ def numbers_of(
     values = array("i")
     values.frombytes(_core.download(engine, memory.address, memory.size))
     return list(values)
+
+
+def check_status_type(statuses: Any) -> None:
+    """TypeError unless an array has integers of 4 bytes; a bytearray has them by its content."""
+    if isinstance(statuses, bytearray):
+        return
+    dtype = getattr(statuses, "dtype", None)
+    if dtype is not None:
+        right = str(dtype).rpartition(".")[2] in ("int32", "uint32")
+    elif hasattr(statuses, "__cuda_array_interface__"):
+        right = statuses.__cuda_array_interface__["typestr"][1:] in ("i4", "u4")
+    else:
+        view = memoryview(statuses)
+        right = view.itemsize == STATUS_BYTES and view.format in ("i", "I", "l", "L")
+    if not right:
+        raise TypeError("statuses: an array of int32 is needed")
 
 
 def check_apart(written: Sequence[Range], read: Sequence[Range]) -> None:

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 from warpseal import _core
 from warpseal._arrays import (
     HOST,
+    STATUS_BYTES,
     Places,
     Range,
     Scratch,
     check_apart,
+    check_status_type,
     empty_like,
     gpu_of,
     gpu_of_all,
@@ -37,7 +39,6 @@ __all__ = ["AEAD", "Opened", "Sealed", "raise_if_failed"]
 
 NONCE_BYTES = 12
 _TABLE_ALIGNMENT = 16
-_STATUS_BYTES = 4
 
 
 class Sealed(NamedTuple):
@@ -287,6 +288,9 @@ class _Batch:
                 raise ValueError(
                     f"associated_data has {len(items)} items, and there are {self.count} messages"
                 )
+        for item in items:
+            if gpu_of(item) != HOST and not self._current:
+                keep_until_done(item, self.stream)
         aads = [
             memory_of(item, "associated_data", stream=self.stream if gpu_of(item) != HOST else 0)
             for item in items
@@ -316,7 +320,7 @@ class _Batch:
         names = [*tables] + (["aad_pointers", "aad_lengths"] if aads and not shared else [])
         table_bytes = 8 * self.count
         statuses = len(names) * table_bytes  # their offset
-        end = statuses + (_STATUS_BYTES * self.count if names else 0)
+        end = statuses + (STATUS_BYTES * self.count if names else 0)
         first_text = -(-end // _TABLE_ALIGNMENT) * _TABLE_ALIGNMENT
         scratch = Scratch(
             self._arrays[0], first_text + begins[-1] + 1, self.stream, self._aead._engine
@@ -355,8 +359,9 @@ class _Batch:
     def put_statuses(self, given: Any) -> Any:
         if given is None:
             given = new_array(self._arrays[0], (self.count,), "int32", "statuses")
+        check_status_type(given)
         memory = self._together("statuses", given, True)
-        if memory.size != _STATUS_BYTES * self.count:
+        if memory.size != STATUS_BYTES * self.count:
             raise ValueError(f"statuses has {memory.size} bytes: give {self.count} int32")
         self.fields["statuses"] = memory.address
         self._ranges[0].append((memory.address, memory.size, "statuses"))
