@@ -71,7 +71,8 @@ void add_tls(CLI::App& program, cli::Session& session) {
     bench
         ->add_option("--group", options->groups,
                      "key exchanges, side by side: X25519, x25519_ntru_hps4096821, "
-                     "ntru_hps4096821, ... (default: these)")
+                     "ntru_hps4096821, ... (default: these); NAME=warpseal: the server uses "
+                     "Warpseal's algorithms where OpenSSL has them too")
         ->type_name("NAME");
     bench->add_option("--handshakes", options->handshakes, "of each group")
         ->check(CLI::Range(1, 1'000'000'000).description(""))

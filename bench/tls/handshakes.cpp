@@ -20,7 +20,24 @@ namespace {
 
 using bench::rounded;
 
-bool is_ours(const std::string& group) { return group.find("ntru") != std::string::npos; }
+// A group, and the provider whose algorithms a server uses for it: "X25519MLKEM768=warpseal".
+struct Asked {
+    explicit Asked(const std::string& text)
+        : name(text), group(text.substr(0, text.find('='))), provider("default") {
+        if (group.size() < text.size()) provider = text.substr(group.size() + 1);
+        if (provider != "default" && provider != "warpseal")
+            throw cli::Failure(
+                cli::ExitCode::usage,
+                fmt::format("--group {}: the provider is default or warpseal.", text));
+    }
+    // True if the group may need our provider. OpenSSL has ML-KEM from 3.5 on.
+    bool is_ours() const {
+        return provider == "warpseal" || group.find("ntru") != std::string::npos ||
+               group.find("MLKEM") != std::string::npos;
+    }
+
+    std::string name, group, provider;
+};
 
 // Returns the device of the server's key exchanges; a remote server has its own.
 std::string device_of(const HandshakesOptions& options) {
@@ -42,8 +59,9 @@ public:
     explicit Bench(const HandshakesOptions& options)
         : options_(options),
           elsewhere_(options.connect.empty() ? HostAndPort{} : split_address(options.connect)),
-          groups_(options.groups.empty() ? usual_groups() : options.groups),
-          ours_(std::any_of(groups_.begin(), groups_.end(), is_ours)),
+          groups_(asked(options.groups.empty() ? usual_groups() : options.groups)),
+          ours_(std::any_of(groups_.begin(), groups_.end(),
+                            [](const Asked& asked) { return asked.is_ours(); })),
           clients_(ours_, {{"device", "cpu"}}),
           servers_(ours_, settings_of(options)),
           report_(options.json, gpu_of(ours_ ? device_of(options) : "")) {
@@ -91,20 +109,36 @@ private:
     static std::vector<std::string> usual_groups() {
         return {"X25519", "x25519_ntru_hps4096821", "ntru_hps4096821"};
     }
+    static std::vector<Asked> asked(const std::vector<std::string>& texts) {
+        return {texts.begin(), texts.end()};
+    }
     bool external() const { return !options_.connect.empty(); }
 
-    void make_contexts() {
+    // A server of every group that was asked for with this provider.
+    SslContext server_of(const std::string& provider, const Identity& identity) const {
         std::string all;
-        for (const std::string& group : groups_) all += (all.empty() ? "" : ":") + group;
-        server_ = servers_.context(TLS_server_method(), all);
-        const Identity identity = make_identity(servers_.get());
-        if (SSL_CTX_use_certificate(server_.get(), identity.certificate.get()) != 1 ||
-            SSL_CTX_use_PrivateKey(server_.get(), identity.key.get()) != 1 ||
-            SSL_CTX_set_num_tickets(server_.get(), 0) != 1)
+        for (const Asked& asked : groups_)
+            if (asked.provider == provider) all += (all.empty() ? "" : ":") + asked.group;
+        if (all.empty()) return nullptr;
+        SslContext server = servers_.context(TLS_server_method(), all, provider);
+        if (SSL_CTX_use_certificate(server.get(), identity.certificate.get()) != 1 ||
+            SSL_CTX_use_PrivateKey(server.get(), identity.key.get()) != 1 ||
+            SSL_CTX_set_num_tickets(server.get(), 0) != 1)
             fail("set up the server");
-        for (const std::string& group : groups_) {
+        return server;
+    }
+    SSL_CTX* server_for(const Asked& asked) const {
+        return (asked.provider == "default" ? server_ : server_of_ours_).get();
+    }
+
+    void make_contexts() {
+        const Identity identity = make_identity(servers_.get());
+        server_ = server_of("default", identity);
+        server_of_ours_ = server_of("warpseal", identity);
+        for (const Asked& asked : groups_) {
             SSL_CTX* const client =
-                client_contexts_.emplace_back(clients_.context(TLS_client_method(), group)).get();
+                client_contexts_.emplace_back(clients_.context(TLS_client_method(), asked.group))
+                    .get();
             if (external() && options_.authority.empty()) continue;
             SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
             if (external()) require_file(options_.authority);
@@ -119,10 +153,13 @@ private:
     std::vector<Row> single_rows() const {
         std::vector<Row> rows(groups_.size());
         for (size_t i = 0; i < groups_.size(); ++i)
-            rows[i] = {.name = groups_[i], .ends = {{client_contexts_[i].get()}, server_.get()}};
+            rows[i] = {.name = groups_[i].name,
+                       .ends = {{client_contexts_[i].get()}, server_for(groups_[i])}};
         return rows;
     }
     Row mixed_row() const {
+        if (server_of_ours_)
+            throw cli::Failure(cli::ExitCode::usage, "--mixed: give groups without a provider.");
         Row row{.name = "mixed", .ends = {{}, server_.get()}};
         for (const SslContext& client : client_contexts_) row.ends.clients.push_back(client.get());
         return row;
@@ -212,8 +249,11 @@ private:
         for (const double one : row.server_cpu)
             json["server_cpu_rounds"].push_back(rounded(1e6 * one));
         std::string line = fmt::format("{:>12.1f}{:>7.2f}x", cpu, ratio);
+        const Asked asked(options_.mixed ? groups_.front() : Asked(row.name));
         const double exchange =
-            options_.mixed ? 0 : 1e6 * key_exchange_seconds(servers_.get(), row.name);
+            options_.mixed
+                ? 0
+                : 1e6 * key_exchange_seconds(servers_.get(), asked.group, asked.provider);
         json["key_exchange_microseconds"] = rounded(exchange);
         line += exchange > 0 ? fmt::format("{:>8.1f} %", 100 * exchange / cpu)
                              : fmt::format("{:>10}", "-");
@@ -246,10 +286,10 @@ private:
 
     const HandshakesOptions options_;
     const HostAndPort elsewhere_;
-    const std::vector<std::string> groups_;
+    const std::vector<Asked> groups_;
     const bool ours_;
     const Library clients_, servers_;
-    SslContext server_;
+    SslContext server_, server_of_ours_;  // null where no group was asked for with that provider
     std::vector<SslContext> client_contexts_;
     Load load_;
     uint64_t resident_after_first_round_ = 0;

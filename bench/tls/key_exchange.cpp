@@ -29,15 +29,23 @@ double median_seconds(const std::function<bool()>& exchange) {
     return seconds[times / 2];
 }
 
-PrivateKey make_key(OSSL_LIB_CTX* library, const std::string& name) {
-    const KeyContext context(EVP_PKEY_CTX_new_from_name(library, name.c_str(), nullptr));
+// Where keys are made: a library context, and the properties of what is fetched there.
+struct Origin {
+    OSSL_LIB_CTX* library;
+    std::string properties;
+};
+
+PrivateKey make_key(const Origin& from, const std::string& name) {
+    const KeyContext context(
+        EVP_PKEY_CTX_new_from_name(from.library, name.c_str(), from.properties.c_str()));
     EVP_PKEY* key = nullptr;
     if (context && EVP_PKEY_keygen_init(context.get()) == 1) EVP_PKEY_generate(context.get(), &key);
     return PrivateKey(key);
 }
 
-bool derive(OSSL_LIB_CTX* library, EVP_PKEY* own, EVP_PKEY* peer) {
-    const KeyContext context(EVP_PKEY_CTX_new_from_pkey(library, own, nullptr));
+bool derive(const Origin& from, EVP_PKEY* own, EVP_PKEY* peer) {
+    const KeyContext context(
+        EVP_PKEY_CTX_new_from_pkey(from.library, own, from.properties.c_str()));
     unsigned char secret[256];
     size_t bytes = sizeof secret;
     const bool derived = context && EVP_PKEY_derive_init(context.get()) == 1 &&
@@ -47,8 +55,9 @@ bool derive(OSSL_LIB_CTX* library, EVP_PKEY* own, EVP_PKEY* peer) {
     return derived;
 }
 
-bool encapsulate(OSSL_LIB_CTX* library, EVP_PKEY* key) {
-    const KeyContext context(EVP_PKEY_CTX_new_from_pkey(library, key, nullptr));
+bool encapsulate(const Origin& from, EVP_PKEY* key) {
+    const KeyContext context(
+        EVP_PKEY_CTX_new_from_pkey(from.library, key, from.properties.c_str()));
     unsigned char ciphertext[8192], secret[256];
     size_t ciphertext_bytes = sizeof ciphertext, secret_bytes = sizeof secret;
     const bool encapsulated = context && EVP_PKEY_encapsulate_init(context.get(), nullptr) == 1 &&
@@ -60,15 +69,16 @@ bool encapsulate(OSSL_LIB_CTX* library, EVP_PKEY* key) {
 
 }  // namespace
 
-double key_exchange_seconds(OSSL_LIB_CTX* library, const std::string& group) {
+double key_exchange_seconds(OSSL_LIB_CTX* library, const std::string& group,
+                            const std::string& provider) {
+    const Origin from{library, "?provider=" + provider};
     double seconds = 0;
-    if (const PrivateKey peer = make_key(library, group)) {
+    if (const PrivateKey peer = make_key(from, group)) {
         seconds = median_seconds([&] {
-            const PrivateKey own = make_key(library, group);
-            return own && derive(library, own.get(), peer.get());
+            const PrivateKey own = make_key(from, group);
+            return own && derive(from, own.get(), peer.get());
         });
-        if (seconds == 0)
-            seconds = median_seconds([&] { return encapsulate(library, peer.get()); });
+        if (seconds == 0) seconds = median_seconds([&] { return encapsulate(from, peer.get()); });
     }
     ERR_clear_error();
     return seconds;

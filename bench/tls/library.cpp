@@ -69,14 +69,15 @@ Library::Library(bool with_warpseal, const ProviderSettings& settings)
                                        openssl_error()));
 }
 
-SslContext Library::context(const SSL_METHOD* method, const std::string& group) const {
-    SslContext context(SSL_CTX_new_ex(get(), "?provider=default", method));
+SslContext Library::context(const SSL_METHOD* method, const std::string& groups,
+                            const std::string& provider) const {
+    SslContext context(SSL_CTX_new_ex(get(), ("?provider=" + provider).c_str(), method));
     if (!context) fail("make a TLS context");
     if (SSL_CTX_set_min_proto_version(context.get(), TLS1_3_VERSION) != 1) fail("set TLS 1.3");
-    if (SSL_CTX_set1_groups_list(context.get(), group.c_str()) != 1) {
+    if (SSL_CTX_set1_groups_list(context.get(), groups.c_str()) != 1) {
         openssl_error();
         throw cli::Failure(cli::ExitCode::unsupported,
-                           fmt::format("OpenSSL has no group '{}' here.", group));
+                           fmt::format("OpenSSL has no group '{}' here.", groups));
     }
     SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);

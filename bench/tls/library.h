@@ -28,10 +28,11 @@ public:
     Library& operator=(const Library&) = delete;
 
     OSSL_LIB_CTX* get() const { return context_.get(); }
-    // Returns a context for TLS 1.3 with one group. The default provider does everything else, so
-    // that groups differ only in the key exchange. Throws Failure (unsupported) if there is no such
-    // group.
-    SslContext context(const SSL_METHOD* method, const std::string& group) const;
+    // Returns a context for TLS 1.3 with these groups. The default provider does everything that it
+    // can, so that groups differ only in the key exchange, or another provider does. Throws Failure
+    // (unsupported) if there is no such group.
+    SslContext context(const SSL_METHOD* method, const std::string& groups,
+                       const std::string& provider = "default") const;
     // Returns the provider's metrics as Prometheus text; empty without our provider.
     std::string metrics() const;
 
