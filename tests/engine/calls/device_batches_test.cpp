@@ -283,6 +283,10 @@ TEST_F(DeviceBatches, LengthsNeedStatuses) {
     EXPECT_EQ(run_in(WARPSEAL_CCM, b), WARPSEAL_INVALID_ARGUMENT);
     EXPECT_EQ(engine_->seal_batch_device(*key_, WARPSEAL_GCM, b, random_bytes, uncounted, nullptr),
               WARPSEAL_INVALID_ARGUMENT);
+    b.aad_lengths = b.aad_offsets = nullptr, b.batch.aad = nullptr;
+    refuses(b, "batch.statuses is null: it says which lengths gcm", Direction::encrypt);
+    b.aad_lengths = good.aad_lengths, b.aad_offsets = good.aad_offsets;
+    b.batch.aad = good.batch.aad;
     b.batch.lengths = nullptr, b.batch.message_bytes = 16;
     refuses(b, "batch.statuses is null: it says which lengths gcm", Direction::encrypt);
     b.aad_lengths = nullptr, b.batch.aad_bytes = 3;
