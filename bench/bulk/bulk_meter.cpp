@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "bench/bulk/yardsticks/meters.h"
 #include "c_api/internal.h"
 
 namespace warpseal::bench {
@@ -177,24 +178,18 @@ BenchRow BulkMeter::measure(const BenchCase& what, const std::string& place, uin
                   on_device ? device_out_ : out_);
 
     BenchRow measured = row(what, place, bytes, right);
-    OpenSslMeter theirs;
-    if (options_.against_openssl)
-        theirs = openssl_meter(options_, what, std::max(bench_core_bytes, what.unit_bytes),
-                               message_bytes);
-    if (theirs.rate) measured.openssl_threads = options_.threads;
-    measured.openssl_yardstick = theirs.yardstick;
+    YardstickMeters theirs(options_, what, std::max(bench_core_bytes, what.unit_bytes),
+                           message_bytes);
     side.seconds();  // warm-up
     for (int i = 0; i < bench_repetitions; ++i) {
-        if (theirs.rate) {
-            measured.figures.openssl.push_back(theirs.rate());
-            side.seconds();  // warm-up: the GPU was idle meanwhile
-        }
+        if (theirs.measure()) side.seconds();  // warm-up: the GPU was idle meanwhile
         measured.figures.ours.push_back(static_cast<double>(bytes) / side.seconds() / 1e9);
         if (one_gpu() && side.has_link())
             measured.link.push_back(static_cast<double>(bytes) / side.link_seconds() / 1e9);
     }
     side.seconds();  // overwrites the output of the copies
     side.check();
+    measured.figures.yardsticks = theirs.finish();
     return measured;
 }
 

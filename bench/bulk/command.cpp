@@ -11,6 +11,7 @@
 #include "bench/bulk/bounds.h"
 #include "bench/bulk/bulk_meter.h"
 #include "bench/bulk/survey.h"
+#include "bench/bulk/yardsticks/yardstick.h"
 #include "bench/commands.h"
 #include "bench/report/file.h"
 #include "bench/report/head.h"
@@ -102,7 +103,7 @@ public:
           cases_(chosen_cases(options)),
           report_file_(options.json),
           table_{!devices_.cores.empty(), !devices_.gpu.empty(),
-                 options.against_openssl && options.place != "file"} {}
+                 options.place == "file" ? std::vector<Yardstick>() : options.yardsticks} {}
 
     cli::ExitCode run() {
         // Reports a missing device before anything is measured.
@@ -276,7 +277,8 @@ void add_bulk(CLI::App& bench, cli::Session& session) {
     bench.add_option("--place", options->place, "where the data lies")
         ->check(CLI::IsMember({"device", "host", "file"}).description(""))
         ->type_name("device|host|file");
-    bench.add_option("--threads", options->threads, "threads on the cores, ours and OpenSSL's")
+    bench
+        .add_option("--threads", options->threads, "threads on the cores, ours and the yardsticks'")
         ->check(CLI::Range(1, 4096).description(""))
         ->type_name("N")
         ->capture_default_str();
@@ -302,11 +304,13 @@ void add_bulk(CLI::App& bench, cli::Session& session) {
         ->type_name("SIZE")
         ->capture_default_str();
     bench
-        .add_option_function<std::string>(
-            "--against", [options](const std::string&) { options->against_openssl = true; },
-            "measure OpenSSL too, in turn with ours")
-        ->check(CLI::IsMember({"openssl"}).description(""))
-        ->type_name("openssl");
+        .add_option("--against", options->against,
+                    "measure other libraries too, in turn with ours: openssl (linked), openssl3.5, "
+                    "libgcrypt, botan (loaded); =PATH names a library's file")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(check_yardstick)
+        ->type_name("NAME[=PATH][,...]");
     bench.add_option("--seconds", options->seconds, "how long to measure for each figure")
         ->check(cli::check_seconds)
         ->type_name("S")
@@ -329,6 +333,7 @@ void add_bulk(CLI::App& bench, cli::Session& session) {
             options->seconds = BenchOptions::survey_seconds;
         session.command = [options, &session] {
             check_options(*options);
+            options->yardsticks = open_yardsticks(options->against);
             if (is_survey(*options)) return run_survey(*options, session);
             if (is_auto(*options)) return run_bench_auto(*options, session);
             return Bench(*options, session).run();

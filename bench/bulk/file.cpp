@@ -16,8 +16,8 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "bench/bulk/openssl.h"
 #include "bench/bulk/reference_output.h"
+#include "bench/bulk/yardsticks/openssl.h"
 #include "bench/report/slices.h"
 #include "cli/support/descriptor.h"
 

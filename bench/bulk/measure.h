@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -13,6 +14,16 @@
 #include "cli/support/command.h"
 
 namespace warpseal::bench {
+
+class YardstickLibrary;  // bench/bulk/yardsticks/yardstick.h
+
+// One yardstick of --against, a library or the reason why there is none.
+struct Yardstick {
+    std::string name;                                 // as --against has it: "libgcrypt"
+    std::string version;                              // "1.10.1"; empty if the library is absent
+    std::string not_run;                              // why the library is absent; otherwise empty
+    std::shared_ptr<const YardstickLibrary> library;  // null if it is absent
+};
 
 struct BenchOptions {
     // Names such as "aes-128-ctr", or "aes-128" for all its modes; empty: every cipher and mode.
@@ -25,9 +36,10 @@ struct BenchOptions {
     uint64_t message_bytes = 0;  // Length of each message; 0: the default of the place.
     uint64_t messages = 0;       // Number of messages; 0: as many as fit into the bytes of a call.
     bool key_per_message = false;
-    uint64_t unit_bytes = 4096;  // XTS data unit length.
-    bool against_openssl = false;
-    double seconds = 1;  // Measuring time for each figure of the cores and of OpenSSL.
+    uint64_t unit_bytes = 4096;         // XTS data unit length.
+    std::vector<std::string> against;   // yardsticks, each NAME or NAME=PATH
+    std::vector<Yardstick> yardsticks;  // the same, opened
+    double seconds = 1;  // Measuring time for each figure of the cores and of a yardstick.
     std::string directory = "/dev/shm";
     std::string json;
     uint64_t max_size = uint64_t{8} << 30;  // of the survey's sizes
@@ -66,9 +78,22 @@ struct BenchCase {
     size_t tag_bytes() const { return aead() ? 16 : mac() ? cipher.block_bytes : 0; }
 };
 
+// A yardstick's figures beside ours, or why there are none.
+struct YardstickFigures {
+    std::string name, version;
+    std::string cipher;           // the library's name for what ran; empty: not run
+    bool is_ecb_instead = false;  // It ran the cipher's ECB, as no yardstick has the mode.
+    std::string not_run;          // why it was not run; otherwise empty
+    unsigned threads = 0;
+    std::vector<double> rates;
+};
+
 // Figures of one row in GB/s (10^9 bytes per second), one for each repetition.
 struct BenchFigures {
-    std::vector<double> ours, openssl;
+    std::vector<double> ours;
+    std::vector<YardstickFigures> yardsticks;
+    // Returns the fastest yardstick by its median, or null if none was run.
+    const YardstickFigures* best() const;
 };
 
 struct BenchRow {
@@ -81,15 +106,12 @@ struct BenchRow {
     uint64_t message_bytes = 0;
     bool buffer_per_thread = false;
     std::optional<bool> pinned;
-    unsigned openssl_threads = 0;
     BenchFigures figures;
     std::string checked_against;  // reference that the outputs were compared with
     // GB/s of plain copies in both directions at once, taken in the same repetitions.
     std::vector<double> link;
     unsigned gpus = 1;            // number of GPUs that shared the job
     std::vector<double> one_gpu;  // GB/s of the first GPU alone on its shard
-    // OpenSSL has no such mode: name of the ECB that it ran instead; otherwise empty.
-    std::string openssl_yardstick;
 };
 
 constexpr uint64_t mebibyte = uint64_t{1} << 20;
@@ -127,10 +149,16 @@ nlohmann::ordered_json json_row(const BenchRow& row);
 
 // Table for terminals: its columns and lines.
 struct BenchTable {
-    bool cores, gpu, openssl;
+    bool cores, gpu;
+    std::vector<Yardstick> yardsticks;
     std::string title(const BenchOptions& options, const nlohmann::ordered_json& head) const;
     // Either row may be null.
     std::string line(const BenchRow* cores_row, const BenchRow* gpu_row) const;
+
+private:
+    bool openssl_alone() const;
+    std::string yardstick_titles() const;
+    std::string yardstick_cells(const BenchFigures& figures) const;
 };
 
 }  // namespace warpseal::bench

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "bench/bulk/openssl.h"
 #include "bench/bulk/reference_output.h"
+#include "bench/bulk/yardsticks/openssl.h"
 #include "cli/support/ciphers.h"
 
 namespace warpseal::bench {

@@ -2,8 +2,6 @@
 // outputs.
 #pragma once
 
-#include <functional>
-
 #include "bench/bulk/reference.h"
 
 namespace warpseal::bench {
@@ -79,16 +77,5 @@ private:
     void compute(const BenchCase& what, const uint8_t* from, uint8_t* to, const std::string& device,
                  Oracle oracle);
 };
-
-// OpenSSL's rate on options.threads threads with a buffer each, as in measure_cores.
-struct OpenSslMeter {
-    // Runs one repetition and returns GB/s; null: OpenSSL has neither the mode nor the cipher's
-    // ECB.
-    std::function<double()> rate;
-    // Name of the ECB that OpenSSL runs instead of the mode; otherwise empty.
-    std::string yardstick;
-};
-OpenSslMeter openssl_meter(const BenchOptions& options, const BenchCase& what, uint64_t bytes,
-                           uint64_t message_bytes);
 
 }  // namespace warpseal::bench

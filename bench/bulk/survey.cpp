@@ -110,7 +110,7 @@ public:
 
     cli::ExitCode run() {
         const std::vector<BenchCase> cases = shown_cases(options_);
-        const BenchTable table{true, !gpu_.empty(), options_.against_openssl};
+        const BenchTable table{true, !gpu_.empty(), options_.yardsticks};
         // Reports a missing GPU before anything is measured.
         if (!gpu_.empty()) cli::create_engine({gpu_, 1}, session_);
         print(table.title(options_, report_["head"]));
@@ -151,8 +151,8 @@ private:
 
     void measure_gpu(const std::vector<BenchCase>& cases, const BenchTable& table) {
         if (gpu_.empty()) return;
-        BenchOptions plain = options_;  // OpenSSL is measured beside the cores only.
-        plain.against_openssl = false;
+        BenchOptions plain = options_;  // Yardsticks are measured beside the cores only.
+        plain.yardsticks.clear();
         BulkMeter parallel(plain, gpu_, session_, Oracle::cores), serial(plain, gpu_, session_);
         const uint64_t bytes = std::min(gibibyte, options_.max_size);
         const auto one = [&](const BenchCase& what, const char* place, uint64_t message_bytes) {

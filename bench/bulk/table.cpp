@@ -6,7 +6,8 @@
 namespace warpseal::bench {
 namespace {
 
-constexpr int detail_width = 26;
+constexpr int detail_width = 26, yardstick_width = 12;
+constexpr const char* linked_openssl = "openssl";
 
 std::string without_end_spaces(const std::string& text) {
     return text.substr(0, text.find_last_not_of(' ') + 1);
@@ -22,7 +23,62 @@ std::string side_text(const BenchRow* row) {
                        detail_width);
 }
 
+nlohmann::ordered_json rounded_list(const std::vector<double>& values) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const double one : values) list.push_back(rounded(one));
+    return list;
+}
+
+// Fields of the linked OpenSSL, in reports with and without other yardsticks.
+void add_openssl(nlohmann::ordered_json& json, const YardstickFigures& openssl) {
+    if (openssl.rates.empty()) return;
+    json["openssl_gigabytes_per_second"] = rounded(median(openssl.rates));
+    json["openssl_threads"] = openssl.threads;
+    if (openssl.is_ecb_instead) json["openssl_yardstick"] = openssl.cipher;
+    json["openssl_repetitions"] = rounded_list(openssl.rates);
+}
+
+nlohmann::ordered_json json_yardstick(const YardstickFigures& one, double ours) {
+    nlohmann::ordered_json json{{"name", one.name}};
+    if (!one.version.empty()) json["version"] = one.version;
+    if (one.rates.empty()) {
+        json["not_run"] = one.not_run;
+        return json;
+    }
+    json["cipher"] = one.cipher;
+    if (one.is_ecb_instead) json["ecb_instead"] = true;
+    json["threads"] = one.threads;
+    json["gigabytes_per_second"] = rounded(median(one.rates));
+    json["ratio"] = rounded(ours / median(one.rates));
+    json["repetitions"] = rounded_list(one.rates);
+    return json;
+}
+
+// Sets `ratio`, over the best, and the fields of each yardstick. A report beside the linked OpenSSL
+// alone has no list of yardsticks.
+void add_yardsticks(nlohmann::ordered_json& json, const BenchFigures& figures) {
+    const double ours = median(figures.ours);
+    const YardstickFigures* const best = figures.best();
+    if (best) json["ratio"] = rounded(ours / median(best->rates));
+    for (const YardstickFigures& one : figures.yardsticks)
+        if (one.name == linked_openssl) {
+            add_openssl(json, one);
+            if (figures.yardsticks.size() == 1) return;
+        }
+    if (figures.yardsticks.empty()) return;
+    json["best"] = best ? nlohmann::ordered_json(best->name) : nlohmann::ordered_json();
+    for (const YardstickFigures& one : figures.yardsticks)
+        json["yardsticks"].push_back(json_yardstick(one, ours));
+}
+
 }  // namespace
+
+const YardstickFigures* BenchFigures::best() const {
+    const YardstickFigures* best = nullptr;
+    for (const YardstickFigures& one : yardsticks)
+        if (!one.rates.empty() && (!best || median(one.rates) > median(best->rates))) best = &one;
+    return best;
+}
 
 nlohmann::ordered_json json_row(const BenchRow& row) {
     const double ours = median(row.figures.ours);
@@ -52,16 +108,39 @@ nlohmann::ordered_json json_row(const BenchRow& row) {
         json["gpu_ratio"] = rounded(ours / median(row.one_gpu));
     }
     for (const double one : row.figures.ours) json["repetitions"].push_back(rounded(one));
-    if (!row.figures.openssl.empty()) {
-        const double theirs = median(row.figures.openssl);
-        json["openssl_gigabytes_per_second"] = rounded(theirs);
-        json["ratio"] = rounded(ours / theirs);
-        json["openssl_threads"] = row.openssl_threads;
-        if (!row.openssl_yardstick.empty()) json["openssl_yardstick"] = row.openssl_yardstick;
-        for (const double one : row.figures.openssl)
-            json["openssl_repetitions"].push_back(rounded(one));
-    }
+    add_yardsticks(json, row.figures);
     return json;
+}
+
+bool BenchTable::openssl_alone() const {
+    return yardsticks.size() == 1 && yardsticks[0].name == linked_openssl;
+}
+
+std::string BenchTable::yardstick_titles() const {
+    if (openssl_alone()) return fmt::format("{:>9}{:>9}", "OpenSSL", "ratio");
+    std::string text;
+    for (const Yardstick& one : yardsticks)
+        text += fmt::format("{:>{}}", one.name, yardstick_width);
+    return yardsticks.empty() ? text : text + fmt::format("{:>9}", "ratio");
+}
+
+// OpenSSL alone has no cell where it has no figure. Of several each has one.
+std::string BenchTable::yardstick_cells(const BenchFigures& figures) const {
+    const YardstickFigures* const best = figures.best();
+    std::string text;
+    if (openssl_alone()) {
+        if (best) text = fmt::format("{:>9}", rate_text(median(best->rates)));
+    } else {
+        for (const YardstickFigures& one : figures.yardsticks)
+            text +=
+                fmt::format("{:>{}}", one.rates.empty() ? "NOT RUN" : rate_text(median(one.rates)),
+                            yardstick_width);
+    }
+    if (!best) return text;
+    text += fmt::format("{:>8.2f}x", median(figures.ours) / median(best->rates));
+    const std::string ecb = best->is_ecb_instead ? best->cipher : "";
+    const std::string of = openssl_alone() ? ecb : best->name + (ecb.empty() ? "" : " " + ecb);
+    return of.empty() ? text : text + "  of " + of;
 }
 
 std::string BenchTable::title(const BenchOptions& options,
@@ -74,11 +153,15 @@ std::string BenchTable::title(const BenchOptions& options,
         "GB/s = 10^9 bytes a second, median of {}; every output checked; {} thread{} on the "
         "cores\n\n",
         bench_repetitions, options.threads, options.threads == 1 ? "" : "s");
+    if (!openssl_alone())
+        for (const Yardstick& one : yardsticks)
+            text += fmt::format("{:<12}{}\n", one.name,
+                                one.library ? one.version : "NOT RUN: " + one.not_run);
+    text += yardsticks.empty() || openssl_alone() ? "" : "\n";
     text += fmt::format("{:<18}{:<10}{:<10}", "", "", "message");
     if (cores) text += fmt::format("{:>10}  {:<{}}", "cores", "", detail_width);
     if (gpu) text += fmt::format("{:>10}  {:<{}}", "GPU", "", detail_width);
-    if (openssl) text += fmt::format("{:>9}{:>9}", "OpenSSL", "ratio");
-    return without_end_spaces(text) + "\n";
+    return without_end_spaces(text + yardstick_titles()) + "\n";
 }
 
 std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row) const {
@@ -87,11 +170,7 @@ std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row)
                                    size_text(row.message_bytes));
     if (cores) text += side_text(cores_row);
     if (gpu) text += side_text(gpu_row);
-    if (!row.figures.openssl.empty()) {
-        const double theirs = median(row.figures.openssl);
-        text += fmt::format("{:>9}{:>8.2f}x", rate_text(theirs), median(row.figures.ours) / theirs);
-        if (!row.openssl_yardstick.empty()) text += fmt::format("  of {}", row.openssl_yardstick);
-    }
+    text += yardstick_cells(row.figures);
     if (gpu_row && !gpu_row->link.empty()) {
         const double link = median(gpu_row->link);
         text += fmt::format("  {:.0f} % of the link's {}",

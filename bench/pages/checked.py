@@ -114,6 +114,16 @@ class Checked:
             self.fail(name, f"a list of numbers is expected, not {shown(value)}")
         return value
 
+    def rates(self, name: str) -> dict[str, float | str]:
+        """Returns rates by name. One that is missing has a text in its place."""
+        value = self.value.get(name, {})
+        if not isinstance(value, dict):
+            self.fail(name, f"an object is expected, not {shown(value)}")
+        for rate in value.values():
+            if not isinstance(rate, str) and not (is_number(rate) and rate >= 0):
+                self.fail(name, f"a rate or a text is expected, not {shown(rate)}")
+        return value
+
     def objects(self, name: str) -> list[Checked]:
         value = self.value.get(name)
         if not isinstance(value, list):

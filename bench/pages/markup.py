@@ -71,6 +71,9 @@ def ratio_text(figure: Figure) -> str:
     if figure.ratio is None:
         return ""
     title = f"{figure.yardstick_name}: {figure_text(figure.yardstick)} {figure.unit}"
+    for name, rate in figure.get("yardsticks", {}).items():
+        if not figure.yardstick_name.startswith(name):
+            title += f"; {name}: {rate if isinstance(rate, str) else figure_text(rate)}"
     star = "*" if figure.yardstick_name.endswith("-ecb") else ""
     return f'<span title="{escaped(title)}">{times_text(figure.ratio)}{star}</span>'
 

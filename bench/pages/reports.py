@@ -178,14 +178,38 @@ def figure_of(name: str, row: Checked, run: Run) -> Figure:
         used |= {kind.yardstick, kind.yardstick_repetitions, "openssl_yardstick"}
         used |= {"yardstick"} if name == "submission" else {"best"} if name == "auto" else set()
     used |= {"unit"} if name == "papers" else set()
+    used |= {"yardsticks", "best"} if kind is CIPHER else set()
     figure.about = {
         key: content if key in AS_PRINTED else rounded_within(content)
         for key, content in row.value.items()
         if key not in used and content is not None
     }
+    if kind is CIPHER and "yardsticks" in row.value:
+        add_yardsticks(figure, row)
     if figure.get("checked_against") == f"openssl {figure.name.split()[0]}":
         figure.about["checked_against"] = "openssl"  # the same mode, unlike "openssl des-ecb, …"
     return figure
+
+
+def add_yardsticks(figure: Figure, row: Checked) -> None:
+    """Takes the best of several yardsticks, and of each its rate or why it was not run."""
+    best = row.optional_text("best")
+    rates: dict[str, float | str] = {}
+    figure.yardstick, figure.yardstick_name, figure.yardstick_range = None, "", None
+    for one in row.objects("yardsticks"):
+        name = f"{one.text('name')} {one.optional_text('version')}".strip()
+        rate = one.amount("gigabytes_per_second")
+        if rate is None:
+            rates[name] = f"NOT RUN: {one.text('not_run')}"
+            continue
+        rates[name] = rate = rounded(rate)
+        if one.text("name") == best:
+            ecb = f" {one.text('cipher')}" if one.value.get("ecb_instead") else ""
+            figure.yardstick, figure.yardstick_name = rate, name + ecb
+            figure.yardstick_range = low_and_high(one.numbers("repetitions"))
+    if best and figure.yardstick is None:
+        row.fail("best", f"{best} has no figure")
+    figure.about["yardsticks"] = rates
 
 
 def rounded_within(value: Any) -> Any:

@@ -47,7 +47,7 @@ def read_section(section: Checked, runs: list[Run]) -> list[Figure]:
     for item in section.objects("figures"):
         values = {k: v for k, v in {**common, **item.value}.items() if v is not None}
         row = Checked(item.source, item.where, values)
-        check_attributes(kind, row)
+        check_attributes(kind, row), row.rates("yardsticks")
         figures.append(
             Figure(
                 kind=kind,

@@ -71,7 +71,7 @@ def what(figure: Figure) -> str:
 
 
 def mark_of(figure: Figure) -> float | None:
-    """Returns the marker across a bar: a GPU's bound, or OpenSSL's rate on the same cores."""
+    """Returns the marker across a bar: a GPU's bound, or the yardstick's rate on the same cores."""
     return figure.bound if on_gpu(figure) else figure.yardstick
 
 
@@ -96,9 +96,10 @@ def label_of(figure: Figure) -> str:
 def card(cipher: str, figures: list[Figure], end: float, sources: Sources) -> str:
     bounds = any(f.bound for f in figures)
     openssl = any(f.ratio is not None for f in figures)
+    other = "best other" if any(f.get("yardsticks") for f in figures) else "OpenSSL"
     columns = [Column("mode"), Column(axis(end, "GB/s"), "chart"), Column("GB/s", "number")]
     columns += [Column("of bound", "number")] if bounds else []
-    columns += [Column("× OpenSSL", "number")] if openssl else []
+    columns += [Column(f"× {other}", "number")] if openssl else []
     rows = []
     for figure in figures:
         row = [
@@ -114,6 +115,8 @@ def card(cipher: str, figures: list[Figure], end: float, sources: Sources) -> st
 
 def key(figures: list[Figure]) -> str:
     """Returns the legend of bars and markers."""
+    several = any(f.get("yardsticks") for f in figures)
+    other = "the best other library" if several else "OpenSSL"
     text = '<p class="key"><i class="ours"></i> median <i class="range"></i> range of repetitions'
     if on_gpu(figures[0]) and any(f.bound for f in figures):
         text += (
@@ -121,11 +124,11 @@ def key(figures: list[Figure]) -> str:
             "clock, or copies over the link (docs/design/tuning.md)"
         )
     elif not on_gpu(figures[0]) and any(f.yardstick for f in figures):
-        text += ' <i class="mark"></i> OpenSSL on as many cores'
+        text += f' <i class="mark"></i> {other} on as many cores'
     if on_gpu(figures[0]) and any(f.yardstick for f in figures):
-        text += "; × OpenSSL: beside one core of that machine"
-    if any(f.yardstick_name not in ("", "OpenSSL") for f in figures):
-        text += "; with *, OpenSSL's ECB of the cipher, as it lacks the mode"
+        text += f"; × {other}: beside one core of that machine"
+    if any(f.yardstick_name.endswith("-ecb") for f in figures):
+        text += f"; with *, ECB of the cipher by {other}, as the mode is lacking"
     return text + "</p>\n"
 
 

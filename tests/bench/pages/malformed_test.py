@@ -76,6 +76,8 @@ def values_of_a_report(p):
         ({"repetitions": [1, None]}, "rows[1].repetitions", "a list of numbers"),
         ({"bound": 3}, "rows[1].bound:", "a text is expected"),
         ({"bound_gigabytes_per_second": {}}, "rows[1].bound_gigabytes_per_second"),
+        ({"best": "botan", "yardsticks": []}, "rows[1].best", "botan has no figure"),
+        ({"yardsticks": [{"name": "botan"}]}, "rows[1].yardsticks[0].not_run", "missing"),
     ):
         refused(p, report(**changes), *words)
     refused(p, {"head": samples.HEAD, "rows": {}}, "rows: a list is expected")
@@ -120,6 +122,8 @@ def values_of_a_recorded_result(p):
         (put(*figure, "range", to=[2, 1]), "sections[0].figures[0].range", "lowest"),
         (put(*figure, "bytes", to=None), "sections[0].figures[0].bytes", "missing"),
         (put(*figure, "yardstick", to=-1), "sections[0].figures[0].yardstick", "negative"),
+        (put(*figure, "yardsticks", to={"botan": -1}), "sections[0].figures[0].yardsticks", "a rate"),
+        (put(*figure, "yardsticks", to=[]), "sections[0].figures[0].yardsticks", "an object"),
     ):
         refused(p, value, *words)
 

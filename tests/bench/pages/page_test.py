@@ -187,10 +187,22 @@ def facts_equal_the_report(p):
 
 
 @case
+def the_best_of_several_yardsticks(p):
+    text = draw(p, measurements())
+    found = re.search(r'<span title="([^"]*)">5.00×</span>', text)
+    check(found, "no ratio over the best")
+    title = html.unescape(found[1])
+    for word in ("libgcrypt 1.11.0: 1.50 GB/s", "openssl 3.0.19: 0.25", "botan: NOT RUN: Botan"):
+        check(word in title, f"{word}: {title}")
+    check_equal((text.count("× best other"), text.count("the best other library")), (1, 1), "names")
+    check("× OpenSSL" in text, "cards beside OpenSSL alone")
+
+
+@case
 def noisy_figures_are_marked(p):
     text = draw(p, measurements())
     check_equal(text.count('class="noisy"'), 1, "marks")
-    check("1 of 39 figures with repetitions" in text, "count of noisy figures")
+    check("1 of 40 figures with repetitions" in text, "count of noisy figures")
     check("144 to 180 GB/s of 3" in text, "range of the noisy figure")
 
 

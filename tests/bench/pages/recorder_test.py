@@ -81,6 +81,20 @@ def values_are_those_of_the_report(p):
 
 
 @case
+def several_yardsticks(p):
+    record(p, samples.measurements())
+    figure = next(f for f in recorded(p).figures if f.name == "camellia-256-xts encrypt")
+    check_equal(
+        (figure.yardstick, figure.yardstick_name, figure.yardstick_range, figure.ratio),
+        (1.5, "libgcrypt 1.11.0", (1.35, 1.65), 5.0),
+        "the best",
+    )
+    rates = figure.get("yardsticks")
+    check_equal((rates["openssl 3.0.19"], rates["libgcrypt 1.11.0"]), (0.25, 1.5), "rates")
+    check(rates["botan"].startswith("NOT RUN: Botan cannot be loaded"), rates)
+
+
+@case
 def a_second_measurement_replaces_the_first(p):
     first, second = samples.measurements(), copy.deepcopy(samples.measurements())
     second["head"]["date"], second["head"]["commit"] = "2026-11-21T09:00:00Z", "def"
@@ -120,7 +134,7 @@ def cores_alone_and_with_a_gpu_are_one_machine(p):
         for report in order:
             check_equal(record(p, report).code, 0, "exit code")
         check_equal(recorded(p).machine["machine"], samples.HEAD["machine"], "machine")
-        check_equal(len(recorded(p).figures), 43, "figures")
+        check_equal(len(recorded(p).figures), 44, "figures")
         os.remove(p.file("box-2026-11-21.json"))
 
 

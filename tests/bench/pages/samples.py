@@ -40,6 +40,18 @@ def row(cipher, mode, figure, **more):
     }
 
 
+def yardstick(name, version, rate, **more):
+    return {
+        "name": name,
+        "version": version,
+        "cipher": "CAMELLIA256-xts",
+        "gigabytes_per_second": rate,
+        "ratio": 7.5 / rate,
+        "repetitions": [rate, 0.9 * rate, 1.1 * rate],
+        **more,
+    }
+
+
 def bounded(cipher, mode, figure, bound, **more):
     return row(
         cipher, mode, figure, bound_gigabytes_per_second=bound, bound="112 lookups a block", **more
@@ -71,6 +83,27 @@ def measurements():
         )
         for operation, figure in (("seal", 180.0), ("open", 0.0123))
     ]
+    rows.append(
+        row(
+            "camellia-256",
+            "xts",
+            7.5,
+            device="vaes512",
+            place="host",
+            bytes=65536,
+            message_bytes=65536,
+            openssl_gigabytes_per_second=0.25,
+            openssl_repetitions=[0.25] * 3,
+            ratio=5.0,
+            repetitions=[7.5] * 3,
+            best="libgcrypt",
+            yardsticks=[
+                yardstick("openssl", "3.0.19", 0.25, ecb_instead=False),
+                yardstick("libgcrypt", "1.11.0", 1.5),
+                {"name": "botan", "not_run": "Botan cannot be loaded: " + HOSTILE},
+            ],
+        )
+    )
     sizes = [
         row("aes-128", "ctr", 0.01 * 3**i, bytes=1024 * 4**i, message_bytes=1024 * 4**i, **place)
         for i in range(11)
