@@ -1,6 +1,7 @@
 """Stock nginx with the module under test, on a Unix socket."""
 
 import os
+import socket
 
 from stock import check, wait_until
 
@@ -33,9 +34,15 @@ def configure(p, groups):
     return ["-e", "stderr", "-p", p.directory, "-c", p.file("nginx.conf")]
 
 
+def listens(path):
+    """True if a connection is accepted there: a socket has its name a moment before."""
+    with socket.socket(socket.AF_UNIX) as one:
+        return one.connect_ex(path) == 0
+
+
 def start(machine, groups):
     machine.certificate()
     server = machine.start("nginx", *configure(machine.p, groups))
-    wait_until(lambda: os.path.exists(machine.p.file("socket")) or server.poll() is not None, "nginx listens")
+    wait_until(lambda: listens(machine.p.file("socket")) or server.poll() is not None, "nginx listens")
     check(server.poll() is None, f"nginx ended: {server.said()}")
     return server

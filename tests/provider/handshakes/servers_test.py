@@ -1,9 +1,7 @@
 """Stock nginx, with eight workers forked after its provider was loaded, and stock curl, over every
 group."""
 
-import os
-
-from nginx import WORKERS, configure, start
+from nginx import WORKERS, configure, listens, start
 from stock import GROUPS, Machine, case, check, check_equal, main, need, wait_until
 
 
@@ -74,7 +72,7 @@ def without_the_provider(p):
         said = machine.run("nginx", "-t", *configure(p, ["ntru_hps4096821"]), environment=machine.without)
         check(said.returncode != 0 and 'SSL_CTX_set1_curves_list("ntru_hps4096821") failed' in said.text, said.text)
         server = machine.start("nginx", *configure(p, ["ntru_hps4096821", "X25519"]))
-        wait_until(lambda: os.path.exists(p.file("socket")), "nginx listens")
+        wait_until(lambda: listens(p.file("socket")), "nginx listens")
         answer = curl(machine, "ntru_hps4096821", environment=machine.without)
         check_equal(answer.returncode, 59, f"curl's own code for curves that it does not know: {answer.text}")
         check("ntru_hps4096821" in answer.text, answer.text)
