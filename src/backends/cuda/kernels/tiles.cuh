@@ -44,6 +44,18 @@ inline Tiling divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t b
 
 #ifdef __CUDACC__
 
+struct Item {
+    uint64_t index, tile;
+};
+
+// Message and tile of one item. Items that run at the same time are of few messages, so that the
+// GPU holds the translations of their addresses. The shift by the index spreads the empty tiles of
+// short messages over all warps.
+__device__ __forceinline__ Item item_of(const Tiling& tiling, uint64_t item) {
+    const uint64_t index = item / tiling.tiles;
+    return {index, (item + index) % tiling.tiles};
+}
+
 // Tiles are whole rows of 32 blocks, except the last one.
 __device__ __forceinline__ Tile tile_of(const Tiling& tiling, uint64_t blocks, uint64_t tile) {
     if (tiling.tiles == 1) return {0, blocks, true, false};
