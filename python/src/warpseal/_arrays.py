@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 from array import array
@@ -181,10 +182,15 @@ def places_of(
 
 def _capsule(thing: Any, stream: int) -> Any:
     handle = stream or _LEGACY_STREAM
-    try:
-        return thing.__dlpack__(stream=handle, max_version=(1, 0))
-    except TypeError:  # from before DLPack 1.0
-        return thing.__dlpack__(stream=handle)
+    # PyTorch exports tensors of the current GPU alone.
+    there: Any = contextlib.nullcontext()
+    if library_of(thing) == "torch":
+        there = sys.modules["torch"].cuda.device(thing.device)
+    with there:
+        try:
+            return thing.__dlpack__(stream=handle, max_version=(1, 0))
+        except TypeError:  # from before DLPack 1.0
+            return thing.__dlpack__(stream=handle)
 
 
 def _by_interface(thing: Any, name: str, writable: bool, stream: int) -> _core.Memory:

@@ -73,7 +73,11 @@ def _raise_if_failed(
 ) -> None:
     """current: the stream is PyTorch's current one, which its copies to the host follow."""
     if current and library_of(statuses) == "torch":
-        numbers = statuses.reshape(-1).tolist()
+        try:
+            numbers = statuses.reshape(-1).tolist()
+        except RuntimeError:  # PyTorch's, for a GPU that is lost
+            _core.synchronize(engine, stream)
+            raise
     else:
         memory = memory_of(statuses, "statuses", stream=stream)
         numbers = numbers_of(statuses, memory, engine, stream)

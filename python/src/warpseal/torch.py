@@ -47,7 +47,7 @@ _NAMES = {
     "F64": "float64",
     "C64": "complex64",
 }
-_THREADS = 8  # that open tensors of a file at once: each waits for the GPU between reads
+_THREADS = 8  # that open tensors of a file at once; on a GPU each waits for it between reads
 _TYPES = {name: getattr(torch, own) for name, own in _NAMES.items() if hasattr(torch, own)}
 _NAME_OF = {dtype: name for name, dtype in _TYPES.items()}
 
@@ -171,7 +171,7 @@ def save_file(
 
 
 class safe_open:  # noqa: N801 - the name of the safetensors library
-    """A sealed safetensors file whose tensors are opened one by one, where they are wanted.
+    """A sealed safetensors file whose tensors are opened where they are wanted.
 
     device: of the tensors, "cpu" or "cuda". On a GPU they are decrypted there. The header and the
     end of the file are verified at first, each tensor when it is opened.
@@ -230,6 +230,7 @@ class safe_open:  # noqa: N801 - the name of the safetensors library
         complete. InvalidTag: a chunk was changed; `out` is zeros then.
         """
         entry = self._header.entries[name]
+        self._check_type(name, entry.dtype)
         tensor = self._new_tensor(name) if out is None else out
         size = entry.end - entry.begin
         if tensor.numel() * tensor.element_size() != size:
@@ -243,9 +244,11 @@ class safe_open:  # noqa: N801 - the name of the safetensors library
             raise TruncatedError(f"the file ends within {name!r}")
         return tensor
 
-    def load_all(self) -> dict[str, torch.Tensor]:
+    def _load_all(self) -> dict[str, torch.Tensor]:
         """Opens all tensors, several at once."""
         # This thread makes them, so that their memory belongs to its stream.
+        for name, entry in self._header.entries.items():
+            self._check_type(name, entry.dtype)
         tensors = {name: self._new_tensor(name) for name in self}
         if self._device.type == "cuda":
             torch.cuda.current_stream(self._device).synchronize()
@@ -259,10 +262,13 @@ class safe_open:  # noqa: N801 - the name of the safetensors library
                 raise
         return tensors
 
+    @staticmethod
+    def _check_type(name: str, dtype: str) -> None:
+        if dtype not in _TYPES:
+            raise UnsupportedError(f"{name!r} has the type {dtype}, which PyTorch lacks")
+
     def _new_tensor(self, name: str) -> torch.Tensor:
         entry = self._header.entries[name]
-        if entry.dtype not in _TYPES:
-            raise UnsupportedError(f"{name!r} has the type {entry.dtype}, which PyTorch lacks")
         memory = torch.empty(entry.end - entry.begin, dtype=torch.uint8, device=self._device)
         return memory.view(_TYPES[entry.dtype]).reshape(entry.shape)
 
@@ -305,7 +311,7 @@ def load_file(
         identities=identities,
         engine=engine,
     ) as file:
-        return file.load_all()
+        return file._load_all()
 
 
 def checkpoint_extension(*, key: Buffer, engine: _core.Engine | None = None) -> Any:
