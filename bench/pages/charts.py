@@ -111,7 +111,10 @@ def as_element(text: str, label: str, style: str = "sizes") -> str:
 
 
 def draw_speed(rows: list[dict[str, Any]], path: pathlib.Path) -> None:
-    """Draws bars of Warpseal beside OpenSSL, or the best other library. The file holds the rows that it shows."""
+    """Draws bars of Warpseal beside OpenSSL, or the best other library.
+
+    The file holds the rows that it shows.
+    """
     matplotlib = library()
     with matplotlib.rc_context({"font.size": 11, "font.family": "DejaVu Sans"}):
         figure = matplotlib.figure.Figure(figsize=(8, 5.4), dpi=150, layout="constrained")

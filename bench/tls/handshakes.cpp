@@ -21,8 +21,8 @@ namespace {
 using bench::rounded;
 
 // A group, and the provider whose algorithms a server uses for it: "X25519MLKEM768=warpseal".
-struct Asked {
-    explicit Asked(const std::string& text)
+struct GroupChoice {
+    explicit GroupChoice(const std::string& text)
         : name(text), group(text.substr(0, text.find('='))), provider("default") {
         if (group.size() < text.size()) provider = text.substr(group.size() + 1);
         if (provider != "default" && provider != "warpseal")
@@ -59,9 +59,9 @@ public:
     explicit Bench(const HandshakesOptions& options)
         : options_(options),
           elsewhere_(options.connect.empty() ? HostAndPort{} : split_address(options.connect)),
-          groups_(asked(options.groups.empty() ? usual_groups() : options.groups)),
+          groups_(choices(options.groups.empty() ? usual_groups() : options.groups)),
           ours_(std::any_of(groups_.begin(), groups_.end(),
-                            [](const Asked& asked) { return asked.is_ours(); })),
+                            [](const GroupChoice& choice) { return choice.is_ours(); })),
           clients_(ours_, {{"device", "cpu"}}),
           servers_(ours_, settings_of(options)),
           report_(options.json, gpu_of(ours_ ? device_of(options) : "")) {
@@ -109,16 +109,16 @@ private:
     static std::vector<std::string> usual_groups() {
         return {"X25519", "x25519_ntru_hps4096821", "ntru_hps4096821"};
     }
-    static std::vector<Asked> asked(const std::vector<std::string>& texts) {
+    static std::vector<GroupChoice> choices(const std::vector<std::string>& texts) {
         return {texts.begin(), texts.end()};
     }
     bool external() const { return !options_.connect.empty(); }
 
-    // A server of every group that was asked for with this provider.
+    // Returns a server of every group chosen with this provider, or null if there is none.
     SslContext server_of(const std::string& provider, const Identity& identity) const {
         std::string all;
-        for (const Asked& asked : groups_)
-            if (asked.provider == provider) all += (all.empty() ? "" : ":") + asked.group;
+        for (const GroupChoice& choice : groups_)
+            if (choice.provider == provider) all += (all.empty() ? "" : ":") + choice.group;
         if (all.empty()) return nullptr;
         SslContext server = servers_.context(TLS_server_method(), all, provider);
         if (SSL_CTX_use_certificate(server.get(), identity.certificate.get()) != 1 ||
@@ -127,17 +127,20 @@ private:
             fail("set up the server");
         return server;
     }
-    SSL_CTX* server_for(const Asked& asked) const {
-        return (asked.provider == "default" ? server_ : server_of_ours_).get();
+    SSL_CTX* server_for(const GroupChoice& choice) const {
+        return (choice.provider == "default" ? server_ : server_of_ours_).get();
     }
 
     void make_contexts() {
         const Identity identity = make_identity(servers_.get());
         server_ = server_of("default", identity);
         server_of_ours_ = server_of("warpseal", identity);
-        for (const Asked& asked : groups_) {
+        if (external() && server_of_ours_)
+            throw cli::Failure(cli::ExitCode::usage,
+                               "--connect: the server chooses its provider; give groups alone.");
+        for (const GroupChoice& choice : groups_) {
             SSL_CTX* const client =
-                client_contexts_.emplace_back(clients_.context(TLS_client_method(), asked.group))
+                client_contexts_.emplace_back(clients_.context(TLS_client_method(), choice.group))
                     .get();
             if (external() && options_.authority.empty()) continue;
             SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
@@ -249,11 +252,11 @@ private:
         for (const double one : row.server_cpu)
             json["server_cpu_rounds"].push_back(rounded(1e6 * one));
         std::string line = fmt::format("{:>12.1f}{:>7.2f}x", cpu, ratio);
-        const Asked asked(options_.mixed ? groups_.front() : Asked(row.name));
+        const GroupChoice choice(options_.mixed ? groups_.front() : GroupChoice(row.name));
         const double exchange =
             options_.mixed
                 ? 0
-                : 1e6 * key_exchange_seconds(servers_.get(), asked.group, asked.provider);
+                : 1e6 * key_exchange_seconds(servers_.get(), choice.group, choice.provider);
         json["key_exchange_microseconds"] = rounded(exchange);
         line += exchange > 0 ? fmt::format("{:>8.1f} %", 100 * exchange / cpu)
                              : fmt::format("{:>10}", "-");
@@ -286,10 +289,10 @@ private:
 
     const HandshakesOptions options_;
     const HostAndPort elsewhere_;
-    const std::vector<Asked> groups_;
+    const std::vector<GroupChoice> groups_;
     const bool ours_;
     const Library clients_, servers_;
-    SslContext server_, server_of_ours_;  // null where no group was asked for with that provider
+    SslContext server_, server_of_ours_;  // null: no group with that provider
     std::vector<SslContext> client_contexts_;
     Load load_;
     uint64_t resident_after_first_round_ = 0;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any
 
 import numpy
@@ -194,7 +195,12 @@ def test_statuses_of_another_type_are_refused(count: int, kind: str) -> None:
     statuses = numpy.zeros(count, kind)
     with pytest.raises(TypeError, match="statuses: an array of int32"):
         aead.open(sealed._replace(tags=tags), out=sealed.data, statuses=statuses)
+    with pytest.raises(TypeError, match="statuses: an array of int32"):
+        aead.open(sealed, out=sealed.data, statuses=object())
     assert (sealed.data == before).all()
+    integers = (ctypes.c_int32 * 1)(9)
+    aead.open(sealed, out=sealed.data, statuses=integers)
+    assert integers[0] == 0 and (sealed.data == 1).all()
 
 
 def test_out_alone_may_be_what_is_read() -> None:

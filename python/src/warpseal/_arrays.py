@@ -306,8 +306,12 @@ def check_status_type(statuses: Any) -> None:
     elif hasattr(statuses, "__cuda_array_interface__"):
         right = statuses.__cuda_array_interface__["typestr"][1:] in ("i4", "u4")
     else:
-        view = memoryview(statuses)
-        right = view.itemsize == STATUS_BYTES and view.format in ("i", "I", "l", "L")
+        try:
+            view = memoryview(statuses)
+        except TypeError:
+            right = False
+        else:
+            right = view.itemsize == STATUS_BYTES and view.format.lstrip("@=<") in tuple("iIlL")
     if not right:
         raise TypeError("statuses: an array of int32 is needed")
 

@@ -138,6 +138,7 @@ def handshakes_with_a_server_elsewhere(p):
     p.fails(16, "cannot connect", "tls-bench", "--group", "X25519", "--connect", "127.0.0.1:1", "--handshakes", 3)
     p.fails(15, "no group", "tls-bench", "--group", "ntru_hps4096822")
     p.fails(2, "default or warpseal", "tls-bench", "--group", "X25519=fips")
+    p.fails(2, "the server chooses", "tls-bench", "--connect", "127.0.0.1:1", "--group", "X25519=warpseal")
     p.fails(2, "without a provider", "tls-bench", "--mixed", "--group", "X25519", "--group", "X25519=warpseal")
 
 
