@@ -107,6 +107,19 @@ def every_secret_of_exchanges_alone_arrives(p):
 
 
 @case
+def loops_share_library_contexts(p):
+    groups, handshakes = ["X25519", "ntru_hps2048509"], 120
+    head, rows = bench(p, "--library-contexts", 2, "--server-threads", 3, "--handshakes", handshakes, "--rounds", 2, groups=groups)
+    check_equal(head["library_contexts"], 2, "library contexts")
+    check_all_done(rows, handshakes)
+    # Loops 0 and 2 share the first context. Each handshake has one request of the server.
+    check_equal(rows[1]["requests_of_contexts"], [2 * handshakes // 3, handshakes // 3], "requests of each context")
+    p.fails(2, "--sockets", "tls-bench", "--library-contexts", 2, "--sockets")
+    p.fails(2, "--connect", "tls-bench", "--library-contexts", 2, "--connect", "127.0.0.1:1")
+    p.fails(2, "give as many at most", "tls-bench", "--library-contexts", 3, "--server-threads", 2)
+
+
+@case
 def handshakes_over_sockets(p):
     fibres = () if "thread" in SANITIZER else ("--async",)
     _, rows = bench(p, "--sockets", *fibres, "--handshakes", 600, "--in-flight", 100, "--rounds", 3, groups=MIXED[:3])
