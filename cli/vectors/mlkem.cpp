@@ -6,6 +6,7 @@
 
 #include "cli/vectors/hybrid.h"
 #include "cli/vectors/kem_calls.h"
+#include "cli/vectors/provider_rows.h"
 
 namespace warpseal::cli {
 namespace {
@@ -228,6 +229,7 @@ void kem_digest(const json& row, const std::string& name, const Octets& got) {
 bool is_kem_row(const json& row) { return row.contains("set") && row.contains("operation"); }
 
 void check_kem_row(Tested& tested, const json& row) {
+    if (is_provider_row(row)) return check_provider_row(tested, row);
     const std::string name = text_field(row, "set"), hybrid = hybrid_set_of_row(name);
     if (!hybrid.empty()) {
         check_hybrid_row(tested, hybrid, row, false);

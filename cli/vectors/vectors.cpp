@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 #include <CLI/CLI.hpp>
+#include <cstdlib>
 
 #include "cli/commands.h"
 
@@ -24,6 +25,8 @@ void print_tally(const std::string& path, const Tally& tally) {
 }
 
 ExitCode run(const VectorsOptions& options, Session& session) {
+    // For the provider in this program. There are no other threads yet.
+    (void)setenv("WARPSEAL_DEVICE", options.device.c_str(), 1);
     const EngineHandle engine = create_engine({options.device, 0}, session);
     Tested tested(engine.get(), options.device.rfind("cuda", 0) == 0);
     Tally total;
@@ -46,7 +49,7 @@ void add_vectors(CLI::App& program, Session& session) {
     CLI::App* vectors = program.add_subcommand("vectors", "Check published test vectors");
     vectors->footer(
         "Files: JSON lines of known answers, Monte Carlo chains or bulk messages, Cobblestone "
-        "documents, rows of ML-KEM and X25519, and\n"
+        "documents, rows of ML-KEM and X25519 with their key files and TLS groups, and\n"
         "NTRU's answer files (.rsp) and digests of batches, gzip-compressed or not, told apart by "
         "content. Every row is run in both\n"
         "directions; it counts once. A file has 64 MiB at most, unpacked too.\n"

@@ -59,6 +59,9 @@ public:
     warpseal_mode mode(const warpseal_cipher_info& cipher, const std::string& name) const;
     KeyHandle key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const;
 
+    // Of provider_rows.cpp, which makes it for the first row that needs it.
+    std::shared_ptr<const void> provider;
+
 private:
     warpseal_engine* engine_;
     bool use_device_memory_;

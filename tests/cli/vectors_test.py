@@ -115,6 +115,31 @@ for name in ("vaes512", "cuda"):
 
 
 @case
+def key_files_and_groups_of_nist_curves(p):
+    """Rows of the OpenSSL provider, which the program contains."""
+    files = ["mlkem/der.jsonl.gz", "mlkem/tls-groups.jsonl.gz"]
+    for target in ("portable", "auto"):
+        expect(p, (199, 0, 0), "--device", target, *(str(VECTORS / name) for name in files))
+    every = [row for name in files for row in rows(name)]
+
+    def some_row(operation, result, group="ml-kem"):
+        return next(row for row in every if (row["operation"], row["result"]) == (operation, result) and row["set"].startswith(group))
+
+    def changed(row, name):
+        return {**row, name: row[name][:-1] + ("1" if row[name][-1] == "0" else "0")}
+
+    exchange, client = some_row("tls-exchange", "valid", "SecP"), some_row("tls-client", "valid", "SecP")
+    private, public = some_row("decode-private", "valid"), some_row("decode-public", "valid")
+    wrong = [changed(private, "dk"), changed(private, "ek"), changed(public, "ek"), changed(exchange, "secret"),
+             changed(exchange, "client_share"), changed(exchange, "server_share"), changed(client, "secret"),
+             *({**row, "result": "invalid"} for row in (private, public, client)),
+             *({**some_row(*kind), "result": "valid"}
+               for kind in (("decode-private", "invalid"), ("decode-public", "invalid"), ("tls-server", "invalid", "SecP")))]
+    p.write("wrong", lines(wrong))
+    expect(p, (0, len(wrong), 0), "wrong")
+
+
+@case
 def a_machine_that_computes_wrong(p):
     """The self-test of every target fails: nothing is written, whatever the command."""
     p.key()
