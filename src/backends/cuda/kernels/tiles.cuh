@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 
 #include "backends/cuda/host/device.h"
 #include "backends/cuda/host/tuning.h"
@@ -32,8 +33,12 @@ inline Tiling divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t b
     const uint64_t large = own_keys ? tuning::tile_blocks_own_key : tuning::tile_blocks;
     const uint64_t small =
         own_keys ? tuning::tile_blocks_own_key_small_grid : tuning::tile_blocks_small_grid;
-    if (batch.lengths != nullptr)
-        return {batch.message_count, std::max(max_tiles, tuning::tiles_of_unknown_length), large};
+    if (batch.lengths != nullptr) {
+        uint64_t tiles = std::max(max_tiles, tuning::tiles_of_unknown_length);
+        // Each warp then gets tiles of every number, and its share of the empty ones.
+        while (std::gcd(tiles, warps) != 1) ++tiles;
+        return {batch.message_count, tiles, large};
+    }
     const uint64_t blocks = (aad_bytes + block_bytes - 1) / block_bytes +
                             batch.message_bytes / block_bytes +
                             (batch.message_bytes % block_bytes != 0);
@@ -43,6 +48,16 @@ inline Tiling divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t b
 }
 
 #ifdef __CUDACC__
+
+struct Item {
+    uint64_t index, tile;
+};
+
+// Message and tile of one item. Items that run at the same time are of few messages, so that the
+// GPU holds the translations of their addresses.
+__device__ __forceinline__ Item item_of(const Tiling& tiling, uint64_t item) {
+    return {item / tiling.tiles, item % tiling.tiles};
+}
 
 // Tiles are whole rows of 32 blocks, except the last one.
 __device__ __forceinline__ Tile tile_of(const Tiling& tiling, uint64_t blocks, uint64_t tile) {
