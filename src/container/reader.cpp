@@ -151,8 +151,9 @@ private:
     Layout layout() const {
         return device_ != nullptr ? Layout::device : cuda_ ? Layout::separate : Layout::in_place;
     }
+    struct Segments;
     size_t workers() const;
-    std::unique_ptr<Segment> new_segment() const;
+    std::unique_ptr<Segment> new_segment(bool needed) const;
     void work(Segment& segment);
     void copy_text(Segment& segment);
     void fail(uint64_t number, const Fault& fault);
@@ -203,29 +204,40 @@ size_t Reader::Read::workers() const {
     return static_cast<size_t>(std::min<uint64_t>(wanted, segment_count_));
 }
 
+// Segments of one read into device memory, which other reads get afterwards.
+struct Reader::Read::Segments {
+    Read& read;
+    std::vector<std::unique_ptr<Segment>> all;
+    ~Segments() {
+        if (read.device_ == nullptr) return;
+        for (std::unique_ptr<Segment>& segment : all)
+            if (segment != nullptr) read.reader_.pinned_.give_back(std::move(segment));
+    }
+};
+
 warpseal_status Reader::Read::run(const char*& target, Fault& fault) {
-    std::vector<std::unique_ptr<Segment>> segments(workers());
-    for (std::unique_ptr<Segment>& segment : segments) {
-        segment = new_segment();
-        if (segment == nullptr)
+    Segments owner{*this, std::vector<std::unique_ptr<Segment>>(workers())};
+    std::vector<std::unique_ptr<Segment>>& segments = owner.all;
+    for (size_t i = 0; i < segments.size(); ++i) {
+        segments[i] = new_segment(i == 0);
+        if (segments[i] != nullptr) continue;
+        if (device_ == nullptr || i == 0)
             return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu segments of the file",
                              segments.size());
+        segments.resize(i);  // other reads have the rest
     }
     if (segments.size() == 1) {
         work(*segments[0]);
     } else {
         reader_.engine_.parallel(segments.size(), [&](size_t i) { work(*segments[i]); });
     }
-    if (device_ != nullptr)
-        for (std::unique_ptr<Segment>& segment : segments)
-            reader_.pinned_.give_back(std::move(segment));
     target = target_;
     if (failed_at_ != UINT64_MAX) fault = fault_;
     return fault.status;
 }
 
-std::unique_ptr<Segment> Reader::Read::new_segment() const {
-    if (device_ != nullptr) return reader_.pinned_.take(reader_.engine_);
+std::unique_ptr<Segment> Reader::Read::new_segment(bool needed) const {
+    if (device_ != nullptr) return reader_.pinned_.take(reader_.engine_, needed);
     auto made = std::make_unique<Segment>();
     return made->allocate(reader_.engine_, layout(), step_, &reader_.spaces_) ? std::move(made)
                                                                               : nullptr;

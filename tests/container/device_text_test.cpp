@@ -3,6 +3,7 @@
 #include <array>
 #include <memory>
 
+#include "container/pipeline/pinned_segments.h"
 #include "container/reader.h"
 #include "files.h"
 #include "support/fake_backend.h"
@@ -139,6 +140,28 @@ TEST_F(DeviceText, PinnedMemoryIsKept) {
     }
     EXPECT_EQ(script().live_host_allocations, 0u);
     EXPECT_EQ(script().live_device_allocations, 0u);
+}
+
+// Reads share 256 MiB. Each gets one segment at least, and so makes progress.
+TEST_F(DeviceText, PinnedMemoryIsBounded) {
+    Machine machine;
+    warpseal::container::PinnedSegments pinned;
+    std::vector<std::unique_ptr<warpseal::container::Segment>> taken;
+    while (auto segment = pinned.take(*machine.engine, false)) {
+        taken.push_back(std::move(segment));
+        ASSERT_LE(taken.size(), 64u);
+    }
+    EXPECT_EQ(taken.size(), 64u);
+    auto needed = pinned.take(*machine.engine, true);
+    ASSERT_NE(needed, nullptr);
+    pinned.give_back(std::move(needed));
+    EXPECT_EQ(pinned.take(*machine.engine, false), nullptr);
+    pinned.give_back(std::move(taken.back()));
+    const uint64_t allocations = script().live_host_allocations;
+    taken.back() = pinned.take(*machine.engine, false);
+    EXPECT_NE(taken.back(), nullptr);
+    EXPECT_EQ(script().live_host_allocations, allocations);
+    for (auto& segment : taken) pinned.give_back(std::move(segment));
 }
 
 // The first changed chunk is named, and nothing of the range stays in the memory.

@@ -19,8 +19,8 @@ public:
     PinnedSegments(const PinnedSegments&) = delete;
     PinnedSegments& operator=(const PinnedSegments&) = delete;
 
-    // Returns null if out of memory.
-    std::unique_ptr<Segment> take(Engine& engine);
+    // Returns null if out of memory, or if `most_kept` are in use and it is not needed.
+    std::unique_ptr<Segment> take(Engine& engine, bool needed);
     void give_back(std::unique_ptr<Segment> segment);
 
 private:
@@ -28,6 +28,7 @@ private:
 
     ForkMutex mutex_;
     const unsigned long forks_;
+    size_t in_use_ = 0;
     std::vector<std::unique_ptr<Segment>> idle_;
 };
 
