@@ -223,6 +223,29 @@ def test_safetensors(tmp_path: pathlib.Path) -> None:
             assert got.device == tensor.device and torch.equal(got, tensor)
     on_host = wt.load_file(path, key=KEY)
     assert all(torch.equal(on_host[name], tensors[name].cpu()) for name in tensors)
+    loaded = wt.load_file(path, device="cuda", key=KEY)
+    assert list(loaded) == list(tensors)
+    for name, tensor in tensors.items():
+        assert loaded[name].device == tensor.device and torch.equal(loaded[name], tensor)
+    content = bytearray(path.read_bytes())
+    content[-100_000] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(warpseal.InvalidTag):
+        wt.load_file(path, device=GPU, key=KEY)
+
+
+@pytest.mark.skipif(torch.cuda.device_count() < 2, reason="this machine has one GPU")
+def test_safetensors_on_another_gpu(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "w.ws"
+    tensors = {f"layer.{i}": random_tensor(100 + i, 70, seed=i) for i in range(20)}
+    wt.save_file({name: one.to("cuda:1") for name, one in tensors.items()}, path, key=KEY)
+    named = wt.load_file(path, device="cuda:1", key=KEY)
+    with torch.cuda.device(1):
+        current = wt.load_file(path, device="cuda", key=KEY)
+    for loaded in (named, current):
+        for name, tensor in tensors.items():
+            assert loaded[name].device == torch.device("cuda", 1)
+            assert torch.equal(loaded[name].cpu(), tensor.cpu())
 
 
 @pytest.mark.parametrize("name", ["x25519mlkem768", "ml-kem-768", "ntruhps2048509"])

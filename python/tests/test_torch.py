@@ -96,6 +96,20 @@ def test_only_the_damaged_tensor_is_lost(tmp_path: pathlib.Path) -> None:
         with pytest.raises(warpseal.InvalidTag):
             file.get_tensor("a", out=out)
         assert not out.any()
+    with pytest.raises(warpseal.InvalidTag):
+        wt.load_file(path, key=KEY)
+
+
+def test_a_type_that_pytorch_lacks(
+    tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "x.ws"
+    wt.save_file({"a": torch.ones(3), "b": torch.ones(3, dtype=torch.int16)}, path, key=KEY)
+    monkeypatch.delitem(wt._TYPES, "I16")
+    with pytest.raises(warpseal.UnsupportedError, match="'b' has the type I16"):
+        wt.load_file(path, key=KEY)
+    with wt.safe_open(path, key=KEY) as file:
+        assert torch.equal(file.get_tensor("a"), torch.ones(3))
 
 
 def test_refused_tensors(tmp_path: pathlib.Path) -> None:

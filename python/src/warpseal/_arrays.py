@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import sys
 from array import array
@@ -103,6 +104,10 @@ def stream_of(stream: Any, thing: Any) -> int:
     if module is None or gpu_of(thing) == HOST:
         return 0
     if library_of(thing) == "torch":
+        # A stream's object takes microseconds to make.
+        raw = getattr(module._C, "_cuda_getCurrentRawStream", None)
+        if raw is not None:
+            return int(raw(thing.get_device()))
         return int(module.cuda.current_stream(thing.device).cuda_stream)
     if library_of(thing) == "cupy":
         return int(module.cuda.get_current_stream().ptr)
@@ -177,10 +182,15 @@ def places_of(
 
 def _capsule(thing: Any, stream: int) -> Any:
     handle = stream or _LEGACY_STREAM
-    try:
-        return thing.__dlpack__(stream=handle, max_version=(1, 0))
-    except TypeError:  # from before DLPack 1.0
-        return thing.__dlpack__(stream=handle)
+    # PyTorch exports tensors of the current GPU alone.
+    there: Any = contextlib.nullcontext()
+    if library_of(thing) == "torch":
+        there = sys.modules["torch"].cuda.device(thing.device)
+    with there:
+        try:
+            return thing.__dlpack__(stream=handle, max_version=(1, 0))
+        except TypeError:  # from before DLPack 1.0
+            return thing.__dlpack__(stream=handle)
 
 
 def _by_interface(thing: Any, name: str, writable: bool, stream: int) -> _core.Memory:

@@ -65,14 +65,24 @@ def raise_if_failed(statuses: Any, *, stream: Any = None) -> None:
 
     stream: that of the open().
     """
-    _raise_if_failed(statuses, stream_of(stream, statuses), None)
+    _raise_if_failed(statuses, stream_of(stream, statuses), None, False)
 
 
-def _raise_if_failed(statuses: Any, stream: int, engine: _core.Engine | None) -> None:
-    memory = memory_of(statuses, "statuses", stream=stream)
-    numbers = numbers_of(statuses, memory, engine, stream)
-    failed = [i for i, status in enumerate(numbers) if status != 0]
-    if failed:
+def _raise_if_failed(
+    statuses: Any, stream: int, engine: _core.Engine | None, current: bool
+) -> None:
+    """current: the stream is PyTorch's current one, which its copies to the host follow."""
+    if current and library_of(statuses) == "torch":
+        try:
+            numbers = statuses.reshape(-1).tolist()
+        except RuntimeError:  # PyTorch's, for a GPU that is lost
+            _core.synchronize(engine, stream)
+            raise
+    else:
+        memory = memory_of(statuses, "statuses", stream=stream)
+        numbers = numbers_of(statuses, memory, engine, stream)
+    if any(numbers):
+        failed = [i for i, status in enumerate(numbers) if status != 0]
         some = ", ".join(map(str, failed[:5])) + (", ..." if len(failed) > 5 else "")
         raise InvalidTag(f"{len(failed)} of the messages do not verify: {some}")
 
@@ -160,7 +170,7 @@ class AEAD:
         batch.put_workspace(workspace)
         batch.run("open")
         if check:
-            _raise_if_failed(statuses, batch.stream, self._engine)
+            _raise_if_failed(statuses, batch.stream, self._engine, batch.is_on_current_stream)
         return Opened(batch.result, statuses)
 
     def workspace_bytes(self, data: Any, *, rows: bool = False) -> int:
@@ -191,7 +201,9 @@ class _Batch:
         self._arrays = list(data) if several else [data]
         self.gpu = gpu_of_items(self._arrays, "data")
         self.stream = stream_of(stream, self._arrays[0])
-        self._current = stream is None and library_of(self._arrays[0]) == "torch"
+        self.is_on_current_stream = (
+            stream is None and self.gpu != HOST and library_of(self._arrays[0]) == "torch"
+        )
         self._in_place = out is data
         self._inputs = self._places(self._arrays, "data", self._in_place)
         self._outputs = self._output_arrays(out)
@@ -220,12 +232,11 @@ class _Batch:
         return outputs
 
     def _places(self, items: list[Any], name: str, writable: bool) -> Places:
-        if self.gpu != HOST and not self._current:
+        if self.gpu != HOST and not self.is_on_current_stream:
             for item in items:
                 keep_until_done(item, self.stream)
-        return places_of(
-            items, name, writable=writable, stream=self.stream, current=self._current
-        )
+        current = self.is_on_current_stream
+        return places_of(items, name, writable=writable, stream=self.stream, current=current)
 
     def _describe(self, rows: bool) -> int:
         sizes, others = self._inputs.sizes, self._written.sizes
@@ -376,11 +387,10 @@ class _Batch:
 
     def _together(self, name: str, given: Any, writable: bool) -> _core.Memory:
         gpu_of_all([("data", self._arrays[0]), (name, given)])
-        if self.gpu != HOST and not self._current:
+        if self.gpu != HOST and not self.is_on_current_stream:
             keep_until_done(given, self.stream)
-        memory = memory_of(
-            given, name, writable=writable, stream=self.stream, current=self._current
-        )
+        current = self.is_on_current_stream
+        memory = memory_of(given, name, writable=writable, stream=self.stream, current=current)
         self._kept.append(memory)
         return memory
 

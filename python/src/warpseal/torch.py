@@ -9,6 +9,7 @@ installed; the rest of the package does not need it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -46,6 +47,7 @@ _NAMES = {
     "F64": "float64",
     "C64": "complex64",
 }
+_THREADS = 8  # that open tensors of a file at once; on a GPU each waits for it between reads
 _TYPES = {name: getattr(torch, own) for name, own in _NAMES.items() if hasattr(torch, own)}
 _NAME_OF = {dtype: name for name, dtype in _TYPES.items()}
 
@@ -169,7 +171,7 @@ def save_file(
 
 
 class safe_open:  # noqa: N801 - the name of the safetensors library
-    """A sealed safetensors file whose tensors are opened one by one, where they are wanted.
+    """A sealed safetensors file whose tensors are opened where they are wanted.
 
     device: of the tensors, "cpu" or "cuda". On a GPU they are decrypted there. The header and the
     end of the file are verified at first, each tensor when it is opened.
@@ -186,6 +188,9 @@ class safe_open:  # noqa: N801 - the name of the safetensors library
         engine: _core.Engine | None = None,
     ) -> None:
         self._device = torch.device(device)
+        if self._device.type == "cuda" and self._device.index is None:
+            # That of this thread, also for tensors that other threads open.
+            self._device = torch.device("cuda", torch.cuda.current_device())
         self._file = files.open(
             source,
             key=key,
@@ -225,21 +230,47 @@ class safe_open:  # noqa: N801 - the name of the safetensors library
         complete. InvalidTag: a chunk was changed; `out` is zeros then.
         """
         entry = self._header.entries[name]
-        if entry.dtype not in _TYPES:
-            raise UnsupportedError(f"{name!r} has the type {entry.dtype}, which PyTorch lacks")
+        self._check_type(name, entry.dtype)
+        tensor = self._new_tensor(name) if out is None else out
         size = entry.end - entry.begin
-        if out is not None and out.numel() * out.element_size() != size:
-            raise ValueError(f"out has {out.numel() * out.element_size()} bytes: {size} are needed")
-        memory = (
-            torch.empty(size, dtype=torch.uint8, device=self._device)
-            if out is None
-            else _as_bytes(out)
-        )
-        if out is not None and not out.is_contiguous():
+        if tensor.numel() * tensor.element_size() != size:
+            raise ValueError(
+                f"out has {tensor.numel() * tensor.element_size()} bytes: {size} are needed"
+            )
+        if not tensor.is_contiguous():
             raise BufferError("out is not contiguous: give a contiguous tensor")
+        memory = _as_bytes(tensor)
         if size and self._file.read_into(self._header.bytes + entry.begin, memory) != size:
             raise TruncatedError(f"the file ends within {name!r}")
-        return memory.view(_TYPES[entry.dtype]).reshape(entry.shape) if out is None else out
+        return tensor
+
+    def _load_all(self) -> dict[str, torch.Tensor]:
+        """Opens all tensors, several at once."""
+        # This thread makes them, so that their memory belongs to its stream.
+        for name, entry in self._header.entries.items():
+            self._check_type(name, entry.dtype)
+        tensors = {name: self._new_tensor(name) for name in self}
+        if self._device.type == "cuda":
+            torch.cuda.current_stream(self._device).synchronize()
+        with ThreadPoolExecutor(_THREADS) as pool:
+            try:
+                for _ in pool.map(lambda item: self.get_tensor(item[0], out=item[1]),
+                                  tensors.items()):
+                    pass
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+        return tensors
+
+    @staticmethod
+    def _check_type(name: str, dtype: str) -> None:
+        if dtype not in _TYPES:
+            raise UnsupportedError(f"{name!r} has the type {dtype}, which PyTorch lacks")
+
+    def _new_tensor(self, name: str) -> torch.Tensor:
+        entry = self._header.entries[name]
+        memory = torch.empty(entry.end - entry.begin, dtype=torch.uint8, device=self._device)
+        return memory.view(_TYPES[entry.dtype]).reshape(entry.shape)
 
     def close(self) -> None:
         self._file.close()
@@ -280,7 +311,7 @@ def load_file(
         identities=identities,
         engine=engine,
     ) as file:
-        return {name: file.get_tensor(name) for name in file}
+        return file._load_all()
 
 
 def checkpoint_extension(*, key: Buffer, engine: _core.Engine | None = None) -> Any:
