@@ -52,13 +52,18 @@ Batcher make_batcher(warpseal_engine* engine, const warpseal_kem_batcher_options
     return Batcher(batcher);
 }
 
-double mean_batch(warpseal_kem_batcher* batcher) {
+warpseal_kem_batcher_counts counts_of(warpseal_kem_batcher* batcher) {
     warpseal_kem_batcher_counts counts{};
     counts.struct_bytes = sizeof counts;
     check(warpseal_kem_batcher_counts_read(batcher, &counts));
-    return counts.batches
-               ? static_cast<double>(counts.batched_requests) / static_cast<double>(counts.batches)
-               : 0;
+    return counts;
+}
+
+double mean_batch(const warpseal_kem_batcher_counts& from, const warpseal_kem_batcher_counts& to) {
+    const uint64_t batches = to.batches - from.batches;
+    return batches ? static_cast<double>(to.batched_requests - from.batched_requests) /
+                         static_cast<double>(batches)
+                   : 0;
 }
 
 void set_percentiles(KemFigure& figure, std::vector<double> seconds) {
@@ -166,14 +171,17 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
     const Batcher batcher = make_batcher(engine, options);
     for (std::vector<warpseal_kem_request>& some : requests_of(threads, false))
         submitters.push_back(std::make_unique<Submitter>(std::move(some)));
-    KemFigure figure;
-    const Watch watch;
-    {
+    const auto run = [&] {
         std::vector<std::jthread> running;
         running.reserve(submitters.size());
         for (const auto& submitter : submitters)
             running.emplace_back([&] { submitter->run(batcher.get(), seconds); });
-    }
+    };
+    if (seconds > 0) run();
+    const warpseal_kem_batcher_counts before = counts_of(batcher.get());
+    KemFigure figure;
+    const Watch watch;
+    run();
     figure.seconds = watch.seconds();
     figure.core_seconds = watch.core_seconds();
     std::vector<double> latencies;
@@ -183,7 +191,7 @@ KemFigure KemClients::encapsulate(warpseal_engine* engine,
     }
     figure.exchanges = latencies.size();
     set_percentiles(figure, std::move(latencies));
-    figure.mean_batch = mean_batch(batcher.get());
+    figure.mean_batch = mean_batch(before, counts_of(batcher.get()));
     figure.wrong = count_wrong();
     return figure;
 }

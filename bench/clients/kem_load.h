@@ -36,7 +36,7 @@ public:
     // once for 0.
     KemFigure encapsulate(warpseal_engine* engine, uint64_t batch, double seconds);
     // Encapsulates through the batcher from `threads` threads, with all clients' requests pending
-    // at any time.
+    // at any time: for `seconds` to warm it up, then measured for `seconds`. Runs once for 0.
     KemFigure encapsulate(warpseal_engine* engine, const warpseal_kem_batcher_options& options,
                           unsigned threads, double seconds);
     // Lets all clients ask at once, and waits for the last answer: on a batcher created at the same

@@ -44,7 +44,9 @@ void add_exchanges(CLI::App& bench, cli::Session& session) {
         ->transform(cli::any_case())
         ->type_name("DEVICE")
         ->capture_default_str();
-    exchanges->add_option("--seconds", options->seconds, "of each measurement")
+    exchanges
+        ->add_option("--seconds", options->seconds,
+                     "of each measurement; the batcher is warmed up for as long before")
         ->check(cli::check_seconds)
         ->capture_default_str();
     exchanges
@@ -98,8 +100,9 @@ void add_tls(CLI::App& program, cli::Session& session) {
     bench->add_flag(
         "--async", options->async,
         "SSL_MODE_ASYNC: a server's loop goes on with others while a batch is computed");
-    bench->add_flag("--sockets", options->sockets,
-                    "TCP over loopback; otherwise both ends are joined by memory");
+    CLI::Option* sockets =
+        bench->add_flag("--sockets", options->sockets,
+                        "TCP over loopback; otherwise both ends are joined by memory");
     bench->add_flag("--mixed", options->mixed,
                     "all groups in one row: connections take them in turn");
     CLI::Option* connect =
@@ -133,6 +136,14 @@ void add_tls(CLI::App& program, cli::Session& session) {
                      "write head and rows there; - is stdout, the table then goes to stderr")
         ->type_name("FILE")
         ->check(cli::Output::refused_path);
+    bench
+        ->add_option("--library-contexts", options->library_contexts,
+                     "OpenSSL's, of each side, which the loops share, each with its own locks and "
+                     "batchers")
+        ->check(CLI::Range(1, 4096).description(""))
+        ->capture_default_str()
+        ->excludes(sockets)
+        ->excludes(connect);
     add_exchanges(*bench, session);
     bench->callback([bench, options, &session] {
         if (bench->get_subcommands().empty())

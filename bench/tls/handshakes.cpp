@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "bench/report/figures.h"
 #include "bench/report/report.h"
+#include "bench/tls/contexts.h"
 #include "bench/tls/key_exchange.h"
-#include "bench/tls/library.h"
 #include "bench/tls/load.h"
 #include "bench/tls/metrics.h"
 #include "bench/tls/options.h"
@@ -19,25 +20,6 @@ namespace warpseal::tls {
 namespace {
 
 using bench::rounded;
-
-// A group, and the provider whose algorithms a server uses for it: "X25519MLKEM768=warpseal".
-struct GroupChoice {
-    explicit GroupChoice(const std::string& text)
-        : name(text), group(text.substr(0, text.find('='))), provider("default") {
-        if (group.size() < text.size()) provider = text.substr(group.size() + 1);
-        if (provider != "default" && provider != "warpseal")
-            throw cli::Failure(
-                cli::ExitCode::usage,
-                fmt::format("--group {}: the provider is default or warpseal.", text));
-    }
-    // True if the group may need our provider. OpenSSL has ML-KEM from 3.5 on.
-    bool is_ours() const {
-        return provider == "warpseal" || group.find("ntru") != std::string::npos ||
-               group.find("MLKEM") != std::string::npos;
-    }
-
-    std::string name, group, provider;
-};
 
 // Returns the device of the server's key exchanges; a remote server has its own.
 std::string device_of(const HandshakesOptions& options) {
@@ -51,20 +33,13 @@ ProviderSettings settings_of(const HandshakesOptions& options) {
     return settings;
 }
 
-// Clients and server have separate library contexts and therefore separate batchers. A client's key
-// exchanges are never in the server's batches. A loop waits for its clients' key exchanges one by
-// one, so they do not run on a GPU.
 class Bench {
 public:
     explicit Bench(const HandshakesOptions& options)
         : options_(options),
           elsewhere_(options.connect.empty() ? HostAndPort{} : split_address(options.connect)),
           groups_(choices(options.groups.empty() ? usual_groups() : options.groups)),
-          ours_(std::any_of(groups_.begin(), groups_.end(),
-                            [](const GroupChoice& choice) { return choice.is_ours(); })),
-          clients_(ours_, {{"device", "cpu"}}),
-          servers_(ours_, settings_of(options)),
-          report_(options.json, gpu_of(ours_ ? device_of(options) : "")) {
+          report_(options.json, gpu_of(any_of_ours(groups_) ? device_of(options) : "")) {
         load_.in_flight = options.in_flight;
         load_.async = options.async;
         const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
@@ -75,7 +50,9 @@ public:
         allow_descriptors(others + uint64_t{options.in_flight} * (options.sockets ? 2
                                                                   : external()    ? 1
                                                                                   : 0));
-        make_contexts();
+        for (unsigned i = 0; i < options.library_contexts; ++i)
+            contexts_.push_back(std::make_unique<Contexts>(
+                groups_, settings_of(options), Elsewhere{elsewhere_.host, options.authority}));
     }
 
     cli::ExitCode run() {
@@ -98,7 +75,7 @@ public:
 private:
     struct Row {
         std::string name;
-        Ends ends;
+        std::vector<Ends> ends;  // of each library context
         std::vector<double> rates = {}, p50 = {}, p99 = {}, server_cpu = {}, engine_cpu = {},
                             busy = {};  // one for each round
         uint64_t done = 0, failed = 0;
@@ -114,68 +91,34 @@ private:
     }
     bool external() const { return !options_.connect.empty(); }
 
-    // Returns a server of every group chosen with this provider, or null if there is none.
-    SslContext server_of(const std::string& provider, const Identity& identity) const {
-        std::string all;
-        for (const GroupChoice& choice : groups_)
-            if (choice.provider == provider) all += (all.empty() ? "" : ":") + choice.group;
-        if (all.empty()) return nullptr;
-        SslContext server = servers_.context(TLS_server_method(), all, provider);
-        if (SSL_CTX_use_certificate(server.get(), identity.certificate.get()) != 1 ||
-            SSL_CTX_use_PrivateKey(server.get(), identity.key.get()) != 1 ||
-            SSL_CTX_set_num_tickets(server.get(), 0) != 1)
-            fail("set up the server");
-        return server;
-    }
-    SSL_CTX* server_for(const GroupChoice& choice) const {
-        return (choice.provider == "default" ? server_ : server_of_ours_).get();
-    }
-
-    void make_contexts() {
-        const Identity identity = make_identity(servers_.get());
-        server_ = server_of("default", identity);
-        server_of_ours_ = server_of("warpseal", identity);
-        if (external() && server_of_ours_)
-            throw cli::Failure(cli::ExitCode::usage,
-                               "--connect: the server chooses its provider; give groups alone.");
-        for (const GroupChoice& choice : groups_) {
-            SSL_CTX* const client =
-                client_contexts_.emplace_back(clients_.context(TLS_client_method(), choice.group))
-                    .get();
-            if (external() && options_.authority.empty()) continue;
-            SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
-            if (external()) require_file(options_.authority);
-            const int trusts = external() ? SSL_CTX_load_verify_locations(
-                                                client, options_.authority.c_str(), nullptr)
-                                          : X509_STORE_add_cert(SSL_CTX_get_cert_store(client),
-                                                                identity.certificate.get());
-            if (trusts != 1) fail("trust the server's certificate");
-        }
-    }
-
     std::vector<Row> single_rows() const {
         std::vector<Row> rows(groups_.size());
-        for (size_t i = 0; i < groups_.size(); ++i)
-            rows[i] = {.name = groups_[i].name,
-                       .ends = {{client_contexts_[i].get()}, server_for(groups_[i])}};
+        for (size_t i = 0; i < groups_.size(); ++i) {
+            rows[i].name = groups_[i].name;
+            for (const auto& contexts : contexts_) rows[i].ends.push_back(contexts->ends(i));
+        }
         return rows;
     }
     Row mixed_row() const {
-        if (server_of_ours_)
-            throw cli::Failure(cli::ExitCode::usage, "--mixed: give groups without a provider.");
-        Row row{.name = "mixed", .ends = {{}, server_.get()}};
-        for (const SslContext& client : client_contexts_) row.ends.clients.push_back(client.get());
+        Row row{.name = "mixed", .ends = {}};
+        for (const auto& contexts : contexts_) row.ends.push_back(contexts->mixed_ends());
         return row;
+    }
+
+    BatchCounts batch_counts() const {
+        std::string metrics;
+        for (const auto& contexts : contexts_) metrics += contexts->metrics();
+        return BatchCounts::of(metrics);
     }
 
     void run_round(Row& row, unsigned round) {
         load_.handshakes = quota_of(options_.handshakes, round, options_.rounds);
-        const BatchCounts before = BatchCounts::of(servers_.metrics());
+        const BatchCounts before = batch_counts();
         const Measured measured = run_once(row.ends);
         if (cli::interrupted_by() != 0)
             throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()),
                                "interrupted.");
-        const BatchCounts now = BatchCounts::of(servers_.metrics()) - before;
+        const BatchCounts now = batch_counts() - before;
         row.batches = now - (BatchCounts{} - row.batches);
         row.done += measured.tally.done;
         if (row.failed == 0) row.first_failure = measured.tally.first_failure;
@@ -190,9 +133,10 @@ private:
         row.busy.push_back(measured.busy());
     }
 
-    Measured run_once(const Ends& ends) const {
-        if (external()) return run_against(load_, ends, elsewhere_.host, elsewhere_.port);
-        return options_.sockets ? run_over_sockets(load_, ends) : run_in_memory(load_, ends);
+    Measured run_once(const std::vector<Ends>& ends) const {
+        if (external()) return run_against(load_, ends.front(), elsewhere_.host, elsewhere_.port);
+        return options_.sockets ? run_over_sockets(load_, ends.front())
+                                : run_in_memory(load_, ends);
     }
 
     void introduce() {
@@ -205,10 +149,13 @@ private:
         if (external())
             how = fmt::format("{}, {} of clients{}", options_.connect, load_.client_threads,
                               options_.authority.empty() ? ", certificate not verified" : "");
+        if (options_.library_contexts > 1)
+            how += fmt::format(", {} library contexts", options_.library_contexts);
         if (options_.async && !external()) how += ", asynchronous";
         report_.say("how", how);
         if (!external()) report_.say("device", options_.device);
         report_.say("in_flight", options_.in_flight);
+        report_.say("library_contexts", options_.library_contexts);
         report_.say("rounds", options_.rounds);
         report_.say("libssl", OpenSSL_version(OPENSSL_VERSION));
         report_.print(fmt::format("{}: {}, {} in flight; medians of {} rounds\n\n",
@@ -253,10 +200,10 @@ private:
             json["server_cpu_rounds"].push_back(rounded(1e6 * one));
         std::string line = fmt::format("{:>12.1f}{:>7.2f}x", cpu, ratio);
         const GroupChoice choice(options_.mixed ? groups_.front() : GroupChoice(row.name));
-        const double exchange =
-            options_.mixed
-                ? 0
-                : 1e6 * key_exchange_seconds(servers_.get(), choice.group, choice.provider);
+        const double exchange = options_.mixed
+                                    ? 0
+                                    : 1e6 * key_exchange_seconds(contexts_.front()->servers(),
+                                                                 choice.group, choice.provider);
         json["key_exchange_microseconds"] = rounded(exchange);
         line += exchange > 0 ? fmt::format("{:>8.1f} %", 100 * exchange / cpu)
                              : fmt::format("{:>10}", "-");
@@ -290,10 +237,7 @@ private:
     const HandshakesOptions options_;
     const HostAndPort elsewhere_;
     const std::vector<GroupChoice> groups_;
-    const bool ours_;
-    const Library clients_, servers_;
-    SslContext server_, server_of_ours_;  // null: no group with that provider
-    std::vector<SslContext> client_contexts_;
+    std::vector<std::unique_ptr<Contexts>> contexts_;
     Load load_;
     uint64_t resident_after_first_round_ = 0;
     bench::Report report_;

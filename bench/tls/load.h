@@ -53,8 +53,8 @@ struct Measured {
     double percentile(double fraction) const;
 };
 
-// Joins the two ends of each connection in memory.
-Measured run_in_memory(const Load& load, const Ends& ends);
+// Joins the two ends of each connection in memory. Loop i uses ends[i % count].
+Measured run_in_memory(const Load& load, const std::vector<Ends>& ends);
 // Uses TCP over loopback.
 Measured run_over_sockets(const Load& load, const Ends& ends);
 // Runs only clients, against a server elsewhere. `host` is the name that its certificate must have,

@@ -146,10 +146,11 @@ private:
 
 }  // namespace
 
-Measured run_in_memory(const Load& load, const Ends& ends) {
+Measured run_in_memory(const Load& load, const std::vector<Ends>& ends) {
     std::vector<std::function<Tally()>> loops;
     for (unsigned i = 0; i < load.server_threads; ++i)
-        loops.emplace_back([&load, &ends, i] { return PairLoop(load, ends, i).run(); });
+        loops.emplace_back(
+            [&load, &own = ends[i % ends.size()], i] { return PairLoop(load, own, i).run(); });
     return run_loops(loops);
 }
 

@@ -107,6 +107,17 @@ def every_secret_of_exchanges_alone_arrives(p):
 
 
 @case
+def loops_share_library_contexts(p):
+    groups, handshakes = ["X25519", "ntru_hps2048509"], 120
+    head, rows = bench(p, "--library-contexts", 2, "--server-threads", 3, "--handshakes", handshakes, "--rounds", 2, groups=groups)
+    check_equal(head["library_contexts"], 2, "library contexts")
+    check_all_done(rows, handshakes)
+    # Each handshake is in one batch of one of the two providers.
+    check_equal(round(rows[1]["batches"] * rows[1]["mean_batch"]), handshakes, "requests in batches")
+    p.fails(2, "--sockets", "tls-bench", "--library-contexts", 2, "--sockets")
+
+
+@case
 def handshakes_over_sockets(p):
     fibres = () if "thread" in SANITIZER else ("--async",)
     _, rows = bench(p, "--sockets", *fibres, "--handshakes", 600, "--in-flight", 100, "--rounds", 3, groups=MIXED[:3])

@@ -1,0 +1,85 @@
+// Contexts of OpenSSL for both ends of the handshakes.
+#include "bench/tls/contexts.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "cli/support/command.h"
+
+namespace warpseal::tls {
+
+GroupChoice::GroupChoice(const std::string& text)
+    : name(text), group(text.substr(0, text.find('='))), provider("default") {
+    if (group.size() < text.size()) provider = text.substr(group.size() + 1);
+    if (provider != "default" && provider != "warpseal")
+        throw cli::Failure(cli::ExitCode::usage,
+                           fmt::format("--group {}: the provider is default or warpseal.", text));
+}
+
+bool GroupChoice::is_ours() const {
+    return provider == "warpseal" || group.find("ntru") != std::string::npos ||
+           group.find("MLKEM") != std::string::npos;
+}
+
+bool any_of_ours(const std::vector<GroupChoice>& groups) {
+    return std::any_of(groups.begin(), groups.end(),
+                       [](const GroupChoice& choice) { return choice.is_ours(); });
+}
+
+Contexts::Contexts(const std::vector<GroupChoice>& groups, const ProviderSettings& server_settings,
+                   const Elsewhere& elsewhere)
+    : groups_(groups),
+      clients_(any_of_ours(groups), {{"device", "cpu"}}),
+      servers_(any_of_ours(groups), server_settings) {
+    const Identity identity = make_identity(servers_.get());
+    server_ = server_of("default", identity);
+    server_of_ours_ = server_of("warpseal", identity);
+    if (!elsewhere.host.empty() && server_of_ours_)
+        throw cli::Failure(cli::ExitCode::usage,
+                           "--connect: the server chooses its provider; give groups alone.");
+    for (const GroupChoice& choice : groups) make_client(choice, identity, elsewhere);
+}
+
+// Returns a server of every group chosen with this provider, or null if there is none.
+SslContext Contexts::server_of(const std::string& provider, const Identity& identity) const {
+    std::string all;
+    for (const GroupChoice& choice : groups_)
+        if (choice.provider == provider) all += (all.empty() ? "" : ":") + choice.group;
+    if (all.empty()) return nullptr;
+    SslContext server = servers_.context(TLS_server_method(), all, provider);
+    if (SSL_CTX_use_certificate(server.get(), identity.certificate.get()) != 1 ||
+        SSL_CTX_use_PrivateKey(server.get(), identity.key.get()) != 1 ||
+        SSL_CTX_set_num_tickets(server.get(), 0) != 1)
+        fail("set up the server");
+    return server;
+}
+
+void Contexts::make_client(const GroupChoice& choice, const Identity& identity,
+                           const Elsewhere& elsewhere) {
+    SSL_CTX* const client =
+        client_contexts_.emplace_back(clients_.context(TLS_client_method(), choice.group)).get();
+    const bool external = !elsewhere.host.empty();
+    if (external && elsewhere.authority.empty()) return;
+    SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
+    if (external) require_file(elsewhere.authority);
+    const int trusts =
+        external ? SSL_CTX_load_verify_locations(client, elsewhere.authority.c_str(), nullptr)
+                 : X509_STORE_add_cert(SSL_CTX_get_cert_store(client), identity.certificate.get());
+    if (trusts != 1) fail("trust the server's certificate");
+}
+
+Ends Contexts::ends(size_t group) const {
+    const bool openssls = groups_[group].provider == "default";
+    return {{client_contexts_[group].get()}, (openssls ? server_ : server_of_ours_).get()};
+}
+
+Ends Contexts::mixed_ends() const {
+    if (server_of_ours_)
+        throw cli::Failure(cli::ExitCode::usage, "--mixed: give groups without a provider.");
+    Ends ends{{}, server_.get()};
+    for (const SslContext& client : client_contexts_) ends.clients.push_back(client.get());
+    return ends;
+}
+
+}  // namespace warpseal::tls
