@@ -46,7 +46,7 @@ void add_exchanges(CLI::App& bench, cli::Session& session) {
         ->capture_default_str();
     exchanges
         ->add_option("--seconds", options->seconds,
-                     "of each measurement; the batcher is warmed up for as long before")
+                     "of each measurement; a batcher that many ask is warmed up for as long before")
         ->check(cli::check_seconds)
         ->capture_default_str();
     exchanges
@@ -137,9 +137,10 @@ void add_tls(CLI::App& program, cli::Session& session) {
         ->type_name("FILE")
         ->check(cli::Output::refused_path);
     bench
-        ->add_option("--library-contexts", options->library_contexts,
-                     "OpenSSL's, of each side, which the loops share, each with its own locks and "
-                     "batchers")
+        ->add_option(
+            "--library-contexts", options->library_contexts,
+            "number of OpenSSL's contexts of each side; loops that share one share its locks "
+            "and its batcher")
         ->check(CLI::Range(1, 4096).description(""))
         ->capture_default_str()
         ->excludes(sockets)

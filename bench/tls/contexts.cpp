@@ -28,17 +28,17 @@ bool any_of_ours(const std::vector<GroupChoice>& groups) {
 }
 
 Contexts::Contexts(const std::vector<GroupChoice>& groups, const ProviderSettings& server_settings,
-                   const Elsewhere& elsewhere)
+                   const RemoteServer& remote)
     : groups_(groups),
       clients_(any_of_ours(groups), {{"device", "cpu"}}),
       servers_(any_of_ours(groups), server_settings) {
     const Identity identity = make_identity(servers_.get());
     server_ = server_of("default", identity);
     server_of_ours_ = server_of("warpseal", identity);
-    if (!elsewhere.host.empty() && server_of_ours_)
+    if (!remote.host.empty() && server_of_ours_)
         throw cli::Failure(cli::ExitCode::usage,
                            "--connect: the server chooses its provider; give groups alone.");
-    for (const GroupChoice& choice : groups) make_client(choice, identity, elsewhere);
+    for (const GroupChoice& choice : groups) make_client(choice, identity, remote);
 }
 
 // Returns a server of every group chosen with this provider, or null if there is none.
@@ -56,22 +56,22 @@ SslContext Contexts::server_of(const std::string& provider, const Identity& iden
 }
 
 void Contexts::make_client(const GroupChoice& choice, const Identity& identity,
-                           const Elsewhere& elsewhere) {
+                           const RemoteServer& remote) {
     SSL_CTX* const client =
         client_contexts_.emplace_back(clients_.context(TLS_client_method(), choice.group)).get();
-    const bool external = !elsewhere.host.empty();
-    if (external && elsewhere.authority.empty()) return;
+    const bool external = !remote.host.empty();
+    if (external && remote.authority.empty()) return;
     SSL_CTX_set_verify(client, SSL_VERIFY_PEER, nullptr);
-    if (external) require_file(elsewhere.authority);
+    if (external) require_file(remote.authority);
     const int trusts =
-        external ? SSL_CTX_load_verify_locations(client, elsewhere.authority.c_str(), nullptr)
+        external ? SSL_CTX_load_verify_locations(client, remote.authority.c_str(), nullptr)
                  : X509_STORE_add_cert(SSL_CTX_get_cert_store(client), identity.certificate.get());
     if (trusts != 1) fail("trust the server's certificate");
 }
 
 Ends Contexts::ends(size_t group) const {
-    const bool openssls = groups_[group].provider == "default";
-    return {{client_contexts_[group].get()}, (openssls ? server_ : server_of_ours_).get()};
+    const bool use_default = groups_[group].provider == "default";
+    return {{client_contexts_[group].get()}, (use_default ? server_ : server_of_ours_).get()};
 }
 
 Ends Contexts::mixed_ends() const {

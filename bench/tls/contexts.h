@@ -19,7 +19,7 @@ struct GroupChoice {
 };
 
 // A server elsewhere, if it has a host.
-struct Elsewhere {
+struct RemoteServer {
     std::string host;
     std::string authority;  // Certificates that sign the server's; empty: not verified.
 };
@@ -30,7 +30,7 @@ struct Elsewhere {
 class Contexts {
 public:
     Contexts(const std::vector<GroupChoice>& groups, const ProviderSettings& server_settings,
-             const Elsewhere& elsewhere);
+             const RemoteServer& remote);
 
     // Returns the ends of connections with one group.
     Ends ends(size_t group) const;
@@ -43,7 +43,7 @@ public:
 private:
     SslContext server_of(const std::string& provider, const Identity& identity) const;
     void make_client(const GroupChoice& choice, const Identity& identity,
-                     const Elsewhere& elsewhere);
+                     const RemoteServer& remote);
 
     const std::vector<GroupChoice>& groups_;
     const Library clients_, servers_;

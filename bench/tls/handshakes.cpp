@@ -46,13 +46,18 @@ public:
         const unsigned usual = options.sockets ? std::max(1U, cores / 2) : cores;
         load_.server_threads = options.server_threads ? options.server_threads : usual;
         load_.client_threads = options.client_threads ? options.client_threads : usual;
+        if (options.library_contexts > load_.server_threads)
+            throw cli::Failure(cli::ExitCode::usage,
+                               fmt::format("--library-contexts {}: there are {} loops; give as "
+                                           "many at most.",
+                                           options.library_contexts, load_.server_threads));
         constexpr uint64_t others = 256;
         allow_descriptors(others + uint64_t{options.in_flight} * (options.sockets ? 2
                                                                   : external()    ? 1
                                                                                   : 0));
         for (unsigned i = 0; i < options.library_contexts; ++i)
             contexts_.push_back(std::make_unique<Contexts>(
-                groups_, settings_of(options), Elsewhere{elsewhere_.host, options.authority}));
+                groups_, settings_of(options), RemoteServer{elsewhere_.host, options.authority}));
     }
 
     cli::ExitCode run() {
@@ -80,7 +85,7 @@ private:
                             busy = {};  // one for each round
         uint64_t done = 0, failed = 0;
         std::string first_failure = {};
-        BatchCounts batches = {};
+        std::vector<BatchCounts> batches = {};  // of each library context
     };
 
     static std::vector<std::string> usual_groups() {
@@ -105,21 +110,23 @@ private:
         return row;
     }
 
-    BatchCounts batch_counts() const {
-        std::string metrics;
-        for (const auto& contexts : contexts_) metrics += contexts->metrics();
-        return BatchCounts::of(metrics);
+    std::vector<BatchCounts> batch_counts() const {
+        std::vector<BatchCounts> counts;
+        for (const auto& contexts : contexts_)
+            counts.push_back(BatchCounts::of(contexts->metrics()));
+        return counts;
     }
 
     void run_round(Row& row, unsigned round) {
         load_.handshakes = quota_of(options_.handshakes, round, options_.rounds);
-        const BatchCounts before = batch_counts();
+        const std::vector<BatchCounts> before = batch_counts();
         const Measured measured = run_once(row.ends);
         if (cli::interrupted_by() != 0)
             throw cli::Failure(static_cast<cli::ExitCode>(128 + cli::interrupted_by()),
                                "interrupted.");
-        const BatchCounts now = batch_counts() - before;
-        row.batches = now - (BatchCounts{} - row.batches);
+        const std::vector<BatchCounts> now = batch_counts();
+        row.batches.resize(now.size());
+        for (size_t i = 0; i < now.size(); ++i) row.batches[i] += now[i] - before[i];
         row.done += measured.tally.done;
         if (row.failed == 0) row.first_failure = measured.tally.first_failure;
         row.failed += measured.tally.failed;
@@ -207,13 +214,18 @@ private:
         json["key_exchange_microseconds"] = rounded(exchange);
         line += exchange > 0 ? fmt::format("{:>8.1f} %", 100 * exchange / cpu)
                              : fmt::format("{:>10}", "-");
-        if (row.batches.batches == 0) return line + fmt::format("{:>9}{:>11}", "-", "-");
-        json["batches"] = row.batches.batches;
-        json["mean_batch"] = rounded(row.batches.mean_batch());
-        json["mean_wait_microseconds"] = rounded(1e6 * row.batches.mean_wait_seconds());
-        json["fallbacks"] = row.batches.fallbacks;
-        return line + fmt::format("{:>9.1f}{:>11.0f}", row.batches.mean_batch(),
-                                  1e6 * row.batches.mean_wait_seconds());
+        BatchCounts batches;
+        for (const BatchCounts& counts : row.batches) {
+            batches += counts;
+            json["requests_of_contexts"].push_back(counts.requests);
+        }
+        if (batches.batches == 0) return line + fmt::format("{:>9}{:>11}", "-", "-");
+        json["batches"] = batches.batches;
+        json["mean_batch"] = rounded(batches.mean_batch());
+        json["mean_wait_microseconds"] = rounded(1e6 * batches.mean_wait_seconds());
+        json["fallbacks"] = batches.fallbacks;
+        return line + fmt::format("{:>9.1f}{:>11.0f}", batches.mean_batch(),
+                                  1e6 * batches.mean_wait_seconds());
     }
 
     void conclude() {

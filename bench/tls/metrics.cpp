@@ -24,7 +24,8 @@ double sum_of(const std::string& text, std::string_view name) {
 }  // namespace
 
 BatchCounts BatchCounts::of(const std::string& text) {
-    return {.batches = sum_of(text, "warpseal_kem_batch_size_count"),
+    return {.requests = sum_of(text, "warpseal_kem_requests_total"),
+            .batches = sum_of(text, "warpseal_kem_batch_size_count"),
             .batched = sum_of(text, "warpseal_kem_batch_size_sum"),
             .waits = sum_of(text, "warpseal_kem_queue_wait_seconds_count"),
             .wait_seconds = sum_of(text, "warpseal_kem_queue_wait_seconds_sum"),
@@ -32,11 +33,16 @@ BatchCounts BatchCounts::of(const std::string& text) {
 }
 
 BatchCounts BatchCounts::operator-(const BatchCounts& before) const {
-    return {.batches = batches - before.batches,
+    return {.requests = requests - before.requests,
+            .batches = batches - before.batches,
             .batched = batched - before.batched,
             .waits = waits - before.waits,
             .wait_seconds = wait_seconds - before.wait_seconds,
             .fallbacks = fallbacks - before.fallbacks};
+}
+
+BatchCounts& BatchCounts::operator+=(const BatchCounts& more) {
+    return *this = *this - (BatchCounts{} - more);
 }
 
 }  // namespace warpseal::tls

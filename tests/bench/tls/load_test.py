@@ -112,9 +112,11 @@ def loops_share_library_contexts(p):
     head, rows = bench(p, "--library-contexts", 2, "--server-threads", 3, "--handshakes", handshakes, "--rounds", 2, groups=groups)
     check_equal(head["library_contexts"], 2, "library contexts")
     check_all_done(rows, handshakes)
-    # Each handshake is in one batch of one of the two providers.
-    check_equal(round(rows[1]["batches"] * rows[1]["mean_batch"]), handshakes, "requests in batches")
+    # Loops 0 and 2 share the first context. Each handshake has one request of the server.
+    check_equal(rows[1]["requests_of_contexts"], [2 * handshakes // 3, handshakes // 3], "requests of each context")
     p.fails(2, "--sockets", "tls-bench", "--library-contexts", 2, "--sockets")
+    p.fails(2, "--connect", "tls-bench", "--library-contexts", 2, "--connect", "127.0.0.1:1")
+    p.fails(2, "give as many at most", "tls-bench", "--library-contexts", 3, "--server-threads", 2)
 
 
 @case
