@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -16,8 +17,11 @@ namespace nb = nanobind;
 namespace warpseal::python {
 namespace {
 
-// A Python function read_at(offset, memory) -> int as the library's callback. An exception of it is
-// kept for the call that runs.
+// A Python function read_at(offset, memory) -> int as the library's callback.
+//
+// Calls of several threads share it, and a thread of the library reads for any of them. So each
+// exception has a number, which takes the place of an errno. The library reports it to the call
+// whose read failed. The GIL guards all members.
 class Callback {
 public:
     explicit Callback(nb::object function) : function_(std::move(function)) {}
@@ -26,15 +30,38 @@ public:
         return static_cast<Callback*>(self)->read(offset, out, bytes);
     }
 
-    // Throws the exception of a failed read, if there is one.
-    void rethrow() {
-        nb::object error = std::exchange(error_, nb::object());
-        if (!error.is_valid()) return;
+    // A call in progress. Exceptions that no call reports are dropped after the last one.
+    class InProgress {
+    public:
+        explicit InProgress(Callback* callback) : callback_(callback) {
+            if (callback_ != nullptr) ++callback_->calls_;
+        }
+        ~InProgress() {
+            if (callback_ == nullptr || --callback_->calls_ != 0) return;
+            // Their destructors may run code of the program, which reads again.
+            const std::map<int, nb::object> dropped = std::exchange(callback_->errors_, {});
+        }
+        InProgress(const InProgress&) = delete;
+        InProgress& operator=(const InProgress&) = delete;
+
+    private:
+        Callback* const callback_;
+    };
+
+    // Throws the exception of that number, if there is one.
+    void rethrow(int number) {
+        const auto found = errors_.find(number);
+        if (found == errors_.end()) return;
+        const nb::object error = std::move(found->second);
+        errors_.erase(found);
         PyErr_SetObject(error.type().ptr(), error.ptr());
         throw nb::python_error();
     }
 
 private:
+    // Past every errno of Linux, and within what the library accepts as one.
+    static constexpr int first_number = 1024, last_number = 4095;
+
     int64_t read(uint64_t offset, void* out, size_t bytes) {
         // New calls into Python could not return once the interpreter has ended.
         if (closing.load()) return -EIO;
@@ -49,15 +76,24 @@ private:
                 throw nb::value_error("a read returned more than was asked for");
             return got;
         } catch (nb::python_error& error) {
-            error_ = nb::borrow(error.value());
+            return -number_of(nb::borrow(error.value()));
         } catch (const std::exception& error) {
-            error_ = nb::handle(PyExc_ValueError)(error.what());
+            return -number_of(nb::handle(PyExc_ValueError)(error.what()));
         }
-        return -EIO;
+    }
+
+    // Keeps an exception. One that had the number before was of a read that no call reports.
+    int number_of(nb::object error) {
+        const int number = next_number_;
+        next_number_ = number == last_number ? first_number : number + 1;
+        const nb::object dropped = std::exchange(errors_[number], std::move(error));
+        return number;
     }
 
     const nb::object function_;
-    nb::object error_;
+    std::map<int, nb::object> errors_;
+    int next_number_ = first_number;
+    size_t calls_ = 0;
 };
 
 class Reader {
@@ -69,14 +105,15 @@ public:
         warpseal_file_result result = {};
         result.struct_bytes = sizeof result;
         warpseal_status status;
-        if (PyLong_Check(source.ptr())) {
+        if (!PyLong_Check(source.ptr())) callback_ = std::make_unique<Callback>(nb::borrow(source));
+        const Callback::InProgress call(callback_.get());
+        if (!callback_) {
             const int descriptor = nb::cast<int>(source);
             status = without_gil(true, [&] {
                 return warpseal_reader_open(engine_.get(), descriptor, &*options, &reader_,
                                             &result);
             });
         } else {
-            callback_ = std::make_unique<Callback>(nb::borrow(source));
             status = without_gil(true, [&] {
                 return warpseal_reader_open_callback(engine_.get(), Callback::read_at,
                                                      callback_.get(), file_bytes, &*options,
@@ -124,13 +161,14 @@ private:
         warpseal_file_result result = {};
         result.struct_bytes = sizeof result;
         size_t got = 0;
+        const Callback::InProgress in_progress(callback_.get());
         finish(without_gil(true, [&] { return call(&got, &result); }), result);
         return got;
     }
 
     void finish(warpseal_status status, const warpseal_file_result& result) {
         if (status == WARPSEAL_OK) return;
-        if (callback_) callback_->rethrow();
+        if (callback_) callback_->rethrow(result.system_error);
         throw_status(status, result.message, result.system_error);
     }
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from warpseal import _core
 from warpseal._arrays import check_apart
-from warpseal.arrays import AEAD, Opened, Sealed, raise_if_failed
+from warpseal.arrays import AEAD, Opened, Sealed, _raise_if_failed, raise_if_failed
 
 KEY = bytes(range(32))
 
@@ -326,6 +326,35 @@ def test_streams(gpu: StandIn) -> None:
     AEAD(KEY).seal(data, out=data, nonces=parts[0], tags=parts[1])
     AEAD(KEY).open(sealed, out=data, statuses=parts[2])
     assert gpu.waits == [35, 0]
+
+
+def test_a_gpu_lost_by_pytorch(gpu: StandIn, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Tensor:
+        __module__ = "torch"
+
+        def reshape(self, _: int) -> Tensor:
+            return self
+
+        def tolist(self) -> list[int]:
+            raise RuntimeError("CUDA error: an illegal memory access was encountered")
+
+        def data_ptr(self) -> int:
+            return 4711
+
+    asked = []
+
+    def lost(engine: object, address: int, size: int) -> bytes:
+        asked.append((address, size))
+        raise warpseal.NoDeviceError("lost")
+
+    monkeypatch.setattr(_core, "download", lost)
+    with pytest.raises(warpseal.NoDeviceError):
+        _raise_if_failed(Tensor(), 0, None, True)
+    # The GPU that holds the statuses is asked, which need not be the first one.
+    assert asked == [(4711, 4)] and gpu.waits == []
+    monkeypatch.setattr(_core, "download", lambda engine, address, size: bytes(size))
+    with pytest.raises(RuntimeError, match="illegal memory access"):
+        _raise_if_failed(Tensor(), 0, None, True)
 
 
 def test_tables_stay_until_the_work_is_done(gpu: StandIn) -> None:

@@ -19,6 +19,8 @@ import pytest
 import warpseal
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from warpseal._file_call import FileCall
+from warpseal._random_reader import RawRandomReader
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -243,6 +245,46 @@ def test_failures_of_a_file_object_come_through(folder: pathlib.Path) -> None:
     source.truncate(9000)
     with pytest.raises(OSError):
         file.read_at(50_000, 10)
+
+
+def test_each_call_raises_its_own_failure(folder: pathlib.Path) -> None:
+    """A call fails while another one, which has failed already, still reads its second half."""
+    data = seal(folder, text_of(20 * CHUNK)).read_bytes()
+    second_reads, first_fails, other_ends = (threading.Event() for _ in range(3))
+    head: list[int] = []  # offset of the first chunk
+
+    def read_at(offset: int, memory: memoryview) -> int:
+        chunk = (offset - head[-1]) // (CHUNK + 16) if len(head) == 1 else None
+        if chunk == 0:
+            assert second_reads.wait(30)
+            first_fails.set()
+            raise ConnectionResetError("of the one call")
+        if chunk == 4:
+            second_reads.set()
+            assert other_ends.wait(30)
+        if chunk == 12:
+            raise TimeoutError("of the other call")
+        part = data[offset : offset + len(memory)]
+        memory[: len(part)] = part
+        offsets.append(offset)
+        return len(part)
+
+    offsets: list[int] = []
+    engine = warpseal.Engine("cpu", threads=2)
+    call = FileCall(False, KEY, None, None, "warpseal", None, engine)
+    reader = RawRandomReader((read_at, len(data)), call)
+    assert reader.read_at(0, 1) == text_of(1)[:1]
+    head.append(offsets[-1])
+    with ThreadPoolExecutor(1) as pool:
+        one = pool.submit(reader.read_at, 0, 8 * CHUNK)  # two parts of four chunks
+        assert first_fails.wait(30)
+        time.sleep(0.1)  # until the library has that failure
+        with pytest.raises(TimeoutError, match="of the other call"):
+            reader.read_at(12 * CHUNK, 1)
+        other_ends.set()
+        with pytest.raises(ConnectionResetError, match="of the one call"):
+            one.result()
+    reader.close()
 
 
 def test_file_objects_begin_at_their_position(folder: pathlib.Path) -> None:

@@ -20,8 +20,6 @@ using ull = unsigned long long;
 constexpr size_t least_cpu_chunks = 4, most_cpu_chunks = 16;
 constexpr size_t cuda_chunks = 256;
 constexpr size_t all_segments_bytes = size_t{32} << 20;
-// Into device memory: as many readers as a host link needs.
-constexpr size_t device_segments_bytes = size_t{256} << 20;
 
 // A descriptor's source with a progress that nobody receives.
 struct DescriptorInput {
@@ -136,6 +134,8 @@ warpseal_status Reader::read_chunks(const ChunkJob& job, Segment& segment, uint6
 }
 
 // One read: its workers take segments in order, and the first failure in the file is reported.
+// Segments of pinned memory are shared with other reads. A worker acquires one when it begins and
+// releases it when no work is left. One of each read is its own, so no read waits for another.
 class Reader::Read {
 public:
     // Into `out` in host memory, or into device memory.
@@ -151,9 +151,12 @@ private:
     Layout layout() const {
         return device_ != nullptr ? Layout::device : cuda_ ? Layout::separate : Layout::in_place;
     }
-    struct Segments;
+    using SegmentLease = PinnedSegments::Lease;
     size_t workers() const;
-    std::unique_ptr<Segment> new_segment(bool needed) const;
+    SegmentLease new_segment(bool needed);
+    bool is_done() const;
+    bool ends_round();
+    void run_worker();
     void work(Segment& segment);
     void copy_text(Segment& segment);
     void fail(uint64_t number, const Fault& fault);
@@ -168,6 +171,11 @@ private:
     size_t step_ = least_cpu_chunks;  // chunks of a full segment
     uint64_t segment_count_ = 0;
 
+    SegmentLease own_;
+    std::atomic<bool> own_in_use_{false};
+    std::atomic<bool> refused_{false};     // in this round a worker got no segment
+    std::atomic<bool> round_ends_{false};  // for another one with more segments
+    std::atomic<size_t> working_{0};       // workers with a segment
     std::atomic<uint64_t> next_{0};
     std::atomic<uint64_t> failed_at_{UINT64_MAX};
     std::atomic<const char*> target_{""};
@@ -198,55 +206,69 @@ Reader::Read::Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t b
 
 size_t Reader::Read::workers() const {
     const size_t fit = device_ != nullptr
-                           ? device_segments_bytes / (PinnedSegments::chunks * chunk_bytes)
+                           ? PinnedSegments::most_shared
                            : all_segments_bytes / (step_ * chunk_memory_bytes(layout()));
     const size_t wanted = std::clamp<size_t>(fit, 1, reader_.engine_.threads());
     return static_cast<size_t>(std::min<uint64_t>(wanted, segment_count_));
 }
 
-// Segments of one read into device memory, which other reads get afterwards.
-struct Reader::Read::Segments {
-    Read& read;
-    std::vector<std::unique_ptr<Segment>> all;
-    ~Segments() {
-        if (read.device_ == nullptr) return;
-        for (std::unique_ptr<Segment>& segment : all)
-            if (segment != nullptr) read.reader_.pinned_.give_back(std::move(segment));
-    }
-};
-
 warpseal_status Reader::Read::run(const char*& target, Fault& fault) {
-    Segments owner{*this, std::vector<std::unique_ptr<Segment>>(workers())};
-    std::vector<std::unique_ptr<Segment>>& segments = owner.all;
-    for (size_t i = 0; i < segments.size(); ++i) {
-        segments[i] = new_segment(i == 0);
-        if (segments[i] != nullptr) continue;
-        if (device_ == nullptr || i == 0)
-            return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for %zu segments of the file",
-                             segments.size());
-        segments.resize(i);  // other reads have the rest
-    }
-    if (segments.size() == 1) {
-        work(*segments[0]);
-    } else {
-        reader_.engine_.parallel(segments.size(), [&](size_t i) { work(*segments[i]); });
+    own_ = new_segment(true);
+    if (own_ == nullptr)
+        return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for a segment of the file");
+    while (!is_done()) {
+        own_in_use_ = refused_ = round_ends_ = false;
+        if (workers() == 1)
+            run_worker();
+        else
+            reader_.engine_.parallel(workers(), [&](size_t) { run_worker(); });
     }
     target = target_;
     if (failed_at_ != UINT64_MAX) fault = fault_;
     return fault.status;
 }
 
-std::unique_ptr<Segment> Reader::Read::new_segment(bool needed) const {
-    if (device_ != nullptr) return reader_.pinned_.take(reader_.engine_, needed);
-    auto made = std::make_unique<Segment>();
+// Returns null if there is no memory, or if other reads use the shared segments.
+Reader::Read::SegmentLease Reader::Read::new_segment(bool needed) {
+    if (device_ != nullptr) {
+        bool all_in_use = false;
+        SegmentLease segment = reader_.pinned_.acquire(reader_.engine_, needed, all_in_use);
+        if (all_in_use) refused_ = true;
+        return segment;
+    }
+    SegmentLease made(new Segment);
     return made->allocate(reader_.engine_, layout(), step_, &reader_.spaces_) ? std::move(made)
                                                                               : nullptr;
 }
 
+// True if workers have taken all segments, or those before the first failure.
+bool Reader::Read::is_done() const {
+    const uint64_t next = next_.load();
+    return next >= segment_count_ || failed_at_.load() < next;
+}
+
+// Ends the round if the next one can have twice the segments. So it ends seldom, though its workers
+// then wait for each other.
+bool Reader::Read::ends_round() {
+    if (refused_.load() && reader_.pinned_.available() >= working_.load()) round_ends_ = true;
+    return round_ends_.load();
+}
+
+void Reader::Read::run_worker() {
+    if (is_done() || round_ends_.load()) return;
+    if (!own_in_use_.exchange(true)) {
+        work(*own_);
+        if (is_done()) own_.reset();
+    } else if (const SegmentLease segment = new_segment(false)) {
+        work(*segment);
+    }
+}
+
 void Reader::Read::work(Segment& segment) {
-    for (;;) {
+    ++working_;
+    do {
         const uint64_t number = next_.fetch_add(1);
-        if (number >= segment_count_ || failed_at_.load() < number) return;
+        if (number >= segment_count_ || failed_at_.load() < number) break;
         const uint64_t first = first_ + number * step_;
         const size_t count = static_cast<size_t>(std::min<uint64_t>(step_, end_ - first));
         const char* target = nullptr;
@@ -256,7 +278,8 @@ void Reader::Read::work(Segment& segment) {
             if (target != nullptr) target_ = target;
             if (device_ == nullptr) copy_text(segment);
         }
-    }
+    } while (!ends_round());
+    --working_;
 }
 
 // Copies the bytes of the read that lie in the segment.

@@ -75,8 +75,9 @@ def _raise_if_failed(
     if current and library_of(statuses) == "torch":
         try:
             numbers = statuses.reshape(-1).tolist()
-        except RuntimeError:  # PyTorch's, for a GPU that is lost
-            _core.synchronize(engine, stream)
+        except RuntimeError:
+            # PyTorch raises it where the GPU is lost. Then so does this, a NoDeviceError.
+            _core.download(engine, statuses.data_ptr(), STATUS_BYTES)
             raise
     else:
         memory = memory_of(statuses, "statuses", stream=stream)
@@ -300,7 +301,7 @@ class _Batch:
                     f"associated_data has {len(items)} items, and there are {self.count} messages"
                 )
         for item in items:
-            if gpu_of(item) != HOST and not self._current:
+            if gpu_of(item) != HOST and not self.is_on_current_stream:
                 keep_until_done(item, self.stream)
         aads = [
             memory_of(item, "associated_data", stream=self.stream if gpu_of(item) != HOST else 0)

@@ -47,7 +47,8 @@ _NAMES = {
     "F64": "float64",
     "C64": "complex64",
 }
-_THREADS = 8  # that open tensors of a file at once; on a GPU each waits for it between reads
+# This many threads open the tensors of a file. On a GPU each waits for it between its reads.
+_THREADS = 8
 _TYPES = {name: getattr(torch, own) for name, own in _NAMES.items() if hasattr(torch, own)}
 _NAME_OF = {dtype: name for name, dtype in _TYPES.items()}
 
@@ -189,7 +190,7 @@ class safe_open:  # noqa: N801 - the name of the safetensors library
     ) -> None:
         self._device = torch.device(device)
         if self._device.type == "cuda" and self._device.index is None:
-            # That of this thread, also for tensors that other threads open.
+            # Other threads, which open tensors too, have a current GPU of their own.
             self._device = torch.device("cuda", torch.cuda.current_device())
         self._file = files.open(
             source,
@@ -246,9 +247,9 @@ class safe_open:  # noqa: N801 - the name of the safetensors library
 
     def _load_all(self) -> dict[str, torch.Tensor]:
         """Opens all tensors, several at once."""
-        # This thread makes them, so that their memory belongs to its stream.
         for name, entry in self._header.entries.items():
             self._check_type(name, entry.dtype)
+        # This thread makes them, so that their memory belongs to its stream.
         tensors = {name: self._new_tensor(name) for name in self}
         if self._device.type == "cuda":
             torch.cuda.current_stream(self._device).synchronize()

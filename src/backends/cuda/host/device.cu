@@ -234,7 +234,8 @@ warpseal_status device_alloc(int device, size_t bytes, void** out) {
 
 void device_free(int device, void* memory, size_t bytes) {
     if (memory == nullptr) return;
-    // Memory is freed also where its device cannot be made current.
+    // The calls find the device by the address, also if it could not be made current. After a loss
+    // there is no call, and the memory stays until the process ends.
     const CurrentDevice current(device);
     if (!lost()) check(cudaMemset(memory, 0, bytes));
     if (!lost()) check(cudaFree(memory));
