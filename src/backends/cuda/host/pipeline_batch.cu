@@ -65,7 +65,14 @@ public:
             return;
         if (n < tuning::min_direct_row_bytes || (count > 1 && batch.in_stride < n)) return;
         const size_t in_extent = (count - 1) * batch.in_stride + n;
-        if (!direct_in_) direct_in_ = is_pinned(batch.in, in_extent);
+        if (!direct_in_) {
+            direct_in_ = is_pinned(batch.in, in_extent);
+            tags_in_text_ = direct_in_ && verifies_ && batch.tags == batch.in + n &&
+                            batch.tag_stride == batch.in_stride && n % 16 == 0 &&
+                            batch.tag_bytes % 16 == 0 &&
+                            (count == 1 || batch.in_stride == n + batch.tag_bytes) &&
+                            is_pinned(batch.tags, (count - 1) * batch.tag_stride + batch.tag_bytes);
+        }
         if (direct_out_ || (count > 1 && batch.out_stride < n)) return;
         const size_t out_extent = (count - 1) * batch.out_stride + n;
         direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) &&
@@ -85,7 +92,8 @@ public:
     uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         // Assumes messages of equal length.
         const uint64_t before = text_bytes_ / batch_.message_count * begin;
-        if (!serial_)
+        // The caller has cut resident text into calls, and overlaps these.
+        if (!serial_ && resident_ == Resident::none)
             slot_bytes = std::min(
                 slot_bytes, chunk_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
         size_t text = 0;
@@ -128,6 +136,8 @@ private:
     const TextWindow* const window_;
     // Not staged: copied between the caller's pinned memory and the slot, or resident.
     bool direct_in_, direct_out_;
+    // Each message has its tag after it, as in a sealed file: one copy brings both.
+    bool tags_in_text_ = false;
     uint64_t text_bytes_ = 0;
     std::atomic<uint64_t> not_authentic_{0};
 };
@@ -145,7 +155,7 @@ Packing Messages::packing(uint64_t count, size_t text_bytes) const {
     p.ivs = reserve(batch_.iv_bytes * (batch_.iv_stride != 0 ? count : 1));
     p.keys = reserve(batch_.keys != nullptr ? key_bytes_ * count : 0);
     p.aad = reserve(batch_.aad_bytes * (batch_.aad_stride != 0 ? count : 1));
-    p.tags = reserve(tagged_ ? batch_.tag_bytes * count : 0);
+    p.tags = reserve(tagged_ && !tags_in_text_ ? batch_.tag_bytes * count : 0);
     p.statuses = reserve(sizeof(int32_t) * count);
     at = round_up(at, 256);
     p.text = reserve(text_bytes);
@@ -154,6 +164,8 @@ Packing Messages::packing(uint64_t count, size_t text_bytes) const {
 }
 
 size_t Messages::text_bytes(const Chunk& chunk) const {
+    if (tags_in_text_)
+        return (chunk.end - chunk.begin) * (batch_.message_bytes + batch_.tag_bytes);
     if (batch_.lengths == nullptr)
         return (chunk.end - chunk.begin) * round_up(batch_.message_bytes, 16);
     size_t bytes = 0;
@@ -173,7 +185,7 @@ void Messages::pack(uint8_t* pinned, const Packing& p, const Chunk& chunk) const
                    batch_.aad_stride, batch_.aad_bytes, aads);
     if (batch_.keys != nullptr)
         memcpy(pinned + p.keys, batch_.keys + first * key_bytes_, count * key_bytes_);
-    if (verifies_)
+    if (verifies_ && !tags_in_text_)
         copy_items(pinned + p.tags, batch_.tag_bytes, batch_.tags + first * batch_.tag_stride,
                    batch_.tag_stride, batch_.tag_bytes, count);
     if (direct_in_) return;
@@ -213,6 +225,10 @@ warpseal_batch Messages::on_device(uint8_t* device, const Packing& p, const Chun
         b.out = output(chunk.begin), b.out_stride = batch_.out_stride;
     b.tags = device + p.tags;
     b.tag_stride = batch_.tag_bytes;
+    if (tags_in_text_) {
+        b.tags = device + p.text + batch_.message_bytes;
+        b.in_stride = b.tag_stride = batch_.message_bytes + batch_.tag_bytes;
+    }
     b.statuses = reinterpret_cast<int32_t*>(device + p.statuses);
     return b;
 }
@@ -222,6 +238,9 @@ warpseal_status Messages::copy_in(Slot& slot, const Packing& p, const Chunk& chu
                  rows = chunk.end - chunk.begin;
     warpseal_status status = check(
         cudaMemcpyAsync(slot.device, slot.pinned, staged, cudaMemcpyHostToDevice, slot.stream));
+    if (status == WARPSEAL_OK && tags_in_text_)
+        return check(cudaMemcpyAsync(slot.device + p.text, input(chunk.begin), text_bytes(chunk),
+                                     cudaMemcpyHostToDevice, slot.stream));
     if (status == WARPSEAL_OK && direct_in_ && resident_ != Resident::in)
         status = check(cudaMemcpy2DAsync(slot.device + p.text, row, input(chunk.begin),
                                          rows > 1 ? batch_.in_stride : row, batch_.message_bytes,

@@ -13,11 +13,6 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
         store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// The number of blocks of a message within these limits is less than 2^63.
-__device__ __forceinline__ MessageLimits gcm_limits() {
-    return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
-}
-
 // Encrypts or decrypts the text blocks of a tile. Returns the GHASH value of its AAD and ciphertext
 // blocks, in every lane. The blocks are arranged in rows of 32, padded at the front. Each lane
 // accumulates its column with H^32; its last block is 32 - lane blocks from the end.
@@ -92,8 +87,8 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     using TableLookup = Layout<BlockFunction, SharedMemoryLimit, Keys::shared_bytes>;
     const TableLookup tables(shared);
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
-    for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
-         item += item_step()) {
+    const uint64_t items = item_count(job.tiling);
+    for (uint64_t item = first_item(); item < items; item += item_step()) {
         const auto [index, number] = item_of(job.tiling, item);
         const Message m = message_of(job.messages, index);
         const uint64_t aad_bytes = m.aad_bytes,
@@ -174,8 +169,8 @@ struct WipeJob {
 template <class Cipher>
 __global__ void __launch_bounds__(tuning::threads, 1)
     wipe_kernel(const __grid_constant__ WipeJob job) {
-    for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
-         item += item_step()) {
+    const uint64_t items = item_count(job.tiling);
+    for (uint64_t item = first_item(); item < items; item += item_step()) {
         const auto [index, number] = item_of(job.tiling, item);
         const Message m = message_of(job.messages, index);
         if (*m.status != WARPSEAL_NOT_AUTHENTIC) continue;
@@ -253,10 +248,16 @@ warpseal_status gcm_batch(const void* state, const warpseal_scattered_batch& mes
                         load_gcm_finish<Forward, SharedMemoryLimit, Keys>(limits);
                     status != WARPSEAL_OK)
                     return status;
-            const size_t bytes = one_pass_scratch_bytes(job.tiling);
+            const size_t bytes = one_pass_scratch_bytes(messages.batch, job.tiling);
             return with_scratch(workspace_of(messages), bytes, stream, [&](void* sums) {
                 job.sums = static_cast<Block<4>*>(sums);
                 warpseal_status status = check(cudaMemsetAsync(sums, 0, bytes, stream));
+                if (status == WARPSEAL_OK && messages.batch.lengths != nullptr) {
+                    auto* const counted =
+                        reinterpret_cast<DeviceTiles*>(job.sums + job.tiling.message_count);
+                    status = count_tiles(messages, job.tiling.min_blocks, counted, limits, stream);
+                    job.tiling.counted = counted;
+                }
                 if (status == WARPSEAL_OK)
                     status = launch_gcm<Forward, direction, SharedMemoryLimit>(job, limits, stream);
                 return status == WARPSEAL_OK

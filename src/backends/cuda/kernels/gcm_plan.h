@@ -3,6 +3,7 @@
 
 #include "backends/batch_message.h"
 #include "backends/cuda/host/tuning.h"
+#include "backends/cuda/kernels/gcm_tiles.h"
 #include "backends/cuda/kernels/ghash.h"
 #include "backends/cuda/kernels/tiles.cuh"
 
@@ -38,16 +39,18 @@ inline Tiling one_pass_tiling(const warpseal_batch& b, const Limits& limits) {
     return divide(b, b.aad_bytes, 16, b.keys != nullptr, limits);
 }
 
-// Scratch of one pass: a GHASH value for each message of several tiles.
-inline size_t one_pass_scratch_bytes(const Tiling& tiling) {
-    return tiling.tiles == 1 ? 0 : sizeof(Block<4>) * tiling.message_count;
+// Scratch of one pass: a GHASH value for each message of several tiles, and the tiles if the
+// device counts them.
+inline size_t one_pass_scratch_bytes(const warpseal_batch& b, const Tiling& tiling) {
+    return (tiling.tiles == 1 ? 0 : sizeof(Block<4>) * tiling.message_count) +
+           (b.lengths != nullptr ? device_tiles_bytes(b.message_count) : 0);
 }
 
 // Scratch of a batch in either direction.
 inline size_t gcm_scratch_bytes(const warpseal_scattered_batch& messages, const Limits& limits) {
     const warpseal_batch& b = messages.batch;
     if (b.message_count == 0) return 0;
-    const size_t one_pass = one_pass_scratch_bytes(one_pass_tiling(b, limits));
+    const size_t one_pass = one_pass_scratch_bytes(b, one_pass_tiling(b, limits));
     if (!takes_two_passes(messages, limits)) return one_pass;
     // The number of segments does not depend on the direction.
     const Segments segments = split_into_segments(hashed_texts(b, false), limits);
