@@ -300,7 +300,7 @@ class _Batch:
                     f"associated_data has {len(items)} items, and there are {self.count} messages"
                 )
         for item in items:
-            if gpu_of(item) != HOST and not self._current:
+            if gpu_of(item) != HOST and not self.is_on_current_stream:
                 keep_until_done(item, self.stream)
         aads = [
             memory_of(item, "associated_data", stream=self.stream if gpu_of(item) != HOST else 0)
