@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <mutex>
 #include <new>
+#include <system_error>
+#include <thread>
 
 #include "container/pipeline/descriptor.h"
 
@@ -22,6 +24,8 @@ constexpr size_t cuda_chunks = 256;
 constexpr size_t all_segments_bytes = size_t{32} << 20;
 // Into device memory: as many readers as a host link needs.
 constexpr size_t device_segments_bytes = size_t{256} << 20;
+// Half of these wait for the GPU while the others read.
+constexpr size_t device_readers_per_thread = 2;
 
 // A descriptor's source with a progress that nobody receives.
 struct DescriptorInput {
@@ -200,7 +204,9 @@ size_t Reader::Read::workers() const {
     const size_t fit = device_ != nullptr
                            ? device_segments_bytes / (PinnedSegments::chunks * chunk_bytes)
                            : all_segments_bytes / (step_ * chunk_memory_bytes(layout()));
-    const size_t wanted = std::clamp<size_t>(fit, 1, reader_.engine_.threads());
+    const size_t threads = reader_.engine_.threads();
+    const size_t wanted = std::clamp<size_t>(
+        fit, 1, device_ != nullptr ? device_readers_per_thread * threads : threads);
     return static_cast<size_t>(std::min<uint64_t>(wanted, segment_count_));
 }
 
@@ -227,6 +233,16 @@ warpseal_status Reader::Read::run(const char*& target, Fault& fault) {
         segments.resize(i);  // other reads have the rest
     }
     if (segments.size() == 1) {
+        work(*segments[0]);
+    } else if (device_ != nullptr) {
+        std::vector<std::jthread> threads;
+        threads.reserve(segments.size());
+        try {
+            for (size_t i = 1; i < segments.size(); ++i)
+                threads.emplace_back([this, &segment = *segments[i]] { work(segment); });
+        } catch (const std::system_error&) {
+            // Continues with the threads that started.
+        }
         work(*segments[0]);
     } else {
         reader_.engine_.parallel(segments.size(), [&](size_t i) { work(*segments[i]); });
