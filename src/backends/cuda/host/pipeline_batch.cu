@@ -87,7 +87,7 @@ public:
 
     uint64_t end() const override { return batch_.message_count; }
     size_t min_slot_bytes(uint64_t begin) const override {
-        return std::max(packing(1, round_up(length(begin), 16)).end, tuning::min_slot_bytes);
+        return std::max(packing(1, row_bytes(begin)).end, tuning::min_slot_bytes);
     }
     uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         // Assumes messages of equal length.
@@ -99,7 +99,7 @@ public:
         size_t text = 0;
         uint64_t end = begin;
         for (; end < batch_.message_count; ++end) {
-            text += round_up(length(end), 16);
+            text += row_bytes(end);
             if (end > begin && packing(end + 1 - begin, text).end > slot_bytes) break;
         }
         return end;
@@ -110,6 +110,10 @@ public:
 private:
     size_t length(uint64_t i) const {
         return batch_.lengths != nullptr ? batch_.lengths[i] : batch_.message_bytes;
+    }
+    // Bytes of message i in a slot.
+    size_t row_bytes(uint64_t i) const {
+        return tags_in_text_ ? batch_.message_bytes + batch_.tag_bytes : round_up(length(i), 16);
     }
     const uint8_t* input(uint64_t i) const {
         return batch_.in +
