@@ -66,6 +66,13 @@ warpseal_status launch(void (*kernel)(Job), unsigned blocks, size_t shared_bytes
 __device__ __forceinline__ uint64_t first_item() {
     return uint64_t{threadIdx.x / 32} * gridDim.x + blockIdx.x;
 }
+// Warps of one block take neighbouring items if there are enough for all blocks: their text then
+// lies in few pages, whose translations the multiprocessor's TLB holds.
+__device__ __forceinline__ uint64_t first_neighbour(uint64_t items) {
+    return items < uint64_t{gridDim.x} * tuning::warps
+               ? first_item()
+               : uint64_t{blockIdx.x} * tuning::warps + threadIdx.x / 32;
+}
 __device__ __forceinline__ uint64_t item_step() { return uint64_t{gridDim.x} * tuning::warps; }
 
 #endif

@@ -88,7 +88,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const TableLookup tables(shared);
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
     const uint64_t items = item_count(job.tiling);
-    for (uint64_t item = first_item(); item < items; item += item_step()) {
+    for (uint64_t item = first_neighbour(items); item < items; item += item_step()) {
         const auto [index, number] = item_of(job.tiling, item);
         const Message m = message_of(job.messages, index);
         const uint64_t aad_bytes = m.aad_bytes,
