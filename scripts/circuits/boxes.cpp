@@ -47,7 +47,6 @@ Recorded append(int table, const Recorded& a, const Recorded& b, const Recorded&
 }
 
 Recorded operator&(const Recorded& a, const Recorded& b) { return append(0xc0, a, b, b); }
-Recorded operator|(const Recorded& a, const Recorded& b) { return append(0xfc, a, b, b); }
 Recorded operator^(const Recorded& a, const Recorded& b) { return append(0x3c, a, b, b); }
 Recorded operator~(const Recorded& a) { return {a.signal, !a.complement}; }
 
@@ -75,6 +74,8 @@ Box byte_box(const char* name) {
     Box box;
     box.function.name = name;
     box.function.inputs = 8;
+    box.inversion = true;
+    box.in = S::in, box.out = S::out;
     box.function.outputs.assign(8, Truth{});
     for (int x = 0; x < 256; ++x)
         for (int i = 0; i < 8; ++i)

@@ -1,49 +1,112 @@
-// Searches for smaller circuits of S-boxes.
-#include <sys/stat.h>
-
-#include <chrono>
+// find-circuits: searches for circuits of three-input gates for the S-boxes.
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <sstream>
+#include <cstring>
 
-#include "boxes.h"
-#include "resubstitution.h"
+#include "data.h"
+#include "search.h"
+#include "window.h"
 
 using namespace circuits;
 
-static double seconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+namespace {
+
+const char usage[] =
+    "usage: find-circuits [option value]... [S-box]...\n"
+    "  --directory DIR   where the best circuits are read and written, one file each\n"
+    "  --seconds N       for each S-box (60)\n"
+    "  --seed N          of the pseudorandom numbers (1)\n"
+    "  --stop FILE       end while this file exists\n"
+    "  --slack N         gates over the best size that a descent may add (2)\n"
+    "  --copies N        attempts to add a gate, of 1000 moves (50)\n"
+    "  --resets N        returns to the best circuit, of 100000 moves over its size (100)\n"
+    "  --pairs N         moves of two gates, of 1000 (50)\n"
+    "  --patience N      moves without a smaller circuit that end a descent (300000)\n"
+    "  --fresh 1         start from a new circuit each time\n"
+    "  --windows N       windows tried by the SAT solver after each descent (0)\n"
+    "  --window-gates N  gates of a window, at most (5)\n"
+    "  --others N        signals beside a window's inputs that its replacement may read (8)\n"
+    "  --print TYPE      search nothing; print the circuit as a type for core/gates.h, or\n"
+    "                    a DES S-box as a function for ciphers/des.h\n"
+    "Without an S-box it prints the size of each best circuit.\n";
+
+bool set(SearchOptions& options, const char* name, const char* value) {
+    const long number = std::strtol(value, nullptr, 10);
+    const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
+    if (is("--directory"))
+        options.directory = value;
+    else if (is("--seconds"))
+        options.seconds = std::atof(value);
+    else if (is("--seed"))
+        options.seed = static_cast<uint64_t>(number);
+    else if (is("--stop"))
+        options.stop_file = value;
+    else if (is("--slack"))
+        options.slack = static_cast<int>(number);
+    else if (is("--copies"))
+        options.copies = static_cast<int>(number);
+    else if (is("--resets"))
+        options.resets = static_cast<int>(number);
+    else if (is("--pairs"))
+        options.pairs = static_cast<int>(number);
+    else if (is("--patience"))
+        options.patience = number;
+    else if (is("--fresh"))
+        options.fresh = number != 0;
+    else if (is("--windows"))
+        options.windows = static_cast<int>(number);
+    else if (is("--window-gates"))
+        options.window_gates = static_cast<int>(number);
+    else if (is("--others"))
+        options.others = static_cast<int>(number);
+    else
+        return false;
+    return true;
 }
 
+}  // namespace
+
 int main(int argc, char** argv) {
-    const std::string name = argv[1];
-    const double limit = std::atof(argv[2]);
-    const uint64_t seed = std::strtoull(argv[3], nullptr, 10);
-    (void)argc;
-    for (const Box& box : all_boxes()) {
-        if (!computes(box.circuit, box.function)) std::printf("%s wrong\n", box.function.name.c_str());
-        if (box.function.name != name) continue;
-        Random random(seed);
-        Resubstitution search(box.circuit, box.function, random);
-        std::printf("start %d\n", search.network().size());
-        const double start = seconds();
-        double said = start;
-        long moves = 0;
-        Network best = search.network();
-        while (seconds() - start < limit) {
-            for (int i = 0; i < 100; ++i, ++moves) {
-                search.move(false);
-                if (search.network().size() < best.size()) {
-                    best = search.network();
-                    std::printf("%.1f s, %ld moves: %d\n", seconds() - start, moves, best.size());
-                    std::fflush(stdout);
-                }
-            }
-            if (search.network().size() < best.size() + 1 && random.below(10) == 0) search.move(true);
-            if (search.network().size() > best.size() && random.below(50) == 0) search.take(best);
+    SearchOptions options;
+    std::vector<std::string> names;
+    std::string type;
+    for (int i = 1; i < argc; ++i) {
+        if (argv[i][0] != '-') {
+            names.push_back(argv[i]);
+        } else if (i + 1 < argc && std::strcmp(argv[i], "--print") == 0) {
+            type = argv[++i];
+        } else if (i + 1 == argc || !set(options, argv[i], argv[i + 1])) {
+            std::fputs(usage, stderr);
+            return 2;
+        } else {
+            ++i;
         }
-        std::printf("%ld moves, best %d, now %d\n", moves, best.size(), search.network().size());
-        std::ofstream("/tmp/" + name + "." + std::to_string(seed)) << text_of(best);
     }
+    if (options.windows > 0 && !solver_is_there()) {
+        std::fputs("find-circuits: no cadical (Debian package `cadical`): no windows\n", stderr);
+        options.windows = 0;
+    }
+    bool known = true;
+    for (const Box& box : all_boxes()) {
+        const std::string& name = box.function.name;
+        if (names.empty())
+            std::printf("%s %d (in the tree: %d)\n", name.c_str(),
+                        best_of(box, options.directory).size(), box.circuit.size());
+    }
+    for (const std::string& name : names) {
+        bool found = false;
+        for (const Box& box : all_boxes()) {
+            if (box.function.name != name) continue;
+            found = true;
+            if (!type.empty()) {
+                const Network best = best_of(box, options.directory);
+                std::fputs((box.inversion ? data_of(type, best)
+                                          : des_function(name.substr(3), best)).c_str(), stdout);
+                continue;
+            }
+            std::printf("%s: %d gates at the end\n", name.c_str(), search(box, options).size());
+        }
+        if (!found) std::fprintf(stderr, "find-circuits: no S-box %s\n", name.c_str()), known = false;
+    }
+    return known ? 0 : 2;
 }

@@ -13,8 +13,14 @@ public:
     // Replaces one random gate, or with `copy` adds a gate for some users of one. Returns false if
     // there was no other choice.
     bool move(bool copy);
+    // Replaces one random gate, and one that only it uses, by two others. It considers at most
+    // `budget` choices.
+    bool move_two(long budget);
     // Continues from another circuit of the same function.
     void take(const Network& network);
+
+    // Prefer choices that remove gates. Without, the search leaves a local minimum sooner.
+    bool greedy = true;
 
     const Network& network() const { return network_; }
 
@@ -40,7 +46,7 @@ private:
     void sample_pairs(const std::vector<Cell>& cells);
     void columns(const std::vector<int>& candidates);
     int replacement(const std::vector<Cell>& cells, int a, int b, int c, int& p, int& q);
-    int gain(int signal, int a, int b, int c) const;
+    int gain(int signal, std::initializer_list<int> read) const;
     bool apply(int signal, bool copy, const Gate& gate, const std::vector<User>& users);
 
     const Function& function_;
