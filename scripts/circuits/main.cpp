@@ -23,6 +23,7 @@ const char usage[] =
     "  --pairs N         moves of two gates, of 1000 (50)\n"
     "  --patience N      moves without a smaller circuit that end a descent (300000)\n"
     "  --fresh 1         start from a new circuit each time\n"
+    "  --rounds N        parts of a DES circuit dropped and found again, after each descent (3000)\n"
     "  --windows N       windows tried by the SAT solver after each descent (0)\n"
     "  --window-gates N  gates of a window, at most (5)\n"
     "  --others N        signals beside a window's inputs that its replacement may read (8)\n"
@@ -53,6 +54,8 @@ bool set(SearchOptions& options, const char* name, const char* value) {
         options.patience = number;
     else if (is("--fresh"))
         options.fresh = number != 0;
+    else if (is("--rounds"))
+        options.rounds = static_cast<int>(number);
     else if (is("--windows"))
         options.windows = static_cast<int>(number);
     else if (is("--window-gates"))

@@ -44,6 +44,19 @@ std::vector<Truth> evaluate(const Network& network) {
     return value;
 }
 
+Truth care_of(const Network& network, const std::vector<Truth>& value, int signal) {
+    const Truth all = all_rows(network.inputs);
+    std::vector<Truth> changed = value;
+    changed[signal] ^= all;
+    for (int s = std::max(signal + 1, network.inputs); s < network.signals(); ++s) {
+        const Gate& g = network.gates[s - network.inputs];
+        changed[s] = value_of(g.table, changed[g.in[0]], changed[g.in[1]], changed[g.in[2]]) & all;
+    }
+    Truth care{};
+    for (const int output : network.outputs) care |= changed[output] ^ value[output];
+    return care;
+}
+
 bool computes(const Network& network, const Function& function) {
     if (network.inputs != function.inputs || network.outputs.size() != function.outputs.size())
         return false;

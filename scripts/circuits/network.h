@@ -50,6 +50,8 @@ struct Function {
 Truth all_rows(int inputs);
 Truth input_row(int inputs, int i);
 std::vector<Truth> evaluate(const Network& network);
+// Rows where an output depends on the signal.
+Truth care_of(const Network& network, const std::vector<Truth>& value, int signal);
 bool computes(const Network& network, const Function& function);
 
 // Sorts gates topologically, and removes gates without use. Inputs of a gate may follow it.

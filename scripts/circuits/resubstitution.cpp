@@ -67,8 +67,7 @@ std::vector<char> Resubstitution::fanout_cone(int signal) const {
 // The replacement is equal to the gate wherever an output depends on it.
 void Resubstitution::cells_of_gate(int signal, std::vector<Cell>& cells) const {
     const bool is_output = std::count(network_.outputs.begin(), network_.outputs.end(), signal) != 0;
-    const Truth care =
-        is_output ? all_ : wrong_rows(with_forced({signal}, {value_[signal] ^ all_}));
+    const Truth care = is_output ? all_ : care_of(network_, value_, signal);
     cells.push_back({value_[signal] & care, ~value_[signal] & care, true});
 }
 

@@ -77,6 +77,35 @@ struct Search {
         return least;
     }
 
+    // Drops a part of a small circuit, finds another, and walks from there; again from the result
+    // if it is no larger, at times if it is by one gate.
+    void rebuild(Network current) {
+        for (int round = 0; round < options.rounds && !over(); ++round) {
+            const Network next = random.below(4) == 0
+                                     ? rebuilt_outputs(current, box.function, 3, random)
+                                     : rebuilt(current, random.below(2), random);
+            if (next.outputs.empty() || next.size() > current.size() + 3) continue;
+            Resubstitution walk(next, box.function, random);
+            for (int i = 0; i < 20; ++i) {
+                if (walk.network().size() <= current.size() && random.below(4) == 0)
+                    walk.move(true);
+                walk.greedy = false;
+                walk.move(false);
+            }
+            walk.greedy = true;
+            const int moves = 200 << random.below(4);
+            for (int i = 0; i < moves; ++i)
+                if (random.below(1000) < options.pairs)
+                    walk.move_two(300000);
+                else
+                    walk.move(false);
+            keep(walk.network());
+            const int allowed = random.below(20) == 0 ? best.size() + 1 : current.size();
+            if (walk.network().size() <= allowed) current = walk.network();
+            if (random.below(100) == 0) current = best;
+        }
+    }
+
     void windows() {
         WindowOptions window;
         Network network = best;
@@ -108,6 +137,7 @@ Network search(const Box& box, const SearchOptions& options) {
                     search.best.size());
         std::fflush(stdout);
         search.keep(found);
+        if (!box.inversion) search.rebuild(found.size() <= search.best.size() + 1 ? found : search.best);
         search.windows();
     }
     return search.best;

@@ -16,6 +16,7 @@ struct SearchOptions {
     int pairs = 50;         // moves of two gates, of 1000
     long patience = 300000; // moves without a smaller circuit that end a descent
     bool fresh = false;     // start from a new circuit each time, never from the best
+    int rounds = 3000;      // parts of a small circuit that are dropped and found again
     int windows = 0;        // attempts to replace a window, after each descent
     int window_gates = 5;   // at most
     int others = 8;         // signals beside a window's inputs that its replacement may read

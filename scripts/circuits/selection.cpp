@@ -161,11 +161,11 @@ struct Builder {
     }
 
     bool select(Rows f, Rows care, int limit, int depth, Result& result) {
-        const int tries = depth == 0 ? 3 : 2;
+        const int tries = limit <= 5 ? static_cast<int>(value.size()) : depth == 0 ? 3 : 2;
         Builder best;
         bool found = false;
         for (int i = 0; i < tries; ++i) {
-            const int by = random->below(8) == 0 ? random->below(static_cast<int>(value.size()))
+            const int by = limit <= 5 || random->below(8) == 0 ? random->below(static_cast<int>(value.size()))
                                                  : random->below(inputs);
             const Rows s = value[by];
             if ((care & s) == 0 || (care & ~s) == 0) continue;
@@ -219,6 +219,100 @@ Network selection_circuit(const Function& function, Random& random) {
     network.inputs = function.inputs;
     network.gates = builder.gates;
     return network;
+}
+
+Network rebuilt(const Network& network, int more, Random& random) {
+    const int signal = network.inputs + random.below(network.size());
+    const std::vector<Truth> value = evaluate(network);
+    // The gates without use once the signal is dropped, and those that depend on it.
+    std::vector<char> gone(value.size(), 0), depends(value.size(), 0);
+    depends[signal] = 1;
+    for (int s = signal + 1; s < network.signals(); ++s)
+        for (const int in : network.gates[s - network.inputs].in) depends[s] |= depends[in];
+    std::vector<char> used(value.size(), 0);
+    for (const int output : network.outputs) used[output] = 1;
+    used[signal] = 0;
+    int dropped = 0;
+    for (int s = network.signals() - 1; s >= network.inputs; --s) {
+        if (!used[s]) {
+            gone[s] = 1, ++dropped;
+            continue;
+        }
+        for (const int in : network.gates[s - network.inputs].in)
+            if (in != signal) used[in] = 1;
+    }
+    Builder builder;
+    builder.inputs = network.inputs;
+    builder.random = &random;
+    std::vector<int> index;
+    for (int s = 0; s < network.signals(); ++s)
+        if (s < network.inputs || (!gone[s] && !depends[s])) {
+            builder.value.push_back(value[s][0]);
+            index.push_back(s);
+        }
+    const bool is_output = std::count(network.outputs.begin(), network.outputs.end(), signal) != 0;
+    const Rows care = (is_output ? all_rows(network.inputs) : care_of(network, value, signal))[0];
+    Result result;
+    if (!builder.build(value[signal][0], care, dropped + more, 0, result)) return {};
+    if (result.complement)
+        result = {builder.append(0x0f, result.signal, result.signal, result.signal), false};
+
+    Network next = network;
+    for (int i = 0; i < builder.size(); ++i) index.push_back(network.signals() + i);
+    for (Gate g : builder.gates) {
+        for (int& in : g.in) in = index[in];
+        next.gates.push_back(g);
+    }
+    const int replacement = index[result.signal];
+    for (int i = 0; i < network.size(); ++i)
+        for (int& in : next.gates[i].in)
+            if (in == signal) in = replacement;
+    for (int& output : next.outputs)
+        if (output == signal) output = replacement;
+    return cleaned(sorted(next));
+}
+
+Network rebuilt_outputs(const Network& network, const Function& function, int more,
+                        Random& random) {
+    const std::vector<Truth> value = evaluate(network);
+    std::vector<int> order(network.outputs.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = static_cast<int>(i);
+    for (size_t i = order.size() - 1; i > 0; --i)
+        std::swap(order[i], order[random.below(static_cast<int>(i) + 1)]);
+    order.resize(1 + random.below(2));
+    std::vector<char> used(value.size(), 0);
+    for (size_t i = 0; i < network.outputs.size(); ++i)
+        if (std::find(order.begin(), order.end(), static_cast<int>(i)) == order.end())
+            used[network.outputs[i]] = 1;
+    int limit = more;
+    for (int s = network.signals() - 1; s >= network.inputs; --s) {
+        limit += !used[s];
+        if (used[s])
+            for (const int in : network.gates[s - network.inputs].in) used[in] = 1;
+    }
+    Builder builder;
+    builder.inputs = network.inputs;
+    builder.random = &random;
+    std::vector<int> index;
+    for (int s = 0; s < network.signals(); ++s)
+        if (s < network.inputs || used[s]) builder.value.push_back(value[s][0]), index.push_back(s);
+    Network next = network;
+    for (const int i : order) {
+        Result result;
+        const Rows all = all_rows(network.inputs)[0];
+        if (!builder.build(function.outputs[i][0], all, limit - builder.size(), 0, result))
+            return {};
+        if (result.complement)
+            result.signal = builder.append(0x0f, result.signal, result.signal, result.signal);
+        next.outputs[i] = result.signal;
+    }
+    for (int i = 0; i < builder.size(); ++i) index.push_back(network.signals() + i);
+    for (Gate g : builder.gates) {
+        for (int& in : g.in) in = index[in];
+        next.gates.push_back(g);
+    }
+    for (const int i : order) next.outputs[i] = index[next.outputs[i]];
+    return cleaned(sorted(next));
 }
 
 }  // namespace circuits
