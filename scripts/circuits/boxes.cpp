@@ -1,12 +1,19 @@
 // Functions and circuits, taken from the cipher headers by running them over recorded words.
 #include "boxes.h"
 
+#include <type_traits>
+
 #include "ciphers/aes.h"
 #include "ciphers/aria.h"
 #include "ciphers/camellia.h"
 #include "ciphers/des.h"
 #include "ciphers/seed.h"
 #include "ciphers/sm4.h"
+#include "core/circuits/aes.h"
+#include "core/circuits/aria.h"
+#include "core/circuits/camellia.h"
+#include "core/circuits/seed.h"
+#include "core/circuits/sm4.h"
 #include "core/inversion.h"
 
 namespace circuits {
@@ -69,7 +76,8 @@ namespace circuits {
 
 namespace {
 
-template <class S>
+// Gates is the S-box's circuit in core/circuits. Without, it is that of core/inversion.h.
+template <class S, class Gates = void>
 Box byte_box(const char* name) {
     Box box;
     box.function.name = name;
@@ -85,7 +93,10 @@ Box byte_box(const char* name) {
     recording = &box.circuit;
     Recorded p[8];
     for (int i = 0; i < 8; ++i) p[i].signal = i;
-    warpseal::substitute_bitsliced<S>(p);
+    if constexpr (std::is_void_v<Gates>)
+        warpseal::substitute_bitsliced<S>(p);
+    else
+        warpseal::apply_gates<Gates>(p, p);
     for (const Recorded& word : p)
         box.circuit.outputs.push_back((word.complement ? append(0x0f, word, word, word) : word).signal);
     return box;
@@ -114,24 +125,19 @@ Box des_box() {
     return box;
 }
 
-struct AesInverse {
-    static constexpr warpseal::Affine in = warpseal::inverse(warpseal::sub_bytes),
-                                      out = warpseal::identity;
-};
-
 }  // namespace
 
 std::vector<Box> all_boxes() {
     using namespace warpseal::ciphers;
-    return {byte_box<aria::SB1>("aes"),
-            byte_box<AesInverse>("aes-inverse"),
-            byte_box<sm4::SBox>("sm4"),
-            byte_box<camellia::S1>("camellia1"),
-            byte_box<camellia::S4>("camellia4"),
-            byte_box<aria::SB2>("aria2"),
-            byte_box<aria::SB4>("aria4"),
-            byte_box<seed::S1>("seed1"),
-            byte_box<seed::S2>("seed2"),
+    using namespace warpseal::circuits;
+    return {byte_box<aria::SB1, Aes>("aes"),
+            byte_box<aria::SB3, AesInverse>("aes-inverse"),
+            byte_box<sm4::SBox, Sm4>("sm4"),
+            byte_box<camellia::S1, Camellia>("camellia"),
+            byte_box<aria::SB2, AriaSB2>("aria2"),
+            byte_box<aria::SB4, AriaSB4>("aria4"),
+            byte_box<seed::S1, Seed1>("seed1"),
+            byte_box<seed::S2, Seed2>("seed2"),
             des_box<0>(), des_box<1>(), des_box<2>(), des_box<3>(),
             des_box<4>(), des_box<5>(), des_box<6>(), des_box<7>()};
 }
