@@ -63,11 +63,11 @@ Recorded operator~(const Recorded& a) { return {a.signal, !a.complement}; }
 
 namespace warpseal {
 template <>
-struct Ternary<circuits::Recorded> {
+struct Ternary<::circuits::Recorded> {
     template <int table>
-    static circuits::Recorded of(const circuits::Recorded& a, const circuits::Recorded& b,
-                                 const circuits::Recorded& c) {
-        return circuits::append(table, a, b, c);
+    static ::circuits::Recorded of(const ::circuits::Recorded& a, const ::circuits::Recorded& b,
+                                 const ::circuits::Recorded& c) {
+        return ::circuits::append(table, a, b, c);
     }
 };
 }  // namespace warpseal
