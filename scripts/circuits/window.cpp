@@ -80,7 +80,8 @@ bool choose(const Network& network, const WindowOptions& options, Random& random
         if (!window.member[s] && used[s]) window.inputs.push_back(s);
         if (window.member[s] && outside[s]) window.outputs.push_back(s);
     }
-    if (static_cast<int>(window.inputs.size()) > options.inputs || window.outputs.size() > 4)
+    if (static_cast<int>(window.inputs.size()) > options.inputs ||
+        static_cast<int>(window.outputs.size()) > options.outputs)
         return false;
     add_others(network, options, random, window);
     return true;
@@ -271,7 +272,10 @@ Network replaced(const Network& network, const Window& window, const Encoding& e
 bool replace_window(Network& network, const Function& function, const WindowOptions& options,
                     Random& random) {
     Window window;
-    if (!choose(network, options, random, window)) return false;
+    int attempts = 0;
+    while (!choose(network, options, random, window = {})) {
+        if (++attempts == 1000) return false;
+    }
     tabulate(network, window);
     if (options.gates <= options.fewer || window.input_value.empty()) return false;
     Encoding encoding(window, options.gates - options.fewer);

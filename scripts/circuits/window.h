@@ -11,6 +11,7 @@ bool solver_is_there();
 struct WindowOptions {
     int gates = 5;     // of the window
     int inputs = 9;    // of the window, at most
+    int outputs = 3;   // of the window, at most; fewer leave more freedom
     int others = 8;    // other signals that its replacement may read
     int fewer = 1;     // gates to save; 0 exchanges the window for another of its size
     int seconds = 10;  // limit of the solver
