@@ -1,4 +1,4 @@
-// Functions and circuits, taken from the cipher headers by running them over recorded words.
+// Functions from the cipher headers, and circuits from core/circuits, run over recorded words.
 #include "boxes.h"
 
 #include <type_traits>
@@ -12,6 +12,7 @@
 #include "core/circuits/aes.h"
 #include "core/circuits/aria.h"
 #include "core/circuits/camellia.h"
+#include "core/circuits/des.h"
 #include "core/circuits/seed.h"
 #include "core/circuits/sm4.h"
 #include "core/inversion.h"
@@ -53,9 +54,13 @@ Recorded append(int table, const Recorded& a, const Recorded& b, const Recorded&
     return {recording->signals() - 1, false};
 }
 
-Recorded operator&(const Recorded& a, const Recorded& b) { return append(0xc0, a, b, b); }
-Recorded operator^(const Recorded& a, const Recorded& b) { return append(0x3c, a, b, b); }
-Recorded operator~(const Recorded& a) { return {a.signal, !a.complement}; }
+[[maybe_unused]] Recorded operator&(const Recorded& a, const Recorded& b) {
+    return append(0xc0, a, b, b);
+}
+[[maybe_unused]] Recorded operator^(const Recorded& a, const Recorded& b) {
+    return append(0x3c, a, b, b);
+}
+[[maybe_unused]] Recorded operator~(const Recorded& a) { return {a.signal, !a.complement}; }
 
 }  // namespace
 
@@ -66,7 +71,7 @@ template <>
 struct Ternary<::circuits::Recorded> {
     template <int table>
     static ::circuits::Recorded of(const ::circuits::Recorded& a, const ::circuits::Recorded& b,
-                                 const ::circuits::Recorded& c) {
+                                   const ::circuits::Recorded& c) {
         return ::circuits::append(table, a, b, c);
     }
 };
@@ -98,11 +103,12 @@ Box byte_box(const char* name) {
     else
         warpseal::apply_gates<Gates>(p, p);
     for (const Recorded& word : p)
-        box.circuit.outputs.push_back((word.complement ? append(0x0f, word, word, word) : word).signal);
+        box.circuit.outputs.push_back(
+            (word.complement ? append(0x0f, word, word, word) : word).signal);
     return box;
 }
 
-template <int i>
+template <int i, class Gates>
 Box des_box() {
     Box box;
     box.function.name = "des" + std::to_string(i + 1);
@@ -120,7 +126,7 @@ Box des_box() {
     recording = &box.circuit;
     Recorded x[6], y[4];
     for (int k = 0; k < 6; ++k) x[k].signal = k;
-    warpseal::ciphers::des::substitute<i>(x, y);
+    warpseal::apply_gates<Gates>(y, x);
     for (const Recorded& word : y) box.circuit.outputs.push_back(word.signal);
     return box;
 }
@@ -138,8 +144,14 @@ std::vector<Box> all_boxes() {
             byte_box<aria::SB4, AriaSB4>("aria4"),
             byte_box<seed::S1, Seed1>("seed1"),
             byte_box<seed::S2, Seed2>("seed2"),
-            des_box<0>(), des_box<1>(), des_box<2>(), des_box<3>(),
-            des_box<4>(), des_box<5>(), des_box<6>(), des_box<7>()};
+            des_box<0, Des1>(),
+            des_box<1, Des2>(),
+            des_box<2, Des3>(),
+            des_box<3, Des4>(),
+            des_box<4, Des5>(),
+            des_box<5, Des6>(),
+            des_box<6, Des7>(),
+            des_box<7, Des8>()};
 }
 
 }  // namespace circuits

@@ -48,27 +48,4 @@ std::string data_of(const std::string& type, const Network& network) {
     return out.str();
 }
 
-std::string des_function(const std::string& number, const Network& network) {
-    const Network cheap = with_cheap_tables(network);
-    const auto name = [&](int signal) {
-        return signal < cheap.inputs ? std::string(1, static_cast<char>('a' + signal))
-                                     : "g" + std::to_string(signal - cheap.inputs + 1);
-    };
-    std::ostringstream out;
-    out << "template <class Word>\nWARPSEAL_INLINE constexpr void substitute" << number
-        << "(const Word (&x)[6], Word (&y)[4]) {\n    const auto& [a, b, c, d, e, f] = x;\n";
-    for (int i = 0; i < cheap.size(); ++i) {
-        const Gate& g = cheap.gates[i];
-        char table[8];
-        std::snprintf(table, sizeof table, "0x%02x", g.table);
-        out << (i % 4 == 0 ? "    const Word " : "") << name(cheap.inputs + i) << " = lut<" << table
-            << ">(" << name(g.in[0]) << ", " << name(g.in[1]) << ", " << name(g.in[2]) << ")"
-            << (i % 4 == 3 || i + 1 == cheap.size() ? ";\n" : ", ");
-    }
-    out << "    ";
-    for (int i = 0; i < 4; ++i)
-        out << "y[" << i << "] = " << name(cheap.outputs[i]) << (i < 3 ? ", " : ";\n}\n");
-    return out.str();
-}
-
 }  // namespace circuits

@@ -8,9 +8,6 @@ namespace circuits {
 // A type for core/gates.h.
 std::string data_of(const std::string& type, const Network& network);
 
-// The body of a function `substitute<n>` of ciphers/des.h.
-std::string des_function(const std::string& number, const Network& network);
-
 // Tables whose free entries, those that no input reaches, are such that the gates cost fewest
 // operators on a machine without three-input logic.
 Network with_cheap_tables(const Network& network);

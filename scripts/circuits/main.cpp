@@ -23,12 +23,12 @@ const char usage[] =
     "  --pairs N         moves of two gates, of 1000 (50)\n"
     "  --patience N      moves without a smaller circuit that end a descent (300000)\n"
     "  --fresh 1         start from a new circuit each time\n"
-    "  --rounds N        parts of a DES circuit dropped and found again, after each descent (3000)\n"
+    "  --rounds N        parts of a DES circuit dropped and found again, after each descent "
+    "(3000)\n"
     "  --windows N       windows tried by the SAT solver after each descent (0)\n"
     "  --window-gates N  gates of a window, at most (5)\n"
     "  --others N        signals beside a window's inputs that its replacement may read (8)\n"
-    "  --print TYPE      search nothing; print the circuit as a type for core/gates.h, or\n"
-    "                    a DES S-box as a function for ciphers/des.h\n"
+    "  --print TYPE      search nothing; print the circuit as a type for core/gates.h\n"
     "Without an S-box it prints the size of each best circuit.\n";
 
 bool set(SearchOptions& options, const char* name, const char* value) {
@@ -103,13 +103,13 @@ int main(int argc, char** argv) {
             found = true;
             if (!type.empty()) {
                 const Network best = best_of(box, options.directory);
-                std::fputs((box.inversion ? data_of(type, best)
-                                          : des_function(name.substr(3), best)).c_str(), stdout);
+                std::fputs(data_of(type, best).c_str(), stdout);
                 continue;
             }
             std::printf("%s: %d gates at the end\n", name.c_str(), search(box, options).size());
         }
-        if (!found) std::fprintf(stderr, "find-circuits: no S-box %s\n", name.c_str()), known = false;
+        if (!found)
+            std::fprintf(stderr, "find-circuits: no S-box %s\n", name.c_str()), known = false;
     }
     return known ? 0 : 2;
 }

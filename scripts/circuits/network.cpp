@@ -12,10 +12,10 @@ Truth value_of(int table, Truth a, Truth b, Truth c) {
         return Truth{w, w, w, w};
     };
     const auto choose = [](Truth p, Truth one, Truth zero) { return zero ^ (p & (zero ^ one)); };
-    const Truth low = choose(b, choose(c, constant(3), constant(2)),
-                             choose(c, constant(1), constant(0)));
-    const Truth high = choose(b, choose(c, constant(7), constant(6)),
-                              choose(c, constant(5), constant(4)));
+    const Truth low =
+        choose(b, choose(c, constant(3), constant(2)), choose(c, constant(1), constant(0)));
+    const Truth high =
+        choose(b, choose(c, constant(7), constant(6)), choose(c, constant(5), constant(4)));
     return choose(a, high, low);
 }
 

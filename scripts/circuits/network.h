@@ -76,9 +76,7 @@ struct Random {
         state ^= state >> 12, state ^= state << 25, state ^= state >> 27;
         return state * 0x2545f4914f6cdd1du;
     }
-    int below(int n) {
-        return static_cast<int>((next() >> 32) * static_cast<uint64_t>(n) >> 32);
-    }
+    int below(int n) { return static_cast<int>((next() >> 32) * static_cast<uint64_t>(n) >> 32); }
 };
 
 }  // namespace circuits

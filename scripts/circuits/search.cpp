@@ -31,8 +31,8 @@ struct Search {
 
     bool over() const {
         struct stat status;
-        return now() >= end || (!options.stop_file.empty() &&
-                                stat(options.stop_file.c_str(), &status) == 0);
+        return now() >= end ||
+               (!options.stop_file.empty() && stat(options.stop_file.c_str(), &status) == 0);
     }
 
     void keep(const Network& found) {
@@ -138,7 +138,8 @@ Network search(const Box& box, const SearchOptions& options) {
                     search.best.size());
         std::fflush(stdout);
         search.keep(found);
-        if (!box.inversion) search.rebuild(found.size() <= search.best.size() + 1 ? found : search.best);
+        if (!box.inversion)
+            search.rebuild(found.size() <= search.best.size() + 1 ? found : search.best);
         search.windows();
     }
     return search.best;

@@ -165,16 +165,19 @@ struct Builder {
         Builder best;
         bool found = false;
         for (int i = 0; i < tries; ++i) {
-            const int by = limit <= 5 || random->below(8) == 0 ? random->below(static_cast<int>(value.size()))
-                                                 : random->below(inputs);
+            const int by = limit <= 5 || random->below(8) == 0
+                               ? random->below(static_cast<int>(value.size()))
+                               : random->below(inputs);
             const Rows s = value[by];
             if ((care & s) == 0 || (care & ~s) == 0) continue;
             Builder next = *this;
             Result half[2];
             const int first = random->below(2);
-            if (!next.build(f, care & (first ? s : ~s), limit - 1, depth + 1, half[first])) continue;
+            if (!next.build(f, care & (first ? s : ~s), limit - 1, depth + 1, half[first]))
+                continue;
             const int used = next.size() - size();
-            if (!next.build(f, care & (first ? ~s : s), limit - 1 - used, depth + 1, half[1 - first]))
+            if (!next.build(f, care & (first ? ~s : s), limit - 1 - used, depth + 1,
+                            half[1 - first]))
                 continue;
             int table = 0;
             for (int k = 0; k < 8; ++k) {

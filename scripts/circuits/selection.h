@@ -14,7 +14,6 @@ Network selection_circuit(const Function& function, Random& random);
 Network rebuilt(const Network& network, int more, Random& random);
 
 // The same for some random outputs.
-Network rebuilt_outputs(const Network& network, const Function& function, int more,
-                        Random& random);
+Network rebuilt_outputs(const Network& network, const Function& function, int more, Random& random);
 
 }  // namespace circuits

@@ -62,7 +62,7 @@ struct Product {
 };
 std::array<Product, 9> karatsuba(const Bases& b) {
     // (p0 + p1 v)(q0 + q1 v) by three products: those of p0, p1 and p0 + p1.
-    const auto three = [](const uint8_t (&basis)[2], uint8_t (&adds)[3]) {
+    const auto three = [](const uint8_t(&basis)[2], uint8_t(&adds)[3]) {
         const uint8_t mixed = multiply(basis[0], basis[1]);
         adds[0] = static_cast<uint8_t>(multiply(basis[0], basis[0]) ^ mixed);
         adds[1] = static_cast<uint8_t>(multiply(basis[1], basis[1]) ^ mixed);
@@ -182,7 +182,8 @@ Network tower_circuit(const warpseal::Affine& in, const warpseal::Affine& out, R
     // x = a y0 + b y1, as sums of input bits; the constant is in the gates that use the sums.
     uint8_t column[8], conjugate[8];
     for (int j = 0; j < 8; ++j) {
-        const auto image = static_cast<uint8_t>(apply(in, static_cast<uint8_t>(1 << j)) ^ in.constant);
+        const auto image =
+            static_cast<uint8_t>(apply(in, static_cast<uint8_t>(1 << j)) ^ in.constant);
         column[j] = of[image];
         conjugate[j] = of[power(image, 16)];
     }
@@ -222,7 +223,8 @@ Network tower_circuit(const warpseal::Affine& in, const warpseal::Affine& out, R
     // The norm's bits: nine products and the linear part.
     std::vector<int> product;
     for (int i = 0; i < 9; ++i) {
-        const int p = odd(products[i].bits, constant & 15), q = odd(products[i].bits, constant >> 4);
+        const int p = odd(products[i].bits, constant & 15),
+                  q = odd(products[i].bits, constant >> 4);
         int table = 0;
         for (int k = 0; k < 8; ++k) table |= (((k >> 2 ^ p) & (k >> 1 ^ q)) & 1) << k;
         product.push_back(builder.append(table, sum[i], sum[9 + i], sum[9 + i]));
@@ -244,7 +246,8 @@ Network tower_circuit(const warpseal::Affine& in, const warpseal::Affine& out, R
         for (int x = 0; x < 16; ++x) {
             uint8_t element = 0;
             for (int i = 0; i < 4; ++i)
-                if ((x ^ norm_constant) >> i & 1) element = static_cast<uint8_t>(element ^ small_basis[i]);
+                if ((x ^ norm_constant) >> i & 1)
+                    element = static_cast<uint8_t>(element ^ small_basis[i]);
             truth |= (small_of[power(element, 254)] >> bit & 1u) << x;
         }
         inverse.push_back(builder.function_of_four(norm, truth));

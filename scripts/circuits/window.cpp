@@ -10,9 +10,7 @@
 
 namespace circuits {
 
-bool solver_is_there() {
-    return std::system("cadical --version >/dev/null 2>&1") == 0;
-}
+bool solver_is_there() { return std::system("cadical --version >/dev/null 2>&1") == 0; }
 
 namespace {
 
@@ -174,7 +172,8 @@ struct Encoding {
             exactly_one(output[h]);
             for (int i = 0; i < gates; ++i)
                 for (int row = 0; row < rows; ++row)
-                    clause({-output[h][i], window.output_value[row][h] ? value[i][row] : -value[i][row]});
+                    clause({-output[h][i],
+                            window.output_value[row][h] ? value[i][row] : -value[i][row]});
         }
     }
 
@@ -202,7 +201,8 @@ struct Encoding {
         }
         for (int index = 0; index < 8; ++index) {
             int not_here[3];
-            for (int k = 0; k < 3; ++k) not_here[k] = index >> (2 - k) & 1 ? -operand[k] : operand[k];
+            for (int k = 0; k < 3; ++k)
+                not_here[k] = index >> (2 - k) & 1 ? -operand[k] : operand[k];
             clause({not_here[0], not_here[1], not_here[2], -entry[i][index], value[i][row]});
             clause({not_here[0], not_here[1], not_here[2], entry[i][index], -value[i][row]});
         }
@@ -220,16 +220,19 @@ std::vector<bool> solve(const Encoding& encoding, int seconds, Random& random) {
     for (const int literal : encoding.clauses)
         std::fprintf(file, literal == 0 ? "0\n" : "%d ", literal);
     std::fclose(file);
-    const std::string command = "cadical -q -t " + std::to_string(seconds) + " --shuffle=1 --seed=" +
-                                std::to_string(random.below(1000000)) + " " + path;
+    const std::string command = "cadical -q -t " + std::to_string(seconds) +
+                                " --shuffle=1 --seed=" + std::to_string(random.below(1000000)) +
+                                " " + path;
     std::vector<bool> model;
     FILE* answer = popen(command.c_str(), "r");
     char line[4096];
     while (answer != nullptr && std::fgets(line, sizeof line, answer) != nullptr) {
-        if (line[0] == 's' && line[2] == 'S') model.assign(static_cast<size_t>(encoding.variables) + 1, false);
+        if (line[0] == 's' && line[2] == 'S')
+            model.assign(static_cast<size_t>(encoding.variables) + 1, false);
         if (line[0] != 'v' || model.empty()) continue;
         char* at = line + 1;
-        for (long literal = std::strtol(at, &at, 10); literal != 0; literal = std::strtol(at, &at, 10))
+        for (long literal = std::strtol(at, &at, 10); literal != 0;
+             literal = std::strtol(at, &at, 10))
             model[static_cast<size_t>(std::labs(literal))] = literal > 0;
     }
     if (answer != nullptr) pclose(answer);

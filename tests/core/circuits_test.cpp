@@ -3,11 +3,13 @@
 
 #include "ciphers/aria.h"
 #include "ciphers/camellia.h"
+#include "ciphers/des.h"
 #include "ciphers/seed.h"
 #include "ciphers/sm4.h"
 #include "core/circuits/aes.h"
 #include "core/circuits/aria.h"
 #include "core/circuits/camellia.h"
+#include "core/circuits/des.h"
 #include "core/circuits/seed.h"
 #include "core/circuits/sm4.h"
 
@@ -28,6 +30,27 @@ static_assert(gates_compute<circuits::Camellia>(Values<ciphers::camellia::S1>())
 static_assert(gates_compute<circuits::Seed1>(Values<ciphers::seed::S1>()));
 static_assert(gates_compute<circuits::Seed2>(Values<ciphers::seed::S2>()));
 static_assert(gates_compute<circuits::Sm4>(Values<ciphers::sm4::SBox>()));
+
+// Input 0 is the first bit of the standard, the highest of the index; output 0 likewise.
+constexpr int reversed(int x, int bits) {
+    int y = 0;
+    for (int i = 0; i < bits; ++i) y |= (x >> i & 1) << (bits - 1 - i);
+    return y;
+}
+template <int box>
+struct DesValues {
+    constexpr int operator()(int x) const {
+        return reversed(ciphers::des::SBoxes()(box, reversed(x, 6)), 4);
+    }
+};
+static_assert(gates_compute<circuits::Des1>(DesValues<0>()));
+static_assert(gates_compute<circuits::Des2>(DesValues<1>()));
+static_assert(gates_compute<circuits::Des3>(DesValues<2>()));
+static_assert(gates_compute<circuits::Des4>(DesValues<3>()));
+static_assert(gates_compute<circuits::Des5>(DesValues<4>()));
+static_assert(gates_compute<circuits::Des6>(DesValues<5>()));
+static_assert(gates_compute<circuits::Des7>(DesValues<6>()));
+static_assert(gates_compute<circuits::Des8>(DesValues<7>()));
 
 // A check that cannot fail would pass above.
 TEST(Circuits, AWrongFunctionIsDetected) {
