@@ -42,7 +42,13 @@ BatchCounts BatchCounts::operator-(const BatchCounts& before) const {
 }
 
 BatchCounts& BatchCounts::operator+=(const BatchCounts& more) {
-    return *this = *this - (BatchCounts{} - more);
+    requests += more.requests;
+    batches += more.batches;
+    batched += more.batched;
+    waits += more.waits;
+    wait_seconds += more.wait_seconds;
+    fallbacks += more.fallbacks;
+    return *this;
 }
 
 }  // namespace warpseal::tls

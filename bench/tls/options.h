@@ -19,7 +19,7 @@ struct HandshakesOptions {
     uint64_t handshakes = 5000;  // for each group
     unsigned rounds = 5;         // rounds that share the handshakes; groups take turns
     unsigned in_flight = 64;
-    // OpenSSL's, of each side: loop i uses number i % library_contexts.
+    // Number of OpenSSL's library contexts on each side. Loop i uses context i % library_contexts.
     unsigned library_contexts = 1;
     unsigned server_threads = 0,
              client_threads = 0;  // 0: all cores; over sockets, half of them each.

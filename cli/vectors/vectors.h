@@ -59,7 +59,7 @@ public:
     warpseal_mode mode(const warpseal_cipher_info& cipher, const std::string& name) const;
     KeyHandle key_or_fail(const warpseal_cipher_info& cipher, const Octets& bytes) const;
 
-    // Of provider_rows.cpp, which makes it for the first row that needs it.
+    // provider_rows.cpp makes this library context of OpenSSL for the first row that needs one.
     std::shared_ptr<const void> provider;
 
 private:

@@ -13,8 +13,8 @@ from gpu_stand_in import CudaArray, StandIn, on_gpu
 from hypothesis import given
 from hypothesis import strategies as st
 from warpseal import _core
-from warpseal._arrays import check_apart
-from warpseal.arrays import AEAD, Opened, Sealed, _raise_if_failed, raise_if_failed
+from warpseal._arrays import check_apart, check_statuses
+from warpseal.arrays import AEAD, Opened, Sealed, raise_if_failed
 
 KEY = bytes(range(32))
 
@@ -349,12 +349,12 @@ def test_a_gpu_lost_by_pytorch(gpu: StandIn, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(_core, "download", lost)
     with pytest.raises(warpseal.NoDeviceError):
-        _raise_if_failed(Tensor(), 0, None, True)
+        check_statuses(Tensor(), 0, None, current=True)
     # The GPU that holds the statuses is asked, which need not be the first one.
     assert asked == [(4711, 4)] and gpu.waits == []
     monkeypatch.setattr(_core, "download", lambda engine, address, size: bytes(size))
     with pytest.raises(RuntimeError, match="illegal memory access"):
-        _raise_if_failed(Tensor(), 0, None, True)
+        check_statuses(Tensor(), 0, None, current=True)
 
 
 def test_tables_stay_until_the_work_is_done(gpu: StandIn) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from warpseal import _core
-from warpseal.exceptions import NoDeviceError
+from warpseal.exceptions import InvalidTag, NoDeviceError
 
 HOST = -1
 _CUDA_DEVICES = (2, 13)  # of DLPack: device memory, managed memory
@@ -304,6 +304,29 @@ def numbers_of(
     values = array("i")
     values.frombytes(_core.download(engine, memory.address, memory.size))
     return list(values)
+
+
+def check_statuses(
+    statuses: Any, stream: int, engine: _core.Engine | None, *, current: bool
+) -> None:
+    """Raises InvalidTag unless all statuses are 0.
+
+    current: the stream is PyTorch's current one, which its copies to the host follow.
+    """
+    if current and library_of(statuses) == "torch":
+        try:
+            numbers = statuses.reshape(-1).tolist()
+        except RuntimeError:
+            # PyTorch raises it where the GPU is lost. Then this call raises a NoDeviceError.
+            _core.download(engine, statuses.data_ptr(), STATUS_BYTES)
+            raise
+    else:
+        memory = memory_of(statuses, "statuses", stream=stream)
+        numbers = numbers_of(statuses, memory, engine, stream)
+    if any(numbers):
+        failed = [i for i, status in enumerate(numbers) if status != 0]
+        some = ", ".join(map(str, failed[:5])) + (", ..." if len(failed) > 5 else "")
+        raise InvalidTag(f"{len(failed)} of the messages do not verify: {some}")
 
 
 def check_status_type(statuses: Any) -> None:

@@ -20,6 +20,7 @@ from warpseal._arrays import (
     Scratch,
     check_apart,
     check_status_type,
+    check_statuses,
     empty_like,
     gpu_of,
     gpu_of_all,
@@ -28,12 +29,11 @@ from warpseal._arrays import (
     library_of,
     memory_of,
     new_array,
-    numbers_of,
     places_of,
     stream_of,
 )
 from warpseal._types import Data
-from warpseal.exceptions import InvalidTag, LimitExceededError
+from warpseal.exceptions import LimitExceededError
 
 __all__ = ["AEAD", "Opened", "Sealed", "raise_if_failed"]
 
@@ -65,27 +65,7 @@ def raise_if_failed(statuses: Any, *, stream: Any = None) -> None:
 
     stream: that of the open().
     """
-    _raise_if_failed(statuses, stream_of(stream, statuses), None, False)
-
-
-def _raise_if_failed(
-    statuses: Any, stream: int, engine: _core.Engine | None, current: bool
-) -> None:
-    """current: the stream is PyTorch's current one, which its copies to the host follow."""
-    if current and library_of(statuses) == "torch":
-        try:
-            numbers = statuses.reshape(-1).tolist()
-        except RuntimeError:
-            # PyTorch raises it where the GPU is lost. Then so does this, a NoDeviceError.
-            _core.download(engine, statuses.data_ptr(), STATUS_BYTES)
-            raise
-    else:
-        memory = memory_of(statuses, "statuses", stream=stream)
-        numbers = numbers_of(statuses, memory, engine, stream)
-    if any(numbers):
-        failed = [i for i, status in enumerate(numbers) if status != 0]
-        some = ", ".join(map(str, failed[:5])) + (", ..." if len(failed) > 5 else "")
-        raise InvalidTag(f"{len(failed)} of the messages do not verify: {some}")
+    check_statuses(statuses, stream_of(stream, statuses), None, current=False)
 
 
 class AEAD:
@@ -171,7 +151,8 @@ class AEAD:
         batch.put_workspace(workspace)
         batch.run("open")
         if check:
-            _raise_if_failed(statuses, batch.stream, self._engine, batch.is_on_current_stream)
+            current = batch.is_on_current_stream
+            check_statuses(statuses, batch.stream, self._engine, current=current)
         return Opened(batch.result, statuses)
 
     def workspace_bytes(self, data: Any, *, rows: bool = False) -> int:
