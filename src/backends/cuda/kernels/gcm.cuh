@@ -94,11 +94,11 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
     for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
          item += item_step()) {
-        const uint64_t index = item % job.tiling.message_count;
+        const auto [index, number] = item_of(job.tiling, item);
         const Message m = message_of(job.messages, index);
         const uint64_t aad_bytes = m.aad_bytes,
                        blocks = blocks_in<4>(aad_bytes) + blocks_in<4>(m.bytes);
-        const Tile tile = tile_of(job.tiling, blocks, item / job.tiling.message_count);
+        const Tile tile = tile_of(job.tiling, blocks, number);
         if (tile.empty) continue;
         if (const warpseal_status refusal = refusal_of(job.messages, index, m, gcm_limits());
             refusal != WARPSEAL_OK) {
@@ -176,10 +176,10 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     wipe_kernel(const __grid_constant__ WipeJob job) {
     for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
          item += item_step()) {
-        const Message m = message_of(job.messages, item % job.tiling.message_count);
+        const auto [index, number] = item_of(job.tiling, item);
+        const Message m = message_of(job.messages, index);
         if (*m.status != WARPSEAL_NOT_AUTHENTIC) continue;
-        const Tile tile =
-            tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
+        const Tile tile = tile_of(job.tiling, blocks_in<4>(m.bytes), number);
         if (!tile.empty) wipe_blocks(m, tile.first, tile.last, lane_id());
     }
 }

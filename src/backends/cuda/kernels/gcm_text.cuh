@@ -187,9 +187,9 @@ __device__ __forceinline__ void write_zeros(const Message& m, uint64_t first, ui
 template <class BlockFunction, class TableLookup>
 __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction::Cipher>& job,
                                            uint64_t item, const TableLookup& tables) {
-    const uint64_t index = item % job.tiling.message_count;
+    const auto [index, number] = item_of_equal_lengths(job.tiling, item);
     const Message m = message_of(job.messages, index);
-    const Tile tile = tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
+    const Tile tile = tile_of(job.tiling, blocks_in<4>(m.bytes), number);
     if (tile.empty) return;
     if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)
         return write_zeros(m, tile.first + lane_id(), tile.last, 32);
