@@ -39,6 +39,8 @@ inline constexpr uint64_t tiles_per_warp = 8;
 // Minimum number of tiles that a message of a length unknown to the host may be split into. For
 // short messages, most of them are empty.
 inline constexpr uint64_t tiles_of_unknown_length = 64;
+// Tiles for each warp of a batch in two passes whose lengths only the device knows.
+inline constexpr uint64_t listed_tiles_per_warp = 32;
 
 // Minimum length of a sweep in which each thread processes two blocks at a time. CTR goes in steps
 // of 2048 counters: 16 MiB has 512 steps, 4 for each multiprocessor of an H200. Shorter sweeps are

@@ -20,9 +20,10 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
     for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
          item += item_step()) {
-        const auto [index, number] = item_of(job.tiling, item);
+        const uint64_t index = item % job.tiling.message_count;
         const Message m = message_of(job.messages, index);
-        const Tile tile = tile_of(job.tiling, blocks_in<TextBlock::words>(m.bytes), number);
+        const Tile tile = tile_of(job.tiling, blocks_in<TextBlock::words>(m.bytes),
+                                  item / job.tiling.message_count);
         if (tile.empty) continue;
         if (const warpseal_status refusal = refusal_of(job.messages, index, m, {});
             refusal != WARPSEAL_OK) {

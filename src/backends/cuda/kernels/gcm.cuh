@@ -13,11 +13,6 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
         store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// The number of blocks of a message within these limits is less than 2^63.
-__device__ __forceinline__ MessageLimits gcm_limits() {
-    return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
-}
-
 // Encrypts or decrypts the text blocks of a tile. Returns the GHASH value of its AAD and ciphertext
 // blocks, in every lane. The blocks are arranged in rows of 32, padded at the front. Each lane
 // accumulates its column with H^32; its last block is 32 - lane blocks from the end.
@@ -94,11 +89,11 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     WarpKey<Cipher, Direction::encrypt, Keys> key(job.keys, shared + TableLookup::bytes);
     for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
          item += item_step()) {
-        const auto [index, number] = item_of(job.tiling, item);
+        const uint64_t index = item % job.tiling.message_count;
         const Message m = message_of(job.messages, index);
         const uint64_t aad_bytes = m.aad_bytes,
                        blocks = blocks_in<4>(aad_bytes) + blocks_in<4>(m.bytes);
-        const Tile tile = tile_of(job.tiling, blocks, number);
+        const Tile tile = tile_of(job.tiling, blocks, item / job.tiling.message_count);
         if (tile.empty) continue;
         if (const warpseal_status refusal = refusal_of(job.messages, index, m, gcm_limits());
             refusal != WARPSEAL_OK) {
@@ -176,10 +171,10 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     wipe_kernel(const __grid_constant__ WipeJob job) {
     for (uint64_t item = first_item(); item < job.tiling.message_count * job.tiling.tiles;
          item += item_step()) {
-        const auto [index, number] = item_of(job.tiling, item);
-        const Message m = message_of(job.messages, index);
+        const Message m = message_of(job.messages, item % job.tiling.message_count);
         if (*m.status != WARPSEAL_NOT_AUTHENTIC) continue;
-        const Tile tile = tile_of(job.tiling, blocks_in<4>(m.bytes), number);
+        const Tile tile =
+            tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
         if (!tile.empty) wipe_blocks(m, tile.first, tile.last, lane_id());
     }
 }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <numeric>
 
 #include "backends/cipher_backend.h"
 #include "backends/cuda/host/limits.h"
@@ -16,7 +15,6 @@ struct Tiling {
     uint64_t message_count;
     uint64_t tiles;       // items for each message; those past its end are empty
     uint64_t min_blocks;  // minimum number of blocks in a tile
-    bool by_message;      // order of items: see item_of
 
     uint64_t items() const { return message_count * tiles; }
 };
@@ -36,35 +34,14 @@ inline Tiling divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t b
     const uint64_t large = own_keys ? tuning::tile_blocks_own_key : tuning::tile_blocks;
     const uint64_t small =
         own_keys ? tuning::tile_blocks_own_key_small_grid : tuning::tile_blocks_small_grid;
-    if (batch.lengths != nullptr) {
-        uint64_t tiles = std::max(max_tiles, tuning::tiles_of_unknown_length);
-        // Each warp then gets tiles of every number, and its share of the empty ones.
-        while (std::gcd(tiles, warps) != 1) ++tiles;
-        return {batch.message_count, tiles, large, true};
-    }
+    if (batch.lengths != nullptr)
+        return {batch.message_count, std::max(max_tiles, tuning::tiles_of_unknown_length), large};
     const uint64_t blocks = (aad_bytes + block_bytes - 1) / block_bytes +
                             batch.message_bytes / block_bytes +
                             (batch.message_bytes % block_bytes != 0);
     const uint64_t least =
         batch.message_count > warps * large / std::max<uint64_t>(blocks, 1) ? large : small;
-    return {batch.message_count, std::clamp<uint64_t>(blocks / least, 1, max_tiles), least, false};
-}
-
-struct Item {
-    uint64_t index, tile;
-};
-
-// Message and tile of one item of messages of one length. Tiles of one number have one size, and
-// are neighbours. So each warp gets its share of the last tiles, which are shorter.
-WARPSEAL_INLINE Item item_of_equal_lengths(const Tiling& tiling, uint64_t item) {
-    return {item % tiling.message_count, item / tiling.message_count};
-}
-
-// Message and tile of one item. If only the device knows the lengths, tiles of one message are
-// neighbours: items that run at the same time are then of few messages, whose pages the TLB holds.
-WARPSEAL_INLINE Item item_of(const Tiling& tiling, uint64_t item) {
-    if (tiling.by_message) return {item / tiling.tiles, item % tiling.tiles};
-    return item_of_equal_lengths(tiling, item);
+    return {batch.message_count, std::clamp<uint64_t>(blocks / least, 1, max_tiles), least};
 }
 
 // Tiles are whole rows of 32 blocks, except the last one.

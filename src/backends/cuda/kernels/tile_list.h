@@ -1,0 +1,103 @@
+// Tiles of a batch whose lengths only the device knows, listed by the device before the work. All
+// tiles have one length, except one of each message.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+
+#include "backends/batch_message.h"
+#include "backends/cuda/host/limits.h"
+#include "core/word.h"
+#include "modes/gcm.h"
+
+namespace warpseal::cuda {
+
+// The number of blocks of a message within these limits is less than 2^63.
+WARPSEAL_INLINE MessageLimits gcm_limits() {
+    return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
+}
+
+// Whether a partial last block counts as a block of its text.
+enum class PartialBlock { included, excluded };
+
+// What the host chooses: tiles have `blocks` blocks, or more if there would be more than `most`
+// tiles beside the first one of each message. Both are multiples of 64.
+struct TileSize {
+    uint64_t blocks, most;
+};
+
+// Returns the size of tiles for a batch with about this number of blocks.
+inline TileSize tile_size(uint64_t total_blocks, uint64_t wanted, uint64_t min_blocks,
+                          uint64_t max_blocks) {
+    const uint64_t even = (total_blocks / wanted + 63) / 64 * 64;
+    const uint64_t blocks = std::clamp(even, min_blocks, max_blocks);
+    return {blocks, total_blocks / blocks + 1};
+}
+
+// In scratch. Items [0, message_count) are the messages of one tile or none. The tiles of the other
+// messages follow, in the order of their entries.
+struct TileList {
+    struct Entry {
+        uint64_t first;  // its first tile, counted from the first one of all entries
+        uint64_t index;  // of the message
+    };
+    unsigned long long blocks;  // of all messages
+    unsigned long long taken;   // high half: entries; low half: their tiles
+    uint64_t tile_blocks, message_count;
+
+    WARPSEAL_INLINE uint64_t entry_count() const { return taken >> 32; }
+    WARPSEAL_INLINE uint64_t tile_count() const { return taken & 0xffffffffu; }
+    WARPSEAL_INLINE uint64_t item_count() const { return message_count + tile_count(); }
+    WARPSEAL_INLINE const Entry* entries() const {
+        return reinterpret_cast<const Entry*>(this + 1);
+    }
+    WARPSEAL_INLINE Entry* entries() { return reinterpret_cast<Entry*>(this + 1); }
+    // Tiles of a message of this many blocks; 0 or 1 for one without an entry.
+    WARPSEAL_INLINE uint64_t tiles_of(uint64_t message_blocks) const {
+        return message_blocks / tile_blocks + (message_blocks % tile_blocks != 0);
+    }
+    // Number of the entry that holds a tile of the entries.
+    WARPSEAL_INLINE uint64_t entry_of(uint64_t tile) const {
+        uint64_t low = 0, end = entry_count();
+        while (end - low > 1) {
+            const uint64_t middle = low + (end - low) / 2;
+            if (entries()[middle].first <= tile)
+                low = middle;
+            else
+                end = middle;
+        }
+        return low;
+    }
+};
+
+// A tile of a list: number `tile` of message `index`.
+struct ListedTile {
+    uint64_t index, tile;
+    bool listed;  // the message has an entry
+};
+
+WARPSEAL_INLINE ListedTile listed_tile(const TileList& list, uint64_t item) {
+    if (item < list.message_count) return {item, 0, false};
+    const uint64_t number = item - list.message_count;
+    const TileList::Entry entry = list.entries()[list.entry_of(number)];
+    return {entry.index, number - entry.first, true};
+}
+
+// Most messages of a batch with a list: its halves of `taken` then do not overflow.
+inline constexpr uint64_t max_listed_messages = uint64_t{1} << 31;
+
+inline size_t tile_list_bytes(uint64_t message_count) {
+    return sizeof(TileList) + sizeof(TileList::Entry) * message_count;
+}
+// Most tiles of the entries of a list.
+inline uint64_t max_listed_tiles(uint64_t message_count, const TileSize& size) {
+    return message_count + size.most;
+}
+
+// Lists the tiles of a batch in GCM, in tile_list_bytes() of scratch. A refused message has none.
+warpseal_status list_tiles(const warpseal_scattered_batch& messages, PartialBlock partial,
+                           const TileSize& size, TileList* list, const Limits& limits,
+                           cudaStream_t stream);
+
+}  // namespace warpseal::cuda
