@@ -148,6 +148,62 @@ TEST_P(Batch, ManyChunks) {
     }
 }
 
+// The same with lengths that only the device knows, at aligned addresses and at others. The caller
+// gives their mean, or a wrong one.
+TEST_P(Batch, ListsInTwoPasses) {
+    tests::Random random(527);
+    int i = 0;
+    for (const size_t bytes : {4096u, 20000u, 131072u, 1048577u, 12000001u})
+        for (const double expected : {1.0, 0.2, 9.0}) {
+            Key key(aes(128 + 64 * (i % 3)), random);
+            BatchSpec spec;
+            spec.bytes = bytes;
+            spec.lengths = true;
+            spec.expected = expected;
+            // The mean of Random::length is small beside the bound.
+            const AnyLength any_length(bytes < 1'000'000);
+            spec.count = (size_t{bytes < 1'000'000 ? 16u : 160u} << 20) / bytes + 1;
+            spec.gap = i % 4 == 3 ? 3 : 32 - bytes % 16;
+            spec.places = static_cast<Places>(i % 3);
+            spec.own_aad_lengths = false;
+            spec.in_place = i % 2 == 0;
+            spec.aad_bytes = i % 3 == 0 ? 0 : random.below(70);
+            if (i % 5 == 2) spec.iv_bytes = 1 + random.below(100);
+            spec.tag_bytes = i % 4 == 0 ? 16 : 12 + random.below(5);
+            spec.spoil_every = 7;
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                check(spec, key, direction, random);
+                if (HasFatalFailure()) return;
+            }
+            ++i;
+        }
+}
+
+// A message of a list that is refused is left alone, in two passes too.
+TEST_P(Batch, RefusedMessagesOfLists) {
+    tests::Random random(528);
+    for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+        for (const size_t iv_bytes : {size_t{12}, size_t{40}}) {
+            Key key(aes(256), random);
+            BatchSpec spec;
+            spec.bytes = 2'000'000;
+            spec.count = 200;
+            spec.lengths = true;
+            spec.expected = 1;
+            spec.iv_bytes = iv_bytes;
+            spec.gap = 16;
+            spec.spoil_every = 5;
+            Messages messages(spec, key, direction, random);
+            messages.claim_text_bytes(0, uint64_t{1} << 62);
+            messages.claim_text_bytes(77, UINT64_MAX);
+            const Memory memory(messages.image);
+            ASSERT_EQ(run(key, WARPSEAL_GCM, direction, messages.at(memory.data())), WARPSEAL_OK);
+            Text right = messages.right_but_refused(0, WARPSEAL_LIMIT_EXCEEDED);
+            messages.refuse(right, 77, WARPSEAL_LIMIT_EXCEEDED);
+            ASSERT_EQ(memory.get() == right, true) << iv_bytes;
+        }
+}
+
 // The same for every cipher, against the cores.
 TEST_P(Batch, ManyChunksOfEveryCipher) {
     tests::Random random(517);
@@ -288,6 +344,7 @@ TEST_P(Batch, Workspace) {
                 BatchSpec spec;
                 spec.bytes = bytes;
                 spec.lengths = lengths;
+                spec.expected = bytes == 16384 ? 3 : 1;
                 spec.count = (size_t{9} << 20) / bytes % 3000 + 1;
                 spec.gap = 32 - bytes % 16;
                 spec.spoil_every = 3;
