@@ -1,6 +1,7 @@
 // Tiles of messages, on the host: each block belongs to one item, and each multiprocessor gets its
 // share of the blocks.
 #include "backends/cuda/kernels/tiles.cuh"
+#include "backends/cuda/kernels/tile_list.h"
 
 #include <gtest/gtest.h>
 
@@ -19,6 +20,10 @@ constexpr uint64_t block_bytes = 16;
 
 uint64_t blocks_of(uint64_t bytes) { return (bytes + block_bytes - 1) / block_bytes; }
 
+struct Item {
+    uint64_t index, tile;
+};
+
 // A batch whose message i has bytes(i) bytes: of equal lengths, or of lengths that only the device
 // knows.
 class Divided {
@@ -34,9 +39,7 @@ public:
     template <class Work>
     void each_item(const Work& work) const {
         for (uint64_t item = 0; item < tiling.items(); ++item) {
-            const Item of = item_of(tiling, item);
-            ASSERT_LT(of.index, tiling.message_count);
-            ASSERT_LT(of.tile, tiling.tiles);
+            const Item of = {item % tiling.message_count, item / tiling.message_count};
             work(item, of, tile_of(tiling, blocks_of(bytes(of.index)), of.tile));
         }
     }
@@ -130,18 +133,6 @@ TEST(Tiles, EveryBlockBelongsToOneItem) {
             }
 }
 
-// The tiles of a message of unknown length then go to all warps in turn.
-TEST(Tiles, NumbersOfTilesOfUnknownLengthsGoToEveryWarp) {
-    for (const int multiprocessors : {1, 2, 7, 46, 84, 108, 114, 132, 148})
-        for (uint64_t count = 1; count < 100'000; count += 1 + count / 3) {
-            const Divided divided(multiprocessors, count, [](uint64_t) { return 0; });
-            const uint64_t warps = static_cast<uint64_t>(multiprocessors) * tuning::warps;
-            EXPECT_EQ(std::gcd(divided.tiling.tiles, warps), 1u) << multiprocessors << " " << count;
-            EXPECT_GE(divided.tiling.tiles, tuning::tiles_of_unknown_length);
-            EXPECT_LE(divided.tiling.tiles, 9 * warps + 2 * tuning::tiles_of_unknown_length);
-        }
-}
-
 void check_shares(const Divided& divided, uint64_t workers, double most) {
     const std::vector<uint64_t> shares = divided.shares(workers);
     const double mean =
@@ -163,13 +154,71 @@ TEST(Tiles, MultiprocessorsGetEqualShares) {
         check_shares(equal, multiprocessors, 1.01);
         check_shares(equal, warps, 1.01);
     }
-    // Most tiles are empty, and the first ones are not.
-    constexpr uint64_t lengths[] = {1024, 16384, 40'000};
-    for (const uint64_t bytes : lengths) {
-        const Divided unknown(multiprocessors, 8 * warps, [=](uint64_t) { return bytes; });
-        check_shares(unknown, multiprocessors, 1.01);
-        check_shares(unknown, warps, 1.01);
+}
+
+// A list as the device makes it, of messages with these numbers of blocks.
+struct List {
+    List(const std::vector<uint64_t>& blocks, const TileSize& size)
+        : memory(tile_list_bytes(blocks.size()) / sizeof(uint64_t)) {
+        list().blocks = std::accumulate(blocks.begin(), blocks.end(), uint64_t{0});
+        list().tile_blocks =
+            std::max(size.blocks, (list().blocks / size.most + 64) / 64 * uint64_t{64});
+        list().message_count = blocks.size();
+        // The device takes entries in any order.
+        for (uint64_t i = blocks.size(); i-- > 0;) {
+            const uint64_t tiles = list().tiles_of(blocks[i]);
+            if (tiles < 2) continue;
+            list().entries()[list().entry_count()] = {list().tile_count(), i};
+            list().taken += (1ull << 32) + tiles;
+        }
     }
+    TileList& list() { return *reinterpret_cast<TileList*>(memory.data()); }
+
+    std::vector<uint64_t> memory;
+};
+
+TEST(TileLists, EveryTileIsListedOnce) {
+    for (const uint64_t wanted : {1u, 50u, 3000u})
+        for (const uint64_t expected : {0u, 20'000u, 5'000'000u}) {
+            std::vector<uint64_t> blocks;
+            for (const uint64_t bytes : all_bytes()) blocks.push_back(bytes / block_bytes);
+            const TileSize size = tile_size(expected, wanted, 64, 1024);
+            ASSERT_EQ(size.blocks % 64, 0u);
+            List made(blocks, size);
+            const TileList& list = made.list();
+            EXPECT_LE(list.tile_count(), max_listed_tiles(blocks.size(), size));
+            std::vector<std::vector<int>> met(blocks.size());
+            for (size_t i = 0; i < blocks.size(); ++i) met[i].resize(list.tiles_of(blocks[i]));
+            for (uint64_t item = 0; item < list.item_count(); ++item) {
+                const ListedTile tile = listed_tile(list, item);
+                ASSERT_LT(tile.index, blocks.size());
+                const bool is_long = blocks[tile.index] > list.tile_blocks;
+                if (item < blocks.size()) {
+                    EXPECT_EQ(tile.index, item);
+                    EXPECT_FALSE(tile.listed);
+                    if (is_long || blocks[item] == 0) continue;
+                } else {
+                    EXPECT_TRUE(tile.listed && is_long);
+                }
+                ASSERT_LT(tile.tile, met[tile.index].size());
+                ++met[tile.index][tile.tile];
+            }
+            for (const std::vector<int>& times : met)
+                EXPECT_EQ(std::count(times.begin(), times.end(), 1),
+                          static_cast<std::ptrdiff_t>(times.size()));
+        }
+}
+
+// The device makes tiles longer where the batch is longer than expected, so that the scratch, which
+// the host allocates, holds their sums.
+TEST(TileLists, ExpectedSizesGiveTheirTiles) {
+    const TileSize size = tile_size(1'000'000, 1000, 64, 1u << 20);
+    EXPECT_EQ(size.blocks, 1024u);
+    List as_expected(std::vector<uint64_t>(10, 100'000), size);
+    EXPECT_EQ(as_expected.list().tile_blocks, 1024u);
+    List longer(std::vector<uint64_t>(10, 1'000'000), size);
+    EXPECT_GE(longer.list().tile_blocks, 10'000u);
+    EXPECT_LE(longer.list().tile_count(), size.most + 10);
 }
 
 }  // namespace

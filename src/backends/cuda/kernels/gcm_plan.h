@@ -4,7 +4,7 @@
 #include "backends/batch_message.h"
 #include "backends/cuda/host/tuning.h"
 #include "backends/cuda/kernels/ghash.h"
-#include "backends/cuda/kernels/tile_list.h"
+#include "backends/cuda/kernels/list_tiles.h"
 #include "backends/cuda/kernels/tiles.cuh"
 
 namespace warpseal::cuda {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "backends/cuda/kernels/items.cuh"
+#include "backends/cuda/kernels/list_tiles.h"
 #include "backends/cuda/kernels/sweep.cuh"
-#include "backends/cuda/kernels/tile_list.h"
 #include "modes/gcm.h"
 
 namespace warpseal::cuda {
@@ -32,8 +32,7 @@ struct PassJob {
     }
     // Listed messages may be refused, and their texts at any address.
     __device__ __forceinline__ bool is_refused(uint64_t index, const Message& m) const {
-        return list != nullptr &&
-               refusal_of(messages, index, m, gcm_limits()) != WARPSEAL_OK;
+        return list != nullptr && refusal_of(messages, index, m, gcm_limits()) != WARPSEAL_OK;
     }
     __device__ __forceinline__ uint32_t width(const Message& m) const {
         return list != nullptr ? common_width(m.in, m.out) : 16;

@@ -53,8 +53,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
          index < job.messages.batch.message_count; index += step) {
         const Message m = message_of(job.messages, index);
         if (job.is_refused(index, m)) {
-            if (m.status != nullptr)
-                *m.status = refusal_of(job.messages, index, m, gcm_limits());
+            if (m.status != nullptr) *m.status = refusal_of(job.messages, index, m, gcm_limits());
             continue;
         }
         const uint64_t blocks = m.bytes / 16, aad_bytes = m.aad_bytes;
@@ -163,8 +162,8 @@ warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStrea
         *begun = true;
         const PassScratch<Cipher> scratch(job, memory);
         // The count of items and the sums.
-        warpseal_status status = check(cudaMemsetAsync(
-            memory, 0, sizeof(Block<4>) * (1 + batch.message_count), stream));
+        warpseal_status status =
+            check(cudaMemsetAsync(memory, 0, sizeof(Block<4>) * (1 + batch.message_count), stream));
         if (status == WARPSEAL_OK && batch.lengths != nullptr)
             status = list_tiles(job, scratch, limits, stream);
         if (!hashed) job.counters = nullptr;

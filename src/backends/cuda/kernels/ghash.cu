@@ -114,9 +114,9 @@ private:
         const BatchMessage m = message_of(texts.messages, tile.index);
         const uint64_t tiles = list.tiles_of(m.bytes / 16);
         if (tile.listed) return {tile, tiles - tile.tile, true};
-        return {tile, 1,
-                tiles <= 1 &&
-                    refusal_of(texts.messages, tile.index, m, gcm_limits()) == WARPSEAL_OK};
+        return {
+            tile, 1,
+            tiles <= 1 && refusal_of(texts.messages, tile.index, m, gcm_limits()) == WARPSEAL_OK};
     }
 };
 
@@ -234,8 +234,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
                    first = share * (uint64_t{blockIdx.x} * tuning::threads + threadIdx.x);
     if (first >= tiles) return;
     const uint64_t last = first + share < tiles ? first + share : tiles;
-    const Element step =
-        times_power(one(), job.hash, static_cast<uint32_t>(list.tile_blocks));
+    const Element step = times_power(one(), job.hash, static_cast<uint32_t>(list.tile_blocks));
     const auto end_of = [&](uint64_t entry) {
         return entry + 1 < list.entry_count() ? list.entries()[entry + 1].first : tiles;
     };
@@ -346,13 +345,13 @@ warpseal_status ghash(const HashKey& hash, const ListedTexts& texts, void* scrat
                       const Limits& limits, cudaStream_t stream) {
     auto* const matrix = static_cast<uint32_t*>(scratch);
     auto* const partial_sums = reinterpret_cast<Block<4>*>(matrix + image::bytes / 4);
-    const warpseal_status status = reduce(hash, ListedSegments{texts, sums, partial_sums},
-                                          UINT64_MAX, matrix, limits, stream);
+    const warpseal_status status =
+        reduce(hash, ListedSegments{texts, sums, partial_sums}, UINT64_MAX, matrix, limits, stream);
     if (status != WARPSEAL_OK) return status;
     SecretOf<ListedSumJob> secret;
     secret.value = {hash, texts.segments, partial_sums, sums};
-    return launch(listed_sum_kernel, static_cast<unsigned>(limits.multiprocessors), 0,
-                  secret.value, stream);
+    return launch(listed_sum_kernel, static_cast<unsigned>(limits.multiprocessors), 0, secret.value,
+                  stream);
 }
 
 }  // namespace warpseal::cuda

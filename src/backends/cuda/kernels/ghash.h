@@ -6,7 +6,7 @@
 
 #include "backends/cuda/device/ghash_field.cuh"
 #include "backends/cuda/host/device.h"
-#include "backends/cuda/kernels/tile_list.h"
+#include "backends/cuda/kernels/list_tiles.h"
 
 namespace warpseal::cuda {
 

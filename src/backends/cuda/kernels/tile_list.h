@@ -2,27 +2,16 @@
 // tiles have one length, except one of each message.
 #pragma once
 
-#include <cuda_runtime_api.h>
-
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 
-#include "backends/batch_message.h"
-#include "backends/cuda/host/limits.h"
 #include "core/word.h"
-#include "modes/gcm.h"
 
 namespace warpseal::cuda {
 
-// The number of blocks of a message within these limits is less than 2^63.
-WARPSEAL_INLINE MessageLimits gcm_limits() {
-    return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
-}
-
-// Whether a partial last block counts as a block of its text.
-enum class PartialBlock { included, excluded };
-
-// What the host chooses: tiles have `blocks` blocks, or more if there would be more than `most`
-// tiles beside the first one of each message. Both are multiples of 64.
+// What the host chooses: tiles have `blocks` blocks, a multiple of 64. They have more if the
+// entries would have more than `most` tiles beside one for each message.
 struct TileSize {
     uint64_t blocks, most;
 };
@@ -94,10 +83,5 @@ inline size_t tile_list_bytes(uint64_t message_count) {
 inline uint64_t max_listed_tiles(uint64_t message_count, const TileSize& size) {
     return message_count + size.most;
 }
-
-// Lists the tiles of a batch in GCM, in tile_list_bytes() of scratch. A refused message has none.
-warpseal_status list_tiles(const warpseal_scattered_batch& messages, PartialBlock partial,
-                           const TileSize& size, TileList* list, const Limits& limits,
-                           cudaStream_t stream);
 
 }  // namespace warpseal::cuda

@@ -1,5 +1,5 @@
-// Lists the tiles of a batch in GCM on the device: two kernels.
-#include "backends/cuda/kernels/tile_list.h"
+// Lists the tiles of a batch in GCM on the device: one kernel counts blocks, one makes the list.
+#include "backends/cuda/kernels/list_tiles.h"
 
 #include "backends/cuda/host/launch.cuh"
 
