@@ -161,8 +161,7 @@ struct List {
     List(const std::vector<uint64_t>& blocks, const TileSize& size)
         : memory(tile_list_bytes(blocks.size()) / sizeof(uint64_t)) {
         list().blocks = std::accumulate(blocks.begin(), blocks.end(), uint64_t{0});
-        list().tile_blocks =
-            std::max(size.blocks, (list().blocks / size.most + 64) / 64 * uint64_t{64});
+        list().tile_blocks = tile_blocks_for(size, list().blocks);
         list().message_count = blocks.size();
         // The device takes entries in any order.
         for (uint64_t i = blocks.size(); i-- > 0;) {

@@ -48,9 +48,7 @@ __global__ void __launch_bounds__(tuning::threads)
     if (message_count == 0) return;
     TileList& list = *job.list;
     const uint32_t lane = threadIdx.x % 32;
-    // The batch may be longer than the host expects.
-    const uint64_t even = (list.blocks / job.size.most + 64) / 64 * 64,
-                   length = even > job.size.blocks ? even : job.size.blocks;
+    const uint64_t length = tile_blocks_for(job.size, list.blocks);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         list.tile_blocks = length;
         list.message_count = message_count;

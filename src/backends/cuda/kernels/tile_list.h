@@ -24,6 +24,12 @@ inline TileSize tile_size(uint64_t total_blocks, uint64_t wanted, uint64_t min_b
     return {blocks, total_blocks / blocks + 1};
 }
 
+// Returns the blocks of a tile once the batch's own number of blocks is known.
+WARPSEAL_INLINE uint64_t tile_blocks_for(const TileSize& size, unsigned long long batch_blocks) {
+    const uint64_t even = (batch_blocks / size.most + 64) / 64 * 64;
+    return even > size.blocks ? even : size.blocks;
+}
+
 // In scratch. Items [0, message_count) are the messages of one tile or none. The tiles of the other
 // messages follow, in the order of their entries.
 struct TileList {
