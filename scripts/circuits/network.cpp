@@ -69,6 +69,13 @@ bool computes(const Network& network, const Function& function) {
 Network sorted(const Network& network) {
     Network to;
     to.inputs = network.inputs;
+    std::vector<char> used(static_cast<size_t>(network.signals()), 0);
+    const auto mark = [&](const auto& self, int signal) -> void {
+        if (signal < network.inputs || used[signal]) return;
+        used[signal] = 1;
+        for (const int in : network.gates[signal - network.inputs].in) self(self, in);
+    };
+    for (const int output : network.outputs) mark(mark, output);
     std::vector<int> moved(static_cast<size_t>(network.signals()), -1);
     for (int i = 0; i < network.inputs; ++i) moved[i] = i;
     const auto visit = [&](const auto& self, int signal) -> int {
@@ -78,7 +85,9 @@ Network sorted(const Network& network) {
         to.gates.push_back(g);
         return moved[signal] = to.signals() - 1;
     };
-    for (const int output : network.outputs) to.outputs.push_back(visit(visit, output));
+    for (int signal = network.inputs; signal < network.signals(); ++signal)
+        if (used[signal]) visit(visit, signal);
+    for (const int output : network.outputs) to.outputs.push_back(moved[output]);
     return to;
 }
 
@@ -97,24 +106,6 @@ struct Alias {
     bool complement;
 };
 
-struct Cleaner {
-    const Network& from;
-    Network to;
-    std::vector<int> moved;
-
-    int move(int signal, const std::vector<Alias>& alias) {
-        if (moved[signal] >= 0) return moved[signal];
-        Gate g = from.gates[signal - from.inputs];
-        for (int k = 0; k < 3; ++k) {
-            const Alias a = alias[g.in[k]];
-            if (a.complement) g.table = complemented(g.table, k);
-            g.in[k] = move(a.signal, alias);
-        }
-        to.gates.push_back(g);
-        return moved[signal] = to.signals() - 1;
-    }
-};
-
 }  // namespace
 
 Network cleaned(const Network& network) {
@@ -131,15 +122,17 @@ Network cleaned(const Network& network) {
             break;
         }
     }
-    Cleaner cleaner{network, {}, std::vector<int>(value.size(), -1)};
-    cleaner.to.inputs = network.inputs;
-    for (int i = 0; i < network.inputs; ++i) cleaner.moved[i] = i;
-    for (const int output : network.outputs) {
-        // A complement is kept as an alias: the outputs must not be inverted.
-        const Alias a = alias[output];
-        cleaner.to.outputs.push_back(cleaner.move(a.complement ? output : a.signal, alias));
-    }
-    return cleaner.to;
+    Network to = network;
+    for (Gate& g : to.gates)
+        for (int k = 0; k < 3; ++k) {
+            const Alias a = alias[g.in[k]];
+            if (a.complement) g.table = complemented(g.table, k);
+            g.in[k] = a.signal;
+        }
+    // An output that is a complement keeps its own gate: outputs must not be inverted.
+    for (int& output : to.outputs)
+        if (!alias[output].complement) output = alias[output].signal;
+    return sorted(to);
 }
 
 std::string text_of(const Network& network) {

@@ -54,7 +54,8 @@ std::vector<Truth> evaluate(const Network& network);
 Truth care_of(const Network& network, const std::vector<Truth>& value, int signal);
 bool computes(const Network& network, const Function& function);
 
-// Sorts gates topologically, and removes gates without use. Inputs of a gate may follow it.
+// Moves gates before those that read them, keeps their order otherwise, and removes gates without
+// use.
 Network sorted(const Network& network);
 
 // Removes gates without use, and gates equal to another signal or its complement.

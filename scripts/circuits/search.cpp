@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "data.h"
 #include "resubstitution.h"
 #include "selection.h"
 #include "tower.h"
@@ -37,6 +38,7 @@ struct Search {
 
     void keep(const Network& found) {
         if (found.size() > best.size()) return;
+        if (found.size() == best.size() && operators_of(found) > operators_of(best)) return;
         if (found.size() < best.size()) {
             std::printf("%s: %d gates\n", box.function.name.c_str(), found.size());
             std::fflush(stdout);
