@@ -1,7 +1,5 @@
-// Functions from the cipher headers, and circuits from core/circuits, run over recorded words.
+// Functions and circuits from the cipher headers. The circuits are run over recorded words.
 #include "boxes.h"
-
-#include <type_traits>
 
 #include "ciphers/aes.h"
 #include "ciphers/aria.h"
@@ -9,12 +7,6 @@
 #include "ciphers/des.h"
 #include "ciphers/seed.h"
 #include "ciphers/sm4.h"
-#include "core/circuits/aes.h"
-#include "core/circuits/aria.h"
-#include "core/circuits/camellia.h"
-#include "core/circuits/des.h"
-#include "core/circuits/seed.h"
-#include "core/circuits/sm4.h"
 #include "core/inversion.h"
 
 namespace circuits {
@@ -69,6 +61,7 @@ Recorded append(int table, const Recorded& a, const Recorded& b, const Recorded&
 namespace warpseal {
 template <>
 struct Ternary<::circuits::Recorded> {
+    static constexpr bool one_instruction = true;
     template <int table>
     static ::circuits::Recorded of(const ::circuits::Recorded& a, const ::circuits::Recorded& b,
                                    const ::circuits::Recorded& c) {
@@ -81,8 +74,8 @@ namespace circuits {
 
 namespace {
 
-// Gates is the S-box's circuit in core/circuits. Without, it is that of core/inversion.h.
-template <class S, class Gates = void>
+// The circuit is that of S::Gates, or of core/inversion.h if S names none.
+template <class S>
 Box byte_box(const char* name) {
     Box box;
     box.function.name = name;
@@ -98,17 +91,14 @@ Box byte_box(const char* name) {
     recording = &box.circuit;
     Recorded p[8];
     for (int i = 0; i < 8; ++i) p[i].signal = i;
-    if constexpr (std::is_void_v<Gates>)
-        warpseal::substitute_bitsliced<S>(p);
-    else
-        warpseal::apply_gates<Gates>(p, p);
+    warpseal::substitute_bitsliced<S>(p);
     for (const Recorded& word : p)
         box.circuit.outputs.push_back(
             (word.complement ? append(0x0f, word, word, word) : word).signal);
     return box;
 }
 
-template <int i, class Gates>
+template <int i>
 Box des_box() {
     Box box;
     box.function.name = "des" + std::to_string(i + 1);
@@ -126,7 +116,7 @@ Box des_box() {
     recording = &box.circuit;
     Recorded x[6], y[4];
     for (int k = 0; k < 6; ++k) x[k].signal = k;
-    warpseal::apply_gates<Gates>(y, x);
+    warpseal::ciphers::des::substitute<i>(x, y);
     for (const Recorded& word : y) box.circuit.outputs.push_back(word.signal);
     return box;
 }
@@ -135,23 +125,22 @@ Box des_box() {
 
 std::vector<Box> all_boxes() {
     using namespace warpseal::ciphers;
-    using namespace warpseal::circuits;
-    return {byte_box<aria::SB1, Aes>("aes"),
-            byte_box<aria::SB3, AesInverse>("aes-inverse"),
-            byte_box<sm4::SBox, Sm4>("sm4"),
-            byte_box<camellia::S1, Camellia>("camellia"),
-            byte_box<aria::SB2, AriaSB2>("aria2"),
-            byte_box<aria::SB4, AriaSB4>("aria4"),
-            byte_box<seed::S1, Seed1>("seed1"),
-            byte_box<seed::S2, Seed2>("seed2"),
-            des_box<0, Des1>(),
-            des_box<1, Des2>(),
-            des_box<2, Des3>(),
-            des_box<3, Des4>(),
-            des_box<4, Des5>(),
-            des_box<5, Des6>(),
-            des_box<6, Des7>(),
-            des_box<7, Des8>()};
+    return {byte_box<aes::SBox>("aes"),
+            byte_box<aes::InverseSBox>("aes-inverse"),
+            byte_box<sm4::SBox>("sm4"),
+            byte_box<camellia::S1>("camellia"),
+            byte_box<aria::SB2>("aria2"),
+            byte_box<aria::SB4>("aria4"),
+            byte_box<seed::S1>("seed1"),
+            byte_box<seed::S2>("seed2"),
+            des_box<0>(),
+            des_box<1>(),
+            des_box<2>(),
+            des_box<3>(),
+            des_box<4>(),
+            des_box<5>(),
+            des_box<6>(),
+            des_box<7>()};
 }
 
 }  // namespace circuits
