@@ -21,9 +21,9 @@ struct Counted {
         ++instructions;
         return {bits};
     }
-    friend Counted operator^(Counted a, Counted b) { return of(a.bits ^ b.bits); }
-    friend Counted operator&(Counted a, Counted b) { return of(a.bits & b.bits); }
-    friend Counted operator~(Counted a) { return of(~a.bits); }
+    [[maybe_unused]] friend Counted operator^(Counted a, Counted b) { return of(a.bits ^ b.bits); }
+    [[maybe_unused]] friend Counted operator&(Counted a, Counted b) { return of(a.bits & b.bits); }
+    [[maybe_unused]] friend Counted operator~(Counted a) { return of(~a.bits); }
 };
 
 }  // namespace
