@@ -34,6 +34,7 @@ struct EngineOptions {
 
 class Engine;
 class Gpu;
+class PinnedBlocks;
 
 // A cipher key with its schedule for every target that the engine may use. Zeroized on destruction.
 // Immutable except for counters and lazy expansion.
@@ -194,6 +195,7 @@ public:
     // host_free zeroizes it.
     warpseal_status host_alloc(size_t bytes, void** out);
     void host_free(void* memory);
+    PinnedBlocks& pinned_blocks();  // which the engine keeps for files
     // Memory of the engine's first GPU, or WARPSEAL_NO_DEVICE if there is none. device_free
     // zeroizes it.
     warpseal_status device_alloc(size_t bytes, void** out);
