@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
+#include <new>
 
 #include "backends/batch_message.h"
 #include "backends/cuda/host/chunks.h"
@@ -85,7 +87,8 @@ public:
     uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         // Assumes messages of equal length.
         const uint64_t before = text_bytes_ / batch_.message_count * begin;
-        if (!serial_)
+        // The caller has cut resident text into calls, and overlaps these.
+        if (!serial_ && resident_ == Resident::none)
             slot_bytes = std::min(
                 slot_bytes, chunk_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
         size_t text = 0;
@@ -97,9 +100,16 @@ public:
         return end;
     }
     warpseal_status queue(Slot& slot, const Chunk& chunk) override;
-    void commit(Slot& slot, const Chunk& chunk) override;
+    void commit(Slot& slot, const Chunk& chunk) override { commit(slot.pinned, chunk); }
+
+    // Queues all messages at once and returns; `host`, of resident_space_bytes for each, takes the
+    // place of pinned memory of a slot. *done is complete when commit_all() may be called. It stays
+    // null if the messages do not fit in a slot, need staging, or find no slot free.
+    warpseal_status queue_all(int device, uint8_t* host, cudaEvent_t* done);
+    void commit_all(const uint8_t* host) { commit(host, all()); }
 
 private:
+    Chunk all() const { return {0, 0, batch_.message_count}; }
     size_t length(uint64_t i) const {
         return batch_.lengths != nullptr ? batch_.lengths[i] : batch_.message_bytes;
     }
@@ -115,8 +125,12 @@ private:
     size_t text_bytes(const Chunk& chunk) const;
     void pack(uint8_t* pinned, const Packing& p, const Chunk& chunk) const;
     warpseal_batch on_device(uint8_t* device, const Packing& p, const Chunk& chunk) const;
-    warpseal_status copy_in(Slot& slot, const Packing& p, const Chunk& chunk) const;
-    warpseal_status copy_out(Slot& slot, const Packing& p, const Chunk& chunk) const;
+    // `host`: pinned memory that has the slot's layout.
+    warpseal_status queue(Slot& slot, uint8_t* host, const Packing& p, const Chunk& chunk) const;
+    warpseal_status copy_in(Slot& slot, const uint8_t* host, const Packing& p,
+                            const Chunk& chunk) const;
+    warpseal_status copy_out(Slot& slot, uint8_t* host, const Packing& p, const Chunk& chunk) const;
+    void commit(const uint8_t* host, const Chunk& chunk);
 
     const warpseal_batch& batch_;
     const CudaCipher::Batch run_;
@@ -217,11 +231,14 @@ warpseal_batch Messages::on_device(uint8_t* device, const Packing& p, const Chun
     return b;
 }
 
-warpseal_status Messages::copy_in(Slot& slot, const Packing& p, const Chunk& chunk) const {
+warpseal_status Messages::copy_in(Slot& slot, const uint8_t* host, const Packing& p,
+                                  const Chunk& chunk) const {
     const size_t staged = direct_in_ ? p.statuses : p.end, row = round_up(batch_.message_bytes, 16),
                  rows = chunk.end - chunk.begin;
-    warpseal_status status = check(
-        cudaMemcpyAsync(slot.device, slot.pinned, staged, cudaMemcpyHostToDevice, slot.stream));
+    warpseal_status status = direct_in_ && staged <= tuning::kernel_copy_bytes
+                                 ? slot.copy_by_kernel(slot.device, host, staged)
+                                 : check(cudaMemcpyAsync(slot.device, host, staged,
+                                                         cudaMemcpyHostToDevice, slot.stream));
     if (status == WARPSEAL_OK && direct_in_ && resident_ != Resident::in)
         status = check(cudaMemcpy2DAsync(slot.device + p.text, row, input(chunk.begin),
                                          rows > 1 ? batch_.in_stride : row, batch_.message_bytes,
@@ -229,12 +246,14 @@ warpseal_status Messages::copy_in(Slot& slot, const Packing& p, const Chunk& chu
     return status;
 }
 
-warpseal_status Messages::copy_out(Slot& slot, const Packing& p, const Chunk& chunk) const {
+warpseal_status Messages::copy_out(Slot& slot, uint8_t* host, const Packing& p,
+                                   const Chunk& chunk) const {
     const size_t row = round_up(batch_.message_bytes, 16), rows = chunk.end - chunk.begin;
     warpseal_status status =
-        direct_out_ ? slot.fetch_results(p.tags, p.statuses + sizeof(int32_t) * rows - p.tags)
-                    : check(cudaMemcpyAsync(slot.pinned + p.tags, slot.device + p.tags,
-                                            p.end - p.tags, cudaMemcpyDeviceToHost, slot.stream));
+        direct_out_ ? slot.copy_by_kernel(host + p.tags, slot.device + p.tags,
+                                          p.statuses + sizeof(int32_t) * rows - p.tags)
+                    : check(cudaMemcpyAsync(host + p.tags, slot.device + p.tags, p.end - p.tags,
+                                            cudaMemcpyDeviceToHost, slot.stream));
     if (status != WARPSEAL_OK || !direct_out_ || no_output_) return status;
     if (resident_ == Resident::out)
         return window_ == nullptr
@@ -251,36 +270,73 @@ warpseal_status Messages::queue(Slot& slot, const Chunk& chunk) {
     if (status != WARPSEAL_OK) return status;
     const Packing p = packing(chunk.end - chunk.begin, text_bytes(chunk));
     slot.mark_used(p.end, direct_in_ && direct_out_ ? p.text : p.end);
-    pack(slot.pinned, p, chunk);
-    status = copy_in(slot, p, chunk);
-    if (status == WARPSEAL_OK)
-        status = run_(state_, as_scattered(on_device(slot.device, p, chunk)), slot.stream);
-    return status == WARPSEAL_OK ? copy_out(slot, p, chunk) : status;
+    return queue(slot, slot.pinned, p, chunk);
 }
 
-void Messages::commit(Slot& slot, const Chunk& chunk) {
+warpseal_status Messages::queue(Slot& slot, uint8_t* host, const Packing& p,
+                                const Chunk& chunk) const {
+    pack(host, p, chunk);
+    warpseal_status status = copy_in(slot, host, p, chunk);
+    if (status == WARPSEAL_OK)
+        status = run_(state_, as_scattered(on_device(slot.device, p, chunk)), slot.stream);
+    return status == WARPSEAL_OK ? copy_out(slot, host, p, chunk) : status;
+}
+
+warpseal_status Messages::queue_all(int device, uint8_t* host, cudaEvent_t* done) {
+    const uint64_t count = batch_.message_count;
+    const Packing p = packing(count, text_bytes(all()));
+    const size_t space = resident_space_bytes * count;
+    if (!direct_in_ || !direct_out_ || p.statuses + sizeof(int32_t) * count > space ||
+        p.end > tuning::slot_bytes || !is_pinned(host, space))
+        return WARPSEAL_OK;
+    const CurrentDevice current(device);
+    const RelaxedCaptureMode relaxed;
+    Slot* slot = nullptr;
+    warpseal_status status = current.status() != WARPSEAL_OK ? current.status() : relaxed.status();
+    if (status == WARPSEAL_OK)
+        status =
+            caught([&] { return acquire_slot(device, p.end, false, &slot, tuning::queued_slots); });
+    // Smaller slots may do.
+    if (slot == nullptr) return status == WARPSEAL_OUT_OF_MEMORY ? WARPSEAL_OK : status;
+    slot->mark_used(p.end, 0);
+    cudaEvent_t event = nullptr;
+    status =
+        check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming | cudaEventBlockingSync));
+    if (status == WARPSEAL_OK) status = caught([&] { return queue(*slot, host, p, all()); });
+    if (status == WARPSEAL_OK) status = check(cudaEventRecord(event, slot->stream));
+    // Wait for what was queued before the failure.
+    if (status != WARPSEAL_OK && !lost()) check(cudaStreamSynchronize(slot->stream));
+    release_slot(slot);
+    if (status == WARPSEAL_OK)
+        *done = event;
+    else if (event != nullptr && !lost())
+        check(cudaEventDestroy(event));
+    return status;
+}
+
+void Messages::commit(const uint8_t* host, const Chunk& chunk) {
     const uint64_t first = chunk.begin, count = chunk.end - chunk.begin;
     const Packing p = packing(count, text_bytes(chunk));
-    const auto* const statuses = reinterpret_cast<const int32_t*>(slot.pinned + p.statuses);
+    const auto* const statuses = reinterpret_cast<const int32_t*>(host + p.statuses);
     not_authentic_ +=
         static_cast<uint64_t>(std::count(statuses, statuses + count, WARPSEAL_NOT_AUTHENTIC));
     if (batch_.statuses != nullptr)
         memcpy(batch_.statuses + first, statuses, count * sizeof *statuses);
     if (tagged_ && !verifies_)
-        copy_items(batch_.tags + first * batch_.tag_stride, batch_.tag_stride, slot.pinned + p.tags,
+        copy_items(batch_.tags + first * batch_.tag_stride, batch_.tag_stride, host + p.tags,
                    batch_.tag_bytes, batch_.tag_bytes, count);
     if (direct_out_) return;
     size_t text = 0;
     for (uint64_t i = first; i < chunk.end; ++i) {
         const size_t n = length(i);
         if (n != 0)
-            copy_from_staging(output(i), slot.pinned + p.text + text, n,
+            copy_from_staging(output(i), host + p.text + text, n,
                               text_bytes_ >= tuning::non_temporal_bytes);
         text += round_up(n, 16);
     }
 }
 
-warpseal_status run_messages(int device, Messages&& work, uint64_t* done_messages,
+warpseal_status run_messages(int device, Messages& work, uint64_t* done_messages,
                              uint64_t* not_authentic) {
     *done_messages = *not_authentic = 0;
     const CurrentDevice current(device);
@@ -290,22 +346,65 @@ warpseal_status run_messages(int device, Messages&& work, uint64_t* done_message
     return status;
 }
 
+// A batch between begin_resident and finish_resident.
+struct ResidentMessages {
+    ResidentMessages(int device, const CudaCipher& cipher, const void* state, warpseal_mode mode,
+                     Direction direction, const warpseal_batch& given, const TextWindow* part,
+                     uint8_t* space)
+        : device(device),
+          batch(given),
+          window(part != nullptr ? *part : TextWindow{}),
+          space(space),
+          work(cipher, state, mode, direction, batch,
+               direction == Direction::encrypt ? Resident::in : Resident::out,
+               part != nullptr ? &window : nullptr) {}
+
+    const int device;
+    const warpseal_batch batch;
+    const TextWindow window;
+    uint8_t* const space;
+    Messages work;
+    cudaEvent_t done = nullptr;  // null: the work has ended
+};
+
 }  // namespace
 
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic) {
-    return run_messages(device, Messages(cipher, state, mode, direction, batch), done_messages,
-                        not_authentic);
+    Messages work(cipher, state, mode, direction, batch);
+    return run_messages(device, work, done_messages, not_authentic);
 }
 
-warpseal_status batch_resident(int device, const CudaCipher& cipher, const void* state,
+warpseal_status begin_resident(int device, const CudaCipher& cipher, const void* state,
                                warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                               const TextWindow* window, uint64_t* done_messages,
-                               uint64_t* not_authentic) {
-    const Resident side = direction == Direction::encrypt ? Resident::in : Resident::out;
-    return run_messages(device, Messages(cipher, state, mode, direction, batch, side, window),
-                        done_messages, not_authentic);
+                               const TextWindow* window, uint8_t* space, void** begun) {
+    *begun = nullptr;
+    std::unique_ptr<ResidentMessages> made(new (std::nothrow) ResidentMessages(
+        device, cipher, state, mode, direction, batch, window, space));
+    if (made == nullptr) return WARPSEAL_OUT_OF_MEMORY;
+    warpseal_status status = WARPSEAL_OK;
+    if (space != nullptr) status = made->work.queue_all(device, space, &made->done);
+    if (status == WARPSEAL_OK && made->done == nullptr) {
+        uint64_t done = 0, not_authentic = 0;
+        status = run_messages(device, made->work, &done, &not_authentic);
+    }
+    if (status == WARPSEAL_OK) *begun = made.release();
+    return status;
+}
+
+warpseal_status finish_resident(void* begun, uint64_t* not_authentic) {
+    const std::unique_ptr<ResidentMessages> made(static_cast<ResidentMessages*>(begun));
+    warpseal_status status = WARPSEAL_OK;
+    if (made->done != nullptr) {
+        const CurrentDevice current(made->device);
+        const RelaxedCaptureMode relaxed;
+        status = wait_for(made->done, made->device, true);
+        if (status == WARPSEAL_OK) made->work.commit_all(made->space);
+        if (!lost()) check(cudaEventDestroy(made->done));
+    }
+    *not_authentic = made->work.not_authentic();
+    return status;
 }
 
 }  // namespace warpseal::cuda
