@@ -67,7 +67,15 @@ public:
             return;
         if (n < tuning::min_direct_row_bytes || (count > 1 && batch.in_stride < n)) return;
         const size_t in_extent = (count - 1) * batch.in_stride + n;
-        if (!direct_in_) direct_in_ = is_pinned(batch.in, in_extent);
+        if (!direct_in_) {
+            direct_in_ = is_pinned(batch.in, in_extent);
+            tags_in_text_ =
+                direct_in_ && verifies_ && resident == Resident::out && window == nullptr &&
+                batch.tags == batch.in + n && n % 16 == 0 && batch.tag_bytes % 16 == 0 &&
+                (count == 1 ||
+                 (batch.in_stride == n + batch.tag_bytes && batch.tag_stride == batch.in_stride)) &&
+                is_pinned(batch.tags, (count - 1) * batch.tag_stride + batch.tag_bytes);
+        }
         if (direct_out_ || (count > 1 && batch.out_stride < n)) return;
         const size_t out_extent = (count - 1) * batch.out_stride + n;
         direct_out_ = (batch.in + in_extent <= batch.out || batch.out + out_extent <= batch.in) &&
@@ -82,7 +90,7 @@ public:
 
     uint64_t end() const override { return batch_.message_count; }
     size_t min_slot_bytes(uint64_t begin) const override {
-        return std::max(packing(1, round_up(length(begin), 16)).end, tuning::min_slot_bytes);
+        return std::max(packing(1, row_bytes(begin)).end, tuning::min_slot_bytes);
     }
     uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         // Assumes messages of equal length.
@@ -94,7 +102,7 @@ public:
         size_t text = 0;
         uint64_t end = begin;
         for (; end < batch_.message_count; ++end) {
-            text += round_up(length(end), 16);
+            text += row_bytes(end);
             if (end > begin && packing(end + 1 - begin, text).end > slot_bytes) break;
         }
         return end;
@@ -112,6 +120,10 @@ private:
     Chunk all() const { return {0, 0, batch_.message_count}; }
     size_t length(uint64_t i) const {
         return batch_.lengths != nullptr ? batch_.lengths[i] : batch_.message_bytes;
+    }
+    // Bytes of message i in a slot.
+    size_t row_bytes(uint64_t i) const {
+        return tags_in_text_ ? batch_.message_bytes + batch_.tag_bytes : round_up(length(i), 16);
     }
     const uint8_t* input(uint64_t i) const {
         return batch_.in +
@@ -142,6 +154,9 @@ private:
     const TextWindow* const window_;
     // Not staged: copied between the caller's pinned memory and the slot, or resident.
     bool direct_in_, direct_out_;
+    // Each message has its tag after it, as in a sealed file, and its output is not in the slot:
+    // one copy brings text and tags.
+    bool tags_in_text_ = false;
     uint64_t text_bytes_ = 0;
     std::atomic<uint64_t> not_authentic_{0};
 };
@@ -159,7 +174,7 @@ Packing Messages::packing(uint64_t count, size_t text_bytes) const {
     p.ivs = reserve(batch_.iv_bytes * (batch_.iv_stride != 0 ? count : 1));
     p.keys = reserve(batch_.keys != nullptr ? key_bytes_ * count : 0);
     p.aad = reserve(batch_.aad_bytes * (batch_.aad_stride != 0 ? count : 1));
-    p.tags = reserve(tagged_ ? batch_.tag_bytes * count : 0);
+    p.tags = reserve(tagged_ && !tags_in_text_ ? batch_.tag_bytes * count : 0);
     p.statuses = reserve(sizeof(int32_t) * count);
     at = round_up(at, 256);
     p.text = reserve(text_bytes);
@@ -168,6 +183,7 @@ Packing Messages::packing(uint64_t count, size_t text_bytes) const {
 }
 
 size_t Messages::text_bytes(const Chunk& chunk) const {
+    if (tags_in_text_) return (chunk.end - chunk.begin) * (batch_.message_bytes + batch_.tag_bytes);
     if (batch_.lengths == nullptr)
         return (chunk.end - chunk.begin) * round_up(batch_.message_bytes, 16);
     size_t bytes = 0;
@@ -187,7 +203,7 @@ void Messages::pack(uint8_t* pinned, const Packing& p, const Chunk& chunk) const
                    batch_.aad_stride, batch_.aad_bytes, aads);
     if (batch_.keys != nullptr)
         memcpy(pinned + p.keys, batch_.keys + first * key_bytes_, count * key_bytes_);
-    if (verifies_)
+    if (verifies_ && !tags_in_text_)
         copy_items(pinned + p.tags, batch_.tag_bytes, batch_.tags + first * batch_.tag_stride,
                    batch_.tag_stride, batch_.tag_bytes, count);
     if (direct_in_) return;
@@ -227,6 +243,10 @@ warpseal_batch Messages::on_device(uint8_t* device, const Packing& p, const Chun
         b.out = output(chunk.begin), b.out_stride = batch_.out_stride;
     b.tags = device + p.tags;
     b.tag_stride = batch_.tag_bytes;
+    if (tags_in_text_) {
+        b.tags = device + p.text + batch_.message_bytes;
+        b.in_stride = b.tag_stride = batch_.message_bytes + batch_.tag_bytes;
+    }
     b.statuses = reinterpret_cast<int32_t*>(device + p.statuses);
     return b;
 }
@@ -239,6 +259,9 @@ warpseal_status Messages::copy_in(Slot& slot, const uint8_t* host, const Packing
                                  ? slot.copy_by_kernel(slot.device, host, staged)
                                  : check(cudaMemcpyAsync(slot.device, host, staged,
                                                          cudaMemcpyHostToDevice, slot.stream));
+    if (status == WARPSEAL_OK && tags_in_text_)
+        return check(cudaMemcpyAsync(slot.device + p.text, input(chunk.begin), text_bytes(chunk),
+                                     cudaMemcpyHostToDevice, slot.stream));
     if (status == WARPSEAL_OK && direct_in_ && resident_ != Resident::in)
         status = check(cudaMemcpy2DAsync(slot.device + p.text, row, input(chunk.begin),
                                          rows > 1 ? batch_.in_stride : row, batch_.message_bytes,
