@@ -98,8 +98,8 @@ inline constexpr int slots_per_staging_thread = 2;
 inline constexpr int max_slots = 16;  // per device: 256 MiB of device memory and as much pinned
 // Slots for batches that are queued and not waited for, as segments of files are. Those of one slot
 // follow each other, so that a copy waits for the kernels of the batch before: with two slots or
-// more, another copy is in flight meanwhile. With more, other calls wait for fewer of them. Not
-// measured.
+// more, another copy is in flight meanwhile. With more, other calls wait for fewer of them. On an
+// H200, 4, 8 and 16 slots were equally fast.
 inline constexpr int queued_slots = 8;
 // Maximum bytes of IVs, AAD, keys and tags that a kernel copies to a slot whose text needs no
 // staging: a second copy by the copy engine would delay the text of other chunks. Not measured.
