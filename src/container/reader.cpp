@@ -27,6 +27,7 @@ constexpr size_t all_segments_bytes = size_t{32} << 20;
 constexpr size_t least_transfer_chunks = 128,
                  most_transfer_chunks = PinnedBlocks::block_bytes / Segment::transfer_bytes(1);
 constexpr size_t transfers_of_worker = 2;
+static_assert(Segment::transfer_bytes(most_transfer_chunks) <= PinnedBlocks::block_bytes);
 
 // A descriptor's source with a progress that nobody receives.
 struct DescriptorInput {

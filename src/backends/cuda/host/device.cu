@@ -284,7 +284,7 @@ warpseal_status zeroize(int device, void* memory, size_t bytes) {
     const CurrentDevice current(device);
     const RelaxedCaptureMode relaxed;
     warpseal_status status = current.status();
-    if (status == WARPSEAL_OK) status = relaxed.status();
+    if (status == WARPSEAL_OK && lost()) status = WARPSEAL_NO_DEVICE;
     if (status == WARPSEAL_OK && bytes != 0) status = check(cudaMemset(memory, 0, bytes));
     return status == WARPSEAL_OK ? check(cudaStreamSynchronize(nullptr)) : status;
 }

@@ -1,4 +1,4 @@
-// What kernels are launched by: limits of a device.
+// Limits of a device, by which kernels are chosen and launched.
 #pragma once
 
 #include <cstdint>

@@ -95,8 +95,8 @@ public:
     uint64_t chunk_end(uint64_t begin, size_t slot_bytes) override {
         // Assumes messages of equal length.
         const uint64_t before = text_bytes_ / batch_.message_count * begin;
-        // The caller has cut resident text into calls, and overlaps these.
-        if (!serial_ && resident_ == Resident::none)
+        // A caller that opens pinned text has cut it into calls, and overlaps these.
+        if (!serial_ && !(resident_ == Resident::out && direct_in_))
             slot_bytes = std::min(
                 slot_bytes, chunk_bytes(before, text_bytes_ - before, !direct_in_ || !direct_out_));
         size_t text = 0;
@@ -424,6 +424,8 @@ warpseal_status finish_resident(void* begun, uint64_t* not_authentic) {
         const RelaxedCaptureMode relaxed;
         status = wait_for(made->done, made->device, true);
         if (status == WARPSEAL_OK) made->work.commit_all(made->space);
+        // The caller then reuses its memory: nothing may still be in flight.
+        if (status != WARPSEAL_OK && !lost()) check(cudaDeviceSynchronize());
         if (!lost()) check(cudaEventDestroy(made->done));
     }
     *not_authentic = made->work.not_authentic();

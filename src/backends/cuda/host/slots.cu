@@ -30,6 +30,7 @@ struct Pool {
     std::vector<Slot*> idle;
     int in_use = 0;  // slots of the usual size
     bool large_in_use = false;
+    bool memory_is_short = false;       // the last attempt to create a slot found no memory
     std::atomic<bool> polling = false;  // a call polls for the end of a chunk
 };
 
@@ -149,7 +150,8 @@ void Slot::destroy() {
     delete this;
 }
 
-warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out, int few) {
+warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out,
+                             int wanted_slots) {
     *out = nullptr;
     Pool& pool = pool_of(device);
     std::unique_lock lock(pool.mutex);
@@ -172,9 +174,10 @@ warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out
         const bool found = fits != pool.idle.end();
         const int slots = pool.in_use + static_cast<int>(pool.idle.size());
         warpseal_status created = WARPSEAL_OUT_OF_MEMORY;
-        if (found ? slots < few : slots < tuning::max_slots) {
+        if (found ? slots < wanted_slots && !pool.memory_is_short : slots < tuning::max_slots) {
             created = create_usual(device, min_bytes, out);
             if (created == WARPSEAL_OK) ++pool.in_use;
+            pool.memory_is_short = created == WARPSEAL_OUT_OF_MEMORY;
             // Out of memory, but other calls hold slots: wait for one of theirs.
             if (created != WARPSEAL_OUT_OF_MEMORY || (!found && pool.in_use == 0)) return created;
         }

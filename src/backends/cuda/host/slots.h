@@ -49,8 +49,10 @@ private:
 // must be current.
 // If none is free, waits if `wait`, else may set *out to null. For more than tuning::slot_bytes,
 // creates a slot of that size for this one use.
-// few: while the device has fewer slots, creates one rather than taking a free one.
-warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out, int few = 0);
+// wanted_slots: while the device has fewer, creates one rather than taking a free one, unless the
+// last attempt to create one found no memory.
+warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out,
+                             int wanted_slots = 0);
 // The slot's stream may have work in flight that does not use the slot's pinned memory. The slot is
 // then the last to be used again.
 void release_slot(Slot* slot);

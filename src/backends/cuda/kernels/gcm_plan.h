@@ -12,8 +12,7 @@ namespace warpseal::cuda {
 // Blocks of all texts of a batch whose lengths only the device knows, or 0 if the caller has not
 // given their mean. Only the choice of kernels and tiles depends on it.
 inline uint64_t expected_blocks(const warpseal_batch& b) {
-    constexpr uint64_t max_expected = uint64_t{1} << 42;
-    return b.message_bytes <= max_expected / b.message_count
+    return b.message_bytes <= max_listed_bytes / b.message_count
                ? b.message_count * b.message_bytes / 16
                : 0;
 }

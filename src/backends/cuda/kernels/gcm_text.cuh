@@ -175,8 +175,8 @@ __device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, u
 
 // The warp's next item, from an atomic counter. The warp requests it before it processes its
 // current item, which hides the latency. Items are not assigned in advance because warps differ in
-// speed and the slowest would delay the end. 32 bits suffice: more items would be terabytes of
-// text.
+// speed and the slowest would delay the end. 32 bits suffice: see max_listed_messages. More
+// items of messages of one length would be terabytes of text.
 class NextItem {
 public:
     __device__ __forceinline__ explicit NextItem(uint32_t* items_taken) {
@@ -197,30 +197,39 @@ __device__ __forceinline__ void write_zeros(const Message& m, uint64_t first, ui
         store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// Message and tile of an item.
+// An item: a tile of a message.
+struct Item {
+    uint64_t index;
+    Message message;
+    Tile tile;
+};
 template <class Cipher>
-__device__ __forceinline__ Tile tile_of(const PassJob<Cipher>& job, uint64_t item, uint64_t& index,
-                                        Message& m) {
+__device__ __forceinline__ Item item_of(const PassJob<Cipher>& job, uint64_t number) {
+    Item item;
     if (job.list == nullptr) {
-        index = item % job.tiling.message_count;
-        m = message_of(job.messages, index);
-        return tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
+        item.index = number % job.tiling.message_count;
+        item.message = message_of(job.messages, item.index);
+        item.tile = tile_of(job.tiling, blocks_in<4>(item.message.bytes),
+                            number / job.tiling.message_count);
+        return item;
     }
-    const ListedTile tile = listed_tile(*job.list, item);
-    index = tile.index;
-    m = message_of(job.messages, index);
-    const uint64_t blocks = blocks_in<4>(m.bytes), length = job.list->tile_blocks;
-    if (!tile.listed) return {0, blocks, true, blocks > length || job.is_refused(index, m)};
-    const uint64_t first = tile.tile * length, last = first + length;
-    return {first, last < blocks ? last : blocks, false, false};
+    const ListedTile listed = listed_tile(*job.list, number);
+    item.index = listed.index;
+    item.message = message_of(job.messages, item.index);
+    const uint64_t blocks = blocks_in<4>(item.message.bytes), length = job.list->tile_blocks;
+    const uint64_t first = listed.tile * length, last = first + length;
+    const bool whole = !listed.listed;
+    // Refused again: the message may have changed since it was listed.
+    item.tile = {
+        first, last < blocks ? last : blocks, whole,
+        (whole && last < blocks) || first > blocks || job.is_refused(item.index, item.message)};
+    return item;
 }
 
 template <class BlockFunction, class TableLookup>
 __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction::Cipher>& job,
-                                           uint64_t item, const TableLookup& tables) {
-    uint64_t index;
-    Message m;
-    const Tile tile = tile_of(job, item, index, m);
+                                           uint64_t number, const TableLookup& tables) {
+    const auto [index, m, tile] = item_of(job, number);
     if (tile.empty) return;
     const uint32_t width = job.width(m);
     if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)

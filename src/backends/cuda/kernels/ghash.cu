@@ -46,6 +46,7 @@ struct EqualSegments {
     Block<4>* sums;  // one for each segment
 
     static constexpr bool aligned = true;
+    WARPSEAL_INLINE static constexpr uint64_t first() { return 0; }
     struct Segment {
         const uint8_t* first;
         uint32_t absent;  // number of blocks that do not exist, at the front
@@ -74,6 +75,7 @@ struct ListedSegments {
     Block<4>*sums, *partial_sums;  // one for each message; one for each tile of the entries
 
     static constexpr bool aligned = false;
+    __device__ __forceinline__ uint64_t first() const { return texts.segments->first_item(); }
     struct Segment {
         const uint8_t* first;
         uint32_t absent;
@@ -85,38 +87,39 @@ struct ListedSegments {
         return static_cast<uint32_t>(texts.segments->tile_blocks);
     }
     __device__ __forceinline__ Segment at(uint64_t number) const {
-        const Place place = place_of(number);
-        if (!place.present) return {nullptr, blocks()};
-        const BatchMessage m = message_of(texts.messages, place.tile.index);
+        const TextSegment segment = segment_of(number);
+        if (!segment.present) return {nullptr, blocks()};
+        const BatchMessage m = message_of(texts.messages, segment.tile.index);
+        // Listed messages too: they may have changed since.
+        if (refusal_of(texts.messages, segment.tile.index, m, gcm_limits()) != WARPSEAL_OK)
+            return {nullptr, blocks()};
         const uint64_t text_blocks = m.bytes / 16;
-        const uint64_t before_end = place.tiles_left * texts.segments->tile_blocks;
+        const uint64_t before_end = segment.tiles_left * texts.segments->tile_blocks;
         return {texts.text(m) + 16 * (text_blocks - before_end),
                 before_end > text_blocks ? static_cast<uint32_t>(before_end - text_blocks) : 0};
     }
-    // Finds the place again, as registers are short while a segment is hashed.
+    // Finds the segment again, as registers are short while it is hashed.
     __device__ __forceinline__ Block<4>* sum(uint64_t number) const {
-        const Place place = place_of(number);
-        if (!place.present) return nullptr;
-        return place.tile.listed ? partial_sums + (number - texts.segments->message_count)
-                                 : sums + place.tile.index;
+        const TextSegment segment = segment_of(number);
+        if (!segment.present) return nullptr;
+        return segment.tile.listed ? partial_sums + (number - texts.segments->message_count)
+                                   : sums + segment.tile.index;
     }
 
 private:
-    struct Place {
+    struct TextSegment {
         ListedTile tile;
         uint64_t tiles_left;  // up to the end of the text
         bool present;
     };
-    __device__ __forceinline__ Place place_of(uint64_t number) const {
+    __device__ __forceinline__ TextSegment segment_of(uint64_t number) const {
         const TileList& list = *texts.segments;
         if (number >= list.item_count()) return {};
         const ListedTile tile = listed_tile(list, number);
         const BatchMessage m = message_of(texts.messages, tile.index);
         const uint64_t tiles = list.tiles_of(m.bytes / 16);
-        if (tile.listed) return {tile, tiles - tile.tile, true};
-        return {
-            tile, 1,
-            tiles <= 1 && refusal_of(texts.messages, tile.index, m, gcm_limits()) == WARPSEAL_OK};
+        return {tile, tile.listed ? tiles - tile.tile : 1,
+                tile.listed ? tile.tile < tiles : tiles <= 1};
     }
 };
 
@@ -149,8 +152,9 @@ __global__ void __launch_bounds__(tuning::reduction_threads, 1)
     const Matrix matrix(shared);
     const uint64_t units = (job.segments.count() + 31) / 32,
                    step = uint64_t{gridDim.x} * (tuning::reduction_threads / 128);
-    for (uint64_t unit = uint64_t{gridDim.x} * (threadIdx.x / 128) + blockIdx.x; unit < units;
-         unit += step) {
+    for (uint64_t unit =
+             job.segments.first() / 32 + uint64_t{gridDim.x} * (threadIdx.x / 128) + blockIdx.x;
+         unit < units; unit += step) {
         const uint64_t number = unit * 32 + threadIdx.x % 128 / 4;
         const auto segment = job.segments.at(number);
         const RowSums rows = reduce_segment(matrix, job.segments.blocks(), [&](uint32_t i) {
@@ -230,10 +234,12 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     if (job.list == nullptr) return;
     const TileList& list = *job.list;
     const uint64_t tiles = list.tile_count(), lanes = uint64_t{gridDim.x} * tuning::threads,
-                   share = (tiles + lanes - 1) / lanes,
-                   first = share * (uint64_t{blockIdx.x} * tuning::threads + threadIdx.x);
+                   segments_per_lane = (tiles + lanes - 1) / lanes,
+                   first =
+                       segments_per_lane * (uint64_t{blockIdx.x} * tuning::threads + threadIdx.x);
     if (first >= tiles) return;
-    const uint64_t last = first + share < tiles ? first + share : tiles;
+    const uint64_t end_of_lane = first + segments_per_lane,
+                   last = end_of_lane < tiles ? end_of_lane : tiles;
     const Element step = times_power(one(), job.hash, static_cast<uint32_t>(list.tile_blocks));
     const auto end_of = [&](uint64_t entry) {
         return entry + 1 < list.entry_count() ? list.entries()[entry + 1].first : tiles;
@@ -350,8 +356,9 @@ warpseal_status ghash(const HashKey& hash, const ListedTexts& texts, void* scrat
     if (status != WARPSEAL_OK) return status;
     SecretOf<ListedSumJob> secret;
     secret.value = {hash, texts.segments, partial_sums, sums};
-    return launch(listed_sum_kernel, static_cast<unsigned>(limits.multiprocessors), 0, secret.value,
-                  stream);
+    // In tests a lane has several segments.
+    const int blocks = limits.any_length ? 1 : limits.multiprocessors;
+    return launch(listed_sum_kernel, static_cast<unsigned>(blocks), 0, secret.value, stream);
 }
 
 }  // namespace warpseal::cuda

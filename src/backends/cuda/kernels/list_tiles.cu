@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(tuning::threads)
             if (lane >= static_cast<uint32_t>(step)) sum += other;
         }
         unsigned long long before = 0;
-        if (lane == 31 && sum != 0) before = atomicAdd(&list.taken, sum);
+        if (lane == 31 && sum != 0) before = atomicAdd(&list.reserved, sum);
         before = __shfl_sync(all_lanes, before, 31) + sum - own;
         if (tiles != 0) list.entries()[before >> 32] = {before & 0xffffffffu, i};
     });

@@ -11,9 +11,9 @@
 namespace warpseal::cuda {
 
 // What the host chooses: tiles have `blocks` blocks, a multiple of 64. They have more if the
-// entries would have more than `most` tiles beside one for each message.
+// entries would have more than `max_tiles` tiles beside one for each message.
 struct TileSize {
-    uint64_t blocks, most;
+    uint64_t blocks, max_tiles;
 };
 
 // Returns the size of tiles for a batch with about this number of blocks.
@@ -26,7 +26,7 @@ inline TileSize tile_size(uint64_t total_blocks, uint64_t wanted, uint64_t min_b
 
 // Returns the blocks of a tile once the batch's own number of blocks is known.
 WARPSEAL_INLINE uint64_t tile_blocks_for(const TileSize& size, unsigned long long batch_blocks) {
-    const uint64_t even = (batch_blocks / size.most + 64) / 64 * 64;
+    const uint64_t even = (batch_blocks / size.max_tiles + 64) / 64 * 64;
     return even > size.blocks ? even : size.blocks;
 }
 
@@ -37,13 +37,17 @@ struct TileList {
         uint64_t first;  // its first tile, counted from the first one of all entries
         uint64_t index;  // of the message
     };
-    unsigned long long blocks;  // of all messages
-    unsigned long long taken;   // high half: entries; low half: their tiles
+    unsigned long long blocks;    // of all messages
+    unsigned long long reserved;  // high half: entries; low half: their tiles
     uint64_t tile_blocks, message_count;
 
-    WARPSEAL_INLINE uint64_t entry_count() const { return taken >> 32; }
-    WARPSEAL_INLINE uint64_t tile_count() const { return taken & 0xffffffffu; }
+    WARPSEAL_INLINE uint64_t entry_count() const { return reserved >> 32; }
+    WARPSEAL_INLINE uint64_t tile_count() const { return reserved & 0xffffffffu; }
     WARPSEAL_INLINE uint64_t item_count() const { return message_count + tile_count(); }
+    // Items before this one are empty.
+    WARPSEAL_INLINE uint64_t first_item() const {
+        return entry_count() == message_count ? message_count : 0;
+    }
     WARPSEAL_INLINE const Entry* entries() const {
         return reinterpret_cast<const Entry*>(this + 1);
     }
@@ -79,15 +83,17 @@ WARPSEAL_INLINE ListedTile listed_tile(const TileList& list, uint64_t item) {
     return {entry.index, number - entry.first, true};
 }
 
-// Most messages of a batch with a list: its halves of `taken` then do not overflow.
-inline constexpr uint64_t max_listed_messages = uint64_t{1} << 31;
+// Most messages of a batch with a list, and most bytes that are expected of it. So the number of
+// items stays below 2^32.
+inline constexpr uint64_t max_listed_messages = uint64_t{1} << 30,
+                          max_listed_bytes = uint64_t{1} << 38;
 
 inline size_t tile_list_bytes(uint64_t message_count) {
     return sizeof(TileList) + sizeof(TileList::Entry) * message_count;
 }
 // Most tiles of the entries of a list.
 inline uint64_t max_listed_tiles(uint64_t message_count, const TileSize& size) {
-    return message_count + size.most;
+    return message_count + size.max_tiles;
 }
 
 }  // namespace warpseal::cuda
