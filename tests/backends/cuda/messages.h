@@ -26,6 +26,8 @@ struct BatchSpec {
     size_t bytes = 0;      // length of each message, or the maximum
     bool lengths = false;  // each its own length and offset
     double expected = 0;   // with lengths: the mean that the caller gives, divided by the real one
+    bool full_lengths = false;    // with lengths: every message has `bytes`
+    size_t shift = 0;             // bytes from alignment to the outputs, where they are not inputs
     bool own_aad_lengths = true;  // of scattered messages
     bool own_keys = false;
     bool in_place = false;
@@ -76,7 +78,7 @@ public:
         aad_ = add(random.text(spec.shared_aad ? spec.aad_bytes : spec.aad_stride() * spec.count));
         if (spec.own_keys) keys_ = add(random.text(key.cipher.key_bytes * spec.count));
         for (uint64_t i = 0; i < spec.count; ++i) {
-            lengths_.push_back(spec.lengths && spec.bytes != 0
+            lengths_.push_back(spec.lengths && !spec.full_lengths && spec.bytes != 0
                                    ? random.length(spec.bytes) % (spec.bytes + 1) / whole * whole
                                    : spec.bytes);
             aad_lengths_.push_back(spec.scattered() && spec.own_aad_lengths
@@ -87,7 +89,7 @@ public:
         tags_ = add(Text(spec.tag_stride() * spec.count, 0xa5));
         statuses_ = add(Text(4 * spec.count, 0xa5));
         in_ = add(random.text(pitch_ * spec.count));
-        out_ = spec.in_place ? in_ : add(Text(pitch_ * spec.count, 0xa5));
+        out_ = spec.in_place ? in_ : add(Text(pitch_ * spec.count + spec.shift, 0xa5)) + spec.shift;
         lengths_at_ = add(bytes_of(lengths_));
         aad_lengths_at_ = add(bytes_of(aad_lengths_));
         text_offsets_at_ = add_offsets(pitch_);

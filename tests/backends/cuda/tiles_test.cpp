@@ -168,7 +168,7 @@ struct List {
             const uint64_t tiles = list().tiles_of(blocks[i]);
             if (tiles < 2) continue;
             list().entries()[list().entry_count()] = {list().tile_count(), i};
-            list().taken += (1ull << 32) + tiles;
+            list().reserved += (1ull << 32) + tiles;
         }
     }
     TileList& list() { return *reinterpret_cast<TileList*>(memory.data()); }
@@ -208,6 +208,20 @@ TEST(TileLists, EveryTileIsListedOnce) {
         }
 }
 
+// However long the batch is.
+TEST(TileLists, TilesStayBelowTheirBound) {
+    for (const uint64_t expected : {1u, 1000u, 70'000u}) {
+        const TileSize size = tile_size(expected, 100, 64, 1024);
+        for (uint64_t blocks = 1; blocks < 3'000'000; blocks += 1 + blocks / 50) {
+            for (const uint64_t more : {uint64_t{0}, size.max_tiles - 1}) {
+                const uint64_t all = blocks / size.max_tiles * size.max_tiles + more;
+                EXPECT_LT(all / tile_blocks_for(size, all), size.max_tiles)
+                    << expected << " " << all;
+            }
+        }
+    }
+}
+
 // The device makes tiles longer where the batch is longer than expected, so that the scratch, which
 // the host allocates, holds their sums.
 TEST(TileLists, ExpectedSizesGiveTheirTiles) {
@@ -217,7 +231,7 @@ TEST(TileLists, ExpectedSizesGiveTheirTiles) {
     EXPECT_EQ(as_expected.list().tile_blocks, 1024u);
     List longer(std::vector<uint64_t>(10, 1'000'000), size);
     EXPECT_GE(longer.list().tile_blocks, 10'000u);
-    EXPECT_LE(longer.list().tile_count(), size.most + 10);
+    EXPECT_LE(longer.list().tile_count(), size.max_tiles + 10);
 }
 
 }  // namespace
