@@ -224,6 +224,44 @@ TEST_F(DeviceSegments, ReleasedBlocksGoToReadsInProgress) {
     EXPECT_EQ(machine.engine->pinned_blocks().in_use(), 0u);
 }
 
+// A read that finds all shared blocks in use, from its start to its end, goes on with its own one.
+TEST_F(DeviceSegments, OthersUseAllBlocks) {
+    const MemoryFile file(file_);
+    for (const unsigned threads : {1u, 3u}) {
+        Machine machine({}, threads);
+        ASSERT_EQ(machine.open(file, options_), WARPSEAL_OK) << machine.fault.message;
+        uint8_t* const out = machine.allocate(text().size());
+        std::vector<PinnedBlocks::Lease> others;
+        bool all_in_use = false;
+        while (others.size() < PinnedBlocks::most_shared) {
+            others.push_back(machine.engine->pinned_blocks().acquire(false, all_in_use));
+            ASSERT_NE(others.back(), nullptr);
+        }
+        EXPECT_EQ(machine.read(0, out, text().size()), WARPSEAL_OK) << machine.fault.message;
+        EXPECT_TRUE(std::equal(text().begin(), text().end(), out));
+        EXPECT_EQ(machine.engine->pinned_blocks().in_use(), PinnedBlocks::most_shared);
+    }
+}
+
+// Segments of a large read grow until they fill a block, with the IVs and results beside them.
+TEST_F(DeviceSegments, LargeReadsFillTheirBlocks) {
+    const Data large = Random(611).text(1300 * chunk + 5);
+    const Data file = sealed(large, options_.key());
+    HeldInput input(file);
+    Machine machine({}, 1);
+    ASSERT_EQ(machine.open(input.input(), options_), WARPSEAL_OK) << machine.fault.message;
+    uint8_t* const out = machine.allocate(large.size());
+    input.hold({});
+    ASSERT_EQ(machine.read(0, out, large.size()), WARPSEAL_OK) << machine.fault.message;
+    EXPECT_TRUE(std::equal(large.begin(), large.end(), out));
+    size_t longest = 0, before = 0;
+    for (const size_t first : input.begun()) {
+        longest = std::max(longest, first - before);
+        before = first;
+    }
+    EXPECT_GT(longest, 250u) << "no segment has grown to a block";
+}
+
 // A damaged chunk of a segment that is found after later ones were read: the first is reported.
 TEST_F(DeviceSegments, TheFirstFailureIsReported) {
     for (const unsigned threads : {1u, 3u}) {
