@@ -192,27 +192,64 @@ TEST_F(DeviceSegments, BlocksAreOfReadsThatUseThem) {
     EXPECT_TRUE(std::equal(other_out, other_out + all - chunk, text().begin() + chunk));
 }
 
+// Reads of the last byte of the text, held in their inputs, that use all shared blocks.
+class Others {
+public:
+    static constexpr size_t count = PinnedBlocks::most_shared, chunk_number = 2 * 256 + 5;
+
+    // out: device memory of `count` bytes.
+    Others(Machine& machine, HeldInput& input, uint8_t* out) : input_(input), out_(out) {
+        for (size_t i = 0; i < count; ++i)
+            threads_.push_back(
+                std::make_unique<ReadingThread>(machine, text().size() - 1, out + i, 1));
+        EXPECT_TRUE(input.wait_for({chunk_number}, count));
+        EXPECT_EQ(machine.engine->pinned_blocks().in_use(), count);
+    }
+    ~Others() { end(); }
+    void end() {
+        input_.let_go({chunk_number});
+        threads_.clear();
+        EXPECT_EQ(Data(out_, out_ + count), Data(count, text().back()));
+    }
+
+private:
+    HeldInput& input_;
+    uint8_t* const out_;
+    std::vector<std::unique_ptr<ReadingThread>> threads_;
+};
+
+// While others use all shared blocks, a read goes on with its own, and frees it at its end.
+TEST_F(DeviceSegments, NoReadWaitsForAnother) {
+    for (const unsigned threads : {1u, 3u}) {
+        HeldInput input(file_);
+        Machine machine({}, threads);
+        ASSERT_EQ(machine.open(input.input(), options_), WARPSEAL_OK) << machine.fault.message;
+        const size_t bytes = 3 * step * chunk;
+        uint8_t* const out = machine.allocate(bytes + Others::count);
+        input.hold({Others::chunk_number});
+        Others others(machine, input, out + bytes);
+        ASSERT_EQ(machine.read(0, out, bytes), WARPSEAL_OK) << machine.fault.message;
+        EXPECT_TRUE(std::equal(out, out + bytes, text().begin()));
+        EXPECT_EQ(machine.engine->pinned_blocks().in_use(), Others::count);
+    }
+}
+
 // A read that began while others used all blocks goes on with what they release.
 TEST_F(DeviceSegments, ReleasedBlocksGoToReadsInProgress) {
-    constexpr size_t others = PinnedBlocks::most_shared, end = 2 * 256 + 5;
     HeldInput input(file_);
     Machine machine({}, 3);
     ASSERT_EQ(machine.open(input.input(), options_), WARPSEAL_OK) << machine.fault.message;
     const size_t all = text().size();
-    uint8_t* const out = machine.allocate(all + others);
-    input.hold({end, 0, step, 2 * step});
-    std::vector<std::unique_ptr<ReadingThread>> threads;
-    for (size_t i = 0; i < others; ++i)
-        threads.push_back(std::make_unique<ReadingThread>(machine, all - 1, out + all + i, 1));
-    EXPECT_TRUE(input.wait_for({end}, others));
+    uint8_t* const out = machine.allocate(all + Others::count);
+    input.hold({Others::chunk_number, 0, step, 2 * step});
+    Others others(machine, input, out + all);
     {
         ReadingThread reading(machine, 0, out, all);
         EXPECT_TRUE(input.wait_for({0}));
         // The engine's threads now find no block; if they come later, they find one.
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
-        EXPECT_EQ(machine.engine->pinned_blocks().in_use(), others + 1);
-        input.let_go({end});
-        threads.clear();
+        EXPECT_EQ(machine.engine->pinned_blocks().in_use(), Others::count + 1);
+        others.end();
         input.let_go({0});
         EXPECT_TRUE(input.wait_for({step, 2 * step})) << "one thread does all the work";
         input.let_go({step, 2 * step});
@@ -220,7 +257,6 @@ TEST_F(DeviceSegments, ReleasedBlocksGoToReadsInProgress) {
         EXPECT_EQ(reading.got, all);
     }
     EXPECT_TRUE(std::equal(out, out + all, text().begin()));
-    EXPECT_EQ(Data(out + all, out + all + others), Data(others, text().back()));
     EXPECT_EQ(machine.engine->pinned_blocks().in_use(), 0u);
 }
 
