@@ -618,6 +618,13 @@ void zeroize_launches(int) {
 
 Script& script() { return current; }
 
+void lose_fake_gpu(uint64_t more) {
+    const std::lock_guard lock(stepping);
+    current.failure = WARPSEAL_NO_DEVICE;
+    current.passing = false;
+    current.fail_at = current.steps + more + 1;
+}
+
 const warpseal::GpuBackend* fake_backend(const Script& script) {
     static std::vector<std::unique_ptr<GpuBackend>>
         backends;  // never freed: results are recorded by address

@@ -48,6 +48,9 @@ struct Script {
 // Returns the current script, which every fake backend follows.
 Script& script();
 
+// The device is lost once it has made `more` further steps. Calls may be in progress.
+void lose_fake_gpu(uint64_t more);
+
 // Starts a fresh script. The backend is new too: it has no self-test results, as in a new process.
 const warpseal::GpuBackend* fake_backend(const Script& script = {});
 
