@@ -191,8 +191,14 @@ class Program:
         return name
 
 
+# Python 3.12 draws less than 2^31 bits at once.
+MOST_RANDOM_BYTES = 128 << 20
+
+
 def some_bytes(count, seed=1):
-    return random.Random(seed).randbytes(count)
+    generator = random.Random(seed)
+    steps = range(0, count, MOST_RANDOM_BYTES)
+    return b"".join(generator.randbytes(min(MOST_RANDOM_BYTES, count - at)) for at in steps)
 
 
 def main():

@@ -20,54 +20,66 @@ from program import case, check, check_equal, main, some_bytes  # pylint: disabl
 
 CHUNK, SEALED, FRONT = 16384, 16400, 61496  # docs/file-format.md: plaintext bytes, sealed bytes, and bytes before the first chunk
 REAL = "WARPSEAL_REAL_GPU" in os.environ
-LOSSES = int(os.environ.get("WARPSEAL_LOSSES", "4"))
+LOSSES = int(os.environ.get("WARPSEAL_LOSSES", "4" if REAL else "12"))
 BYTES = 320_000_000 if REAL else 40_000_000
 CHUNKS = BYTES // CHUNK + 1
 AT_ONCE = 8 if REAL else 2
 WATCH = struct.Struct("<9Q")  # struct Watch in watched.h
 NEVER = 2**64 - 1
 TRAP, BAD_ADDRESS = 0, 1
-LATER = 600 if REAL else 300  # microseconds, or chunks of the fake GPU
+# Microseconds, or chunks of the fake GPU, until the loss: within some call, and within a given one.
+LATER, LATER_IN_CALL = (600, 600) if REAL else (600, 1024)
 ON_GPU = ["--device", "cuda:0"]
 NOTICE = "the GPU can no longer be used by this process: the CPU continues the work"
 
-drawing = threading.Lock()
-cut = 0  # commands whose GPU was lost within a call
-runs = 0
+counting = threading.Lock()
+# Commands whose GPU was lost, those of them within a call, and those within one whose changed chunk
+# it had done.
+runs = cut = after_forgery = 0
 
 
 def losing(p, lose_at, later, cause, *command, **options):
-    """Runs a command whose GPU is lost at that chunk. Returns its result, the chunks that the GPU
-    did, and the number of calls that it did not end; None: the GPU was not lost."""
+    """Runs a command whose GPU is lost at that chunk. Returns its result and the chunks that the
+    GPU did; None: the GPU was not lost."""
+    global runs, cut, after_forgery
     with tempfile.NamedTemporaryFile() as watch:
         watch.write(WATCH.pack(lose_at, later, cause, 0, 0, 0, 0, 0, 0))
         watch.flush()
         result = p.run(*command, *ON_GPU, env=dict(os.environ, WARPSEAL_TEST_LOST_GPU=watch.name), **options)
         watch.seek(0)
-        *_, done, cut_calls, _, lost = WATCH.unpack(watch.read())
-    return (result, done, cut_calls) if lost else (result, None, None)
+        *_, done, cut_calls, cut_after_forgery, lost = WATCH.unpack(watch.read())
+    with counting:
+        runs, cut, after_forgery = runs + lost, cut + (cut_calls > 0), after_forgery + (cut_after_forgery > 0)
+    return result, done if lost else None
 
 
-def in_the_middle(p, dice, before, *command, at_once=False, **options):
+def cause_of(dice):
+    return dice.choice([TRAP] * 7 + [BAD_ADDRESS])
+
+
+def in_the_middle(p, dice, before, *command, **options):
     """Runs a command whose GPU is lost before that chunk. Checks that it was, with chunks left."""
-    global cut, runs
-    with drawing:
-        lose_at, later = dice.randrange(before), dice.choice([0, 0, dice.randrange(LATER)])
-        later = 0 if at_once else later
-        cause = dice.choice([TRAP] * 7 + [BAD_ADDRESS])
-    result, done, cut_calls = losing(p, lose_at, later, cause, *command, **options)
+    lose_at, later, cause = dice.randrange(before), dice.choice([0, 0, dice.randrange(LATER)]), cause_of(dice)
+    result, done = losing(p, lose_at, later, cause, *command, **options)
     what = f"{' '.join(map(str, command))}, lost at chunk {lose_at}, {later} later"
     check(done is not None, f"{what}: the GPU was not lost, code {result.code} ({result.err.strip()})")
     check(done < CHUNKS, f"{what}: the GPU was lost after its work")
     check_equal(result.err.count(NOTICE), 1, f"{what}: notices of the loss in {result.err!r}")
-    with drawing:
-        cut, runs = cut + (cut_calls > 0), runs + 1
     return result, what
 
 
+def in_the_call_with(p, dice, chunk, *command, **options):
+    """Runs a command whose GPU is lost in the call with that chunk, or after it. With one thread
+    there is one call at a time, of up to 1024 chunks."""
+    later, cause = dice.randrange(LATER_IN_CALL), cause_of(dice)
+    result, _ = losing(p, chunk - 1, later, cause, *command, "--threads", 1, **options)
+    return result, f"{' '.join(map(str, command))}, lost at chunk {chunk - 1}, {later} later"
+
+
 def every_run(one, count=LOSSES):
+    """Calls one(number, dice), several at once."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for job in [pool.submit(one, number) for number in range(count)]:
+        for job in [pool.submit(one, number, random.Random(number)) for number in range(count)]:
             job.result()
 
 
@@ -84,10 +96,9 @@ def decrypted(p):
     """To a named file, a pipe and a redirected file."""
     content = some_bytes(BYTES)
     p.sealed(content)
-    dice = random.Random(1)
     command = ["decrypt", "-k", "key", "sealed"]
 
-    def one(number):
+    def one(number, dice):
         how = ["named", "pipe", "redirected"][number % 3]
         if how == "named":
             result, what = in_the_middle(p, dice, CHUNKS // 2, *command, "-o", f"out {number}")
@@ -111,9 +122,8 @@ def decrypted(p):
 def decrypted_from_a_pipe(p):
     content = some_bytes(BYTES)
     sealed = p.read(p.sealed(content))
-    dice = random.Random(2)
 
-    def one(_):
+    def one(_, dice):
         result, what = in_the_middle(p, dice, CHUNKS // 2, "decrypt", "-k", "key", input=sealed)
         check_equal(result.code, 0, f"{what}: exit code ({result.err.strip()})")
         check(result.out == content, f"{what}: another text")
@@ -124,9 +134,8 @@ def decrypted_from_a_pipe(p):
 @case
 def verified(p):
     p.sealed(some_bytes(BYTES))
-    dice = random.Random(3)
 
-    def one(_):
+    def one(_, dice):
         result, what = in_the_middle(p, dice, CHUNKS // 2, "verify", "-k", "key", "sealed")
         check_equal(result.code, 0, f"{what}: exit code ({result.err.strip()})")
 
@@ -139,9 +148,8 @@ def encrypted(p):
     content = some_bytes(BYTES)
     p.key()
     p.write("plain", content)
-    dice = random.Random(4)
 
-    def one(number):
+    def one(number, dice):
         command = ["encrypt", "-k", "key", "plain"]
         if number % 2 == 0:
             result, what = in_the_middle(p, dice, CHUNKS // 2, *command, "-o", f"out {number}")
@@ -175,27 +183,24 @@ def damaged_files(p):
     """Standard output has the exact prefix before the first changed chunk; a named file is not there."""
     content = some_bytes(BYTES)
     sealed = p.read(p.sealed(content))
-    dice = random.Random(5)
 
-    def one(number):
+    def one(number, dice):
         name, out = f"changed {number}", f"out {number}"
-        with drawing:
-            changed, good = damaged(sealed, ["flipped", "cut", "swapped"][number % 3], dice)
+        changed, good = damaged(sealed, ["flipped", "cut", "swapped"][number % 3], dice)
         p.write(name, changed)
         command = ["decrypt", "-k", "key", name]
-        # The call during which the GPU is lost may have the changed chunk.
-        in_this_call = number % 2 == 0
-        before = good if in_this_call else good // 2
+        # The lost GPU may have done the changed chunk in some runs.
+        lost, before = (in_the_call_with, good) if number % 2 == 0 else (in_the_middle, good // 2)
         how = ["named", "pipe", "redirected"][(number + number // 3) % 3]
         if how == "named":
-            result, what = in_the_middle(p, dice, before, *command, "-o", out, at_once=in_this_call)
+            result, what = lost(p, dice, before, *command, "-o", out)
             check(not os.path.exists(p.file(out)), f"{what}: an output")
             check("Nothing was written" in result.err, result.err)
         elif how == "pipe":
-            result, what = in_the_middle(p, dice, before, *command, at_once=in_this_call)
+            result, what = lost(p, dice, before, *command)
             got = result.out
         else:
-            result, got, what = to_file(p, out, in_the_middle, p, dice, before, *command, at_once=in_this_call)
+            result, got, what = to_file(p, out, lost, p, dice, before, *command)
         check(result.code in (13, 14), f"{what}: exit code {result.code} ({result.err.strip()})")
         if how != "named":
             check_equal(len(got), good * CHUNK, f"{what}, {how}: length of the output")
@@ -211,9 +216,10 @@ def damaged_files(p):
 def the_losses_were_in_the_middle(p):
     """Of the cases before. Also, a command that loses no GPU is noticed."""
     check(runs > 0 and cut >= runs // 2, f"only {cut} of {runs} losses came within a call of the GPU")
-    print(f"  {runs} losses of a GPU, {cut} of them within a call")
+    check(REAL or after_forgery > 0, "no loss came after a changed chunk in a call")
+    print(f"  {runs} losses of a GPU, {cut} of them within a call, {after_forgery} after its changed chunk")
     p.sealed(some_bytes(BYTES // 10))
-    result, done, _ = losing(p, NEVER, 0, TRAP, "decrypt", "-k", "key", "sealed", "-o", "out")
+    result, done = losing(p, NEVER, 0, TRAP, "decrypt", "-k", "key", "sealed", "-o", "out")
     check_equal((result.code, done, NOTICE in result.err), (0, None, False), "a command without a loss")
 
 

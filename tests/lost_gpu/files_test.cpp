@@ -123,7 +123,7 @@ protected:
 };
 
 TEST_F(LostGpuFiles, TheCoresFinishThem) {
-    const uint64_t losses = number_in("WARPSEAL_LOSSES", is_real() ? 48 : 24);
+    const uint64_t losses = number_in("WARPSEAL_LOSSES", is_real() ? 16 : 24);
     Tally tally;
     EXPECT_EQ(
         joined(in_children(losses, run_one, [&](const Report& run) { return tally.count(run); })),
