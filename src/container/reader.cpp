@@ -26,7 +26,7 @@ constexpr size_t all_segments_bytes = size_t{32} << 20;
 // all workers have many.
 constexpr size_t least_transfer_chunks = 128,
                  most_transfer_chunks = PinnedBlocks::block_bytes / Segment::transfer_bytes(1);
-constexpr size_t transfers_of_worker = 2;
+constexpr size_t transfers_of_worker = 2;  // one is read while the other is in flight
 static_assert(Segment::transfer_bytes(most_transfer_chunks) <= PinnedBlocks::block_bytes);
 
 // A descriptor's source with a progress that nobody receives.
@@ -223,7 +223,7 @@ Reader::Read::Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t b
         std::min<uint64_t>(wanted, (chunks + least_chunks_ - 1) / least_chunks_));
 }
 
-// As many as there is memory for.
+// Workers that there is memory for.
 size_t Reader::Read::most_workers() const {
     return job_.device != nullptr
                ? PinnedBlocks::most_shared
