@@ -24,9 +24,8 @@ LOSSES = int(os.environ.get("WARPSEAL_LOSSES", "4" if REAL else "12"))
 BYTES = 320_000_000 if REAL else 40_000_000
 CHUNKS = BYTES // CHUNK + 1
 AT_ONCE = 8 if REAL else 2
-WATCH = struct.Struct("<9Q")  # struct Watch in watched.h
+WATCH = struct.Struct("<8Q")  # struct Watch in watched.h
 NEVER = 2**64 - 1
-TRAP, BAD_ADDRESS = 0, 1
 # Microseconds, or chunks of the fake GPU, until the loss: within some call, and within a given one.
 LATER, LATER_IN_CALL = (600, 600) if REAL else (600, 1024)
 ON_GPU = ["--device", "cuda:0"]
@@ -38,12 +37,12 @@ counting = threading.Lock()
 runs = cut = after_forgery = 0
 
 
-def losing(p, lose_at, later, cause, *command, **options):
+def losing(p, lose_at, later, *command, **options):
     """Runs a command whose GPU is lost at that chunk. Returns its result and the chunks that the
     GPU did; None: the GPU was not lost."""
     global runs, cut, after_forgery
     with tempfile.NamedTemporaryFile() as watch:
-        watch.write(WATCH.pack(lose_at, later, cause, 0, 0, 0, 0, 0, 0))
+        watch.write(WATCH.pack(lose_at, later, 0, 0, 0, 0, 0, 0))
         watch.flush()
         result = p.run(*command, *ON_GPU, env=dict(os.environ, WARPSEAL_TEST_LOST_GPU=watch.name), **options)
         watch.seek(0)
@@ -53,14 +52,10 @@ def losing(p, lose_at, later, cause, *command, **options):
     return result, done if lost else None
 
 
-def cause_of(dice):
-    return dice.choice([TRAP] * 7 + [BAD_ADDRESS])
-
-
 def in_the_middle(p, dice, before, *command, **options):
     """Runs a command whose GPU is lost before that chunk. Checks that it was, with chunks left."""
-    lose_at, later, cause = dice.randrange(before), dice.choice([0, 0, dice.randrange(LATER)]), cause_of(dice)
-    result, done = losing(p, lose_at, later, cause, *command, **options)
+    lose_at, later = dice.randrange(before), dice.choice([0, 0, dice.randrange(LATER)])
+    result, done = losing(p, lose_at, later, *command, **options)
     what = f"{' '.join(map(str, command))}, lost at chunk {lose_at}, {later} later"
     check(done is not None, f"{what}: the GPU was not lost, code {result.code} ({result.err.strip()})")
     check(done < CHUNKS, f"{what}: the GPU was lost after its work")
@@ -71,8 +66,8 @@ def in_the_middle(p, dice, before, *command, **options):
 def in_the_call_with(p, dice, chunk, *command, **options):
     """Runs a command whose GPU is lost in the call with that chunk, or after it. With one thread
     there is one call at a time, of up to 1024 chunks."""
-    later, cause = dice.randrange(LATER_IN_CALL), cause_of(dice)
-    result, _ = losing(p, chunk - 1, later, cause, *command, "--threads", 1, **options)
+    later = dice.randrange(LATER_IN_CALL)
+    result, _ = losing(p, chunk - 1, later, *command, "--threads", 1, **options)
     return result, f"{' '.join(map(str, command))}, lost at chunk {chunk - 1}, {later} later"
 
 
@@ -219,7 +214,7 @@ def the_losses_were_in_the_middle(p):
     check(REAL or after_forgery > 0, "no loss came after a changed chunk in a call")
     print(f"  {runs} losses of a GPU, {cut} of them within a call, {after_forgery} after its changed chunk")
     p.sealed(some_bytes(BYTES // 10))
-    result, done = losing(p, NEVER, 0, TRAP, "decrypt", "-k", "key", "sealed", "-o", "out")
+    result, done = losing(p, NEVER, 0, "decrypt", "-k", "key", "sealed", "-o", "out")
     check_equal((result.code, done, NOTICE in result.err), (0, None, False), "a command without a loss")
 
 
