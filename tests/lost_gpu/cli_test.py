@@ -1,8 +1,8 @@
 """Commands whose GPU is lost in the middle of a file. They finish it on the cores: every output is
 whole and right. Of a changed file there is an exact prefix, or nothing.
 
-`python3 cli_test.py PROGRAM`, a program of this folder. WARPSEAL_LOSSES: losses for each way to read
-and write. WARPSEAL_REAL_GPU: the program has a real GPU, which takes larger files.
+`python3 cli_test.py PROGRAM`, a program of this folder. WARPSEAL_LOSSES: losses for each way to
+read and write. WARPSEAL_REAL_GPU: the program has a real GPU, which takes larger files.
 """
 
 import os
@@ -16,17 +16,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
 
-from program import case, check, check_equal, main, some_bytes  # pylint: disable=wrong-import-position
+from program import case, check, check_equal, main, some_bytes  # pylint: disable=C0413
 
-CHUNK, SEALED, FRONT = 16384, 16400, 61496  # docs/file-format.md: plaintext bytes, sealed bytes, and bytes before the first chunk
+# docs/file-format.md: plaintext bytes and sealed bytes of a chunk, and bytes before the first one.
+CHUNK, SEALED, FRONT = 16384, 16400, 61496
 REAL = "WARPSEAL_REAL_GPU" in os.environ
 LOSSES = int(os.environ.get("WARPSEAL_LOSSES", "4" if REAL else "12"))
 BYTES = 320_000_000 if REAL else 40_000_000
 CHUNKS = BYTES // CHUNK + 1
 AT_ONCE = 8 if REAL else 2
-WATCH = struct.Struct("<9Q")  # struct Watch in watched.h
+WATCH = struct.Struct("<8Q")  # struct Watch in watched.h
 NEVER = 2**64 - 1
-TRAP, BAD_ADDRESS = 0, 1
 # Microseconds, or chunks of the fake GPU, until the loss: within some call, and within a given one.
 LATER, LATER_IN_CALL = (600, 600) if REAL else (600, 1024)
 ON_GPU = ["--device", "cuda:0"]
@@ -38,31 +38,29 @@ counting = threading.Lock()
 runs = cut = after_forgery = 0
 
 
-def losing(p, lose_at, later, cause, *command, **options):
+def losing(p, lose_at, later, *command, **options):
     """Runs a command whose GPU is lost at that chunk. Returns its result and the chunks that the
     GPU did; None: the GPU was not lost."""
     global runs, cut, after_forgery
     with tempfile.NamedTemporaryFile() as watch:
-        watch.write(WATCH.pack(lose_at, later, cause, 0, 0, 0, 0, 0, 0))
+        watch.write(WATCH.pack(lose_at, later, 0, 0, 0, 0, 0, 0))
         watch.flush()
-        result = p.run(*command, *ON_GPU, env=dict(os.environ, WARPSEAL_TEST_LOST_GPU=watch.name), **options)
+        env = dict(os.environ, WARPSEAL_TEST_LOST_GPU=watch.name)
+        result = p.run(*command, *ON_GPU, env=env, **options)
         watch.seek(0)
         *_, done, cut_calls, cut_after_forgery, lost = WATCH.unpack(watch.read())
     with counting:
-        runs, cut, after_forgery = runs + lost, cut + (cut_calls > 0), after_forgery + (cut_after_forgery > 0)
+        runs, cut = runs + lost, cut + (cut_calls > 0)
+        after_forgery += cut_after_forgery > 0
     return result, done if lost else None
-
-
-def cause_of(dice):
-    return dice.choice([TRAP] * 7 + [BAD_ADDRESS])
 
 
 def in_the_middle(p, dice, before, *command, **options):
     """Runs a command whose GPU is lost before that chunk. Checks that it was, with chunks left."""
-    lose_at, later, cause = dice.randrange(before), dice.choice([0, 0, dice.randrange(LATER)]), cause_of(dice)
-    result, done = losing(p, lose_at, later, cause, *command, **options)
+    lose_at, later = dice.randrange(before), dice.choice([0, 0, dice.randrange(LATER)])
+    result, done = losing(p, lose_at, later, *command, **options)
     what = f"{' '.join(map(str, command))}, lost at chunk {lose_at}, {later} later"
-    check(done is not None, f"{what}: the GPU was not lost, code {result.code} ({result.err.strip()})")
+    check(done is not None, f"{what}: the GPU was not lost ({result.code}: {result.err.strip()})")
     check(done < CHUNKS, f"{what}: the GPU was lost after its work")
     check_equal(result.err.count(NOTICE), 1, f"{what}: notices of the loss in {result.err!r}")
     return result, what
@@ -71,8 +69,8 @@ def in_the_middle(p, dice, before, *command, **options):
 def in_the_call_with(p, dice, chunk, *command, **options):
     """Runs a command whose GPU is lost in the call with that chunk, or after it. With one thread
     there is one call at a time, of up to 1024 chunks."""
-    later, cause = dice.randrange(LATER_IN_CALL), cause_of(dice)
-    result, _ = losing(p, chunk - 1, later, cause, *command, "--threads", 1, **options)
+    later = dice.randrange(LATER_IN_CALL)
+    result, _ = losing(p, chunk - 1, later, *command, "--threads", 1, **options)
     return result, f"{' '.join(map(str, command))}, lost at chunk {chunk - 1}, {later} later"
 
 
@@ -109,7 +107,8 @@ def decrypted(p):
             result, what = in_the_middle(p, dice, CHUNKS // 2, *command)
             out = result.out
         else:
-            result, out, what = to_file(p, f"out {number}", in_the_middle, p, dice, CHUNKS // 2, *command)
+            where = (p, dice, CHUNKS // 2)
+            result, out, what = to_file(p, f"out {number}", in_the_middle, *where, *command)
         check_equal(result.code, 0, f"{what}, {how}: exit code ({result.err.strip()})")
         check(out == content, f"{what}, {how}: another text")
 
@@ -157,7 +156,8 @@ def encrypted(p):
             result, what = in_the_middle(p, dice, CHUNKS // 2, *command)
             p.write(f"out {number}", result.out)
         check_equal(result.code, 0, f"{what}: exit code ({result.err.strip()})")
-        check(p.ok("decrypt", "--device", "cpu", "-k", "key", f"out {number}").out == content, f"{what}: another text")
+        opened = p.ok("decrypt", "--device", "cpu", "-k", "key", f"out {number}")
+        check(opened.out == content, f"{what}: another text")
         os.remove(p.file(f"out {number}"))
 
     every_run(one, 2 * LOSSES)
@@ -174,13 +174,15 @@ def damaged(sealed, how, dice):
         return bytes(changed), bad
     if how == "cut":
         return sealed[:at + dice.randrange(SEALED)], bad
+    if bad >= CHUNKS - 2:
+        return sealed[:at], bad
     swapped = sealed[at + SEALED:at + 2 * SEALED] + sealed[at:at + SEALED]
-    return (sealed[:at] + swapped + sealed[at + 2 * SEALED:], bad) if bad < CHUNKS - 2 else (sealed[:at], bad)
+    return sealed[:at] + swapped + sealed[at + 2 * SEALED:], bad
 
 
 @case
 def damaged_files(p):
-    """Standard output has the exact prefix before the first changed chunk; a named file is not there."""
+    """Standard output has the prefix before the first changed chunk; a named file is not there."""
     content = some_bytes(BYTES)
     sealed = p.read(p.sealed(content))
 
@@ -215,19 +217,22 @@ def damaged_files(p):
 @case
 def the_losses_were_in_the_middle(p):
     """Of the cases before. Also, a command that loses no GPU is noticed."""
-    check(runs > 0 and cut >= runs // 2, f"only {cut} of {runs} losses came within a call of the GPU")
+    check(runs > 0 and cut >= runs // 2, f"only {cut} of {runs} losses came within a call")
     check(REAL or after_forgery > 0, "no loss came after a changed chunk in a call")
-    print(f"  {runs} losses of a GPU, {cut} of them within a call, {after_forgery} after its changed chunk")
+    print(f"  {runs} losses of a GPU: {cut} within a call, {after_forgery} after its changed chunk")
     p.sealed(some_bytes(BYTES // 10))
-    result, done = losing(p, NEVER, 0, TRAP, "decrypt", "-k", "key", "sealed", "-o", "out")
-    check_equal((result.code, done, NOTICE in result.err), (0, None, False), "a command without a loss")
+    result, done = losing(p, NEVER, 0, "decrypt", "-k", "key", "sealed", "-o", "out")
+    told = NOTICE in result.err
+    check_equal((result.code, done, told), (0, None, False), "a command without a loss")
 
 
 def has_gpu(program):
     with tempfile.NamedTemporaryFile() as key:
         key.write(os.urandom(32))
         key.flush()
-        return subprocess.run([program, "encrypt", *ON_GPU, "-k", key.name, "/dev/null"], capture_output=True, check=False).returncode != 20
+        command = [program, "encrypt", *ON_GPU, "-k", key.name, "/dev/null"]
+        no_device = 20
+        return subprocess.run(command, capture_output=True, check=False).returncode != no_device
 
 
 if REAL and not has_gpu(sys.argv[1]):

@@ -41,6 +41,6 @@ bool is_real() { return false; }
 
 void prepare_loss(int) {}
 
-void lose(int, Cause, uint64_t later) { tests::lose_fake_gpu(later); }
+void lose(int, uint64_t later) { tests::lose_fake_gpu(later); }
 
 }  // namespace lost_gpu

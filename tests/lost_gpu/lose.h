@@ -1,12 +1,10 @@
-// Loses the GPU of this process for good: a real one by a kernel that faults, or the fake one.
+// Loses the GPU of this process for good: a real one by a kernel that traps, or the fake one. The
+// error is sticky: every later CUDA call of the process fails.
 #pragma once
 
 #include "backends/gpu_backend.h"
 
 namespace lost_gpu {
-
-// How a real one is lost. Either error is sticky: every later CUDA call of the process fails.
-enum class Cause : uint64_t { trap, bad_address };
 
 // The backend whose GPU is lost. These functions are defined in real_gpu.cu and in fake_gpu.cpp.
 const warpseal::GpuBackend* backend_to_lose();
@@ -15,6 +13,6 @@ bool is_real();
 void prepare_loss(int device);
 // Loses the GPU `later` microseconds from now; the fake one when it has run so many more chunks.
 // Does not wait. Called once.
-void lose(int device, Cause cause, uint64_t later);
+void lose(int device, uint64_t later);
 
 }  // namespace lost_gpu

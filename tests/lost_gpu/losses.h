@@ -36,12 +36,10 @@ private:
 
 // Begins to count anew. The GPU is lost as it gets chunk `lose_at`, or a while after that.
 inline void arm(Watch& watch, uint64_t lose_at, bool at_once, Random& random) {
-    constexpr uint64_t most_microseconds = 600, most_chunks = 600, bad_addresses = 8;
+    constexpr uint64_t most_microseconds = 600, most_chunks = 600;
     const uint64_t later = random.below(is_real() ? most_microseconds : most_chunks);
     watch.given = watch.done = watch.cut_calls = watch.cut_after_forgery = 0;
     watch.later = at_once ? 0 : later;
-    watch.cause =
-        static_cast<uint64_t>(random.one_in(bad_addresses) ? Cause::bad_address : Cause::trap);
     watch.lose_at = lose_at;
 }
 

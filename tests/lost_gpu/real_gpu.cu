@@ -1,4 +1,4 @@
-// A real GPU, which a kernel that faults takes from this process. All copies of the CUDA runtime in
+// A real GPU, which a kernel that traps takes from this process. All copies of the CUDA runtime in
 // a process share one context, so the library's calls fail as well.
 #include <cuda_runtime.h>
 
@@ -17,24 +17,21 @@ namespace {
 
 constexpr int cannot_test = 99;  // exit status
 
-__global__ void fault(Cause cause, bool happens, volatile uint32_t* nowhere) {
-    if (!happens) return;
-    if (cause == Cause::trap) asm volatile("trap;");
-    *nowhere = 1;
+__global__ void trap(bool happens) {
+    if (happens) asm volatile("trap;");
 }
 
-// A stream of its own: the fault waits for no other work.
+// A stream of its own: the trap waits for no other work.
 cudaStream_t stream = nullptr;
 
-cudaError_t launch(Cause cause, bool happens) {
-    constexpr uintptr_t unmapped = 4096;
-    fault<<<1, 1, 0, stream>>>(cause, happens, reinterpret_cast<volatile uint32_t*>(unmapped));
+cudaError_t launch(bool happens) {
+    trap<<<1, 1, 0, stream>>>(happens);
     return cudaGetLastError();
 }
 
-void lose_now(int device, Cause cause) {
+void lose_now(int device) {
     cudaError_t error = cudaSetDevice(device);
-    if (error == cudaSuccess) error = launch(cause, true);
+    if (error == cudaSuccess) error = launch(true);
     if (error != cudaSuccess)
         std::fprintf(stderr, "the test cannot lose the GPU: %s\n", cudaGetErrorString(error));
 }
@@ -50,18 +47,18 @@ bool is_real() { return true; }
 void prepare_loss(int device) {
     cudaError_t error = cudaSetDevice(device);
     if (error == cudaSuccess) error = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
-    if (error == cudaSuccess) error = launch(Cause::trap, false);
+    if (error == cudaSuccess) error = launch(false);
     if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
     if (error == cudaSuccess) return;
     std::fprintf(stderr, "the test cannot prepare a loss: %s\n", cudaGetErrorString(error));
     std::_Exit(cannot_test);
 }
 
-void lose(int device, Cause cause, uint64_t later) {
-    if (later == 0) return lose_now(device, cause);
-    waiting = std::jthread([device, cause, later] {
+void lose(int device, uint64_t later) {
+    if (later == 0) return lose_now(device);
+    waiting = std::jthread([device, later] {
         std::this_thread::sleep_for(std::chrono::microseconds(later));
-        lose_now(device, cause);
+        lose_now(device);
     });
 }
 

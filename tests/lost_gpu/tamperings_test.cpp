@@ -90,7 +90,7 @@ public:
     std::string before_the_loss(uint64_t count) {
         for (uint64_t i = 0; i < count; ++i) {
             const Samples& from = i % one_large_in == 0 ? files_.large : files_.small;
-            const std::string wrong = one(any_of(from, random_), before);
+            std::string wrong = one(any_of(from, random_), before);
             if (!wrong.empty()) return wrong;
         }
         run_.counts[chunks_before] = run_.watch.done;
@@ -107,7 +107,7 @@ public:
         const uint64_t unchanged = unchanged_chunks(changed, sample);
         const bool at_once = random_.one_in(2);
         arm(run_.watch, at_once ? random_.below(unchanged) : unchanged - 1, at_once, random_);
-        const std::string wrong = wrong_after(engine_, changed, sample, random_);
+        std::string wrong = wrong_after(engine_, changed, sample, random_);
         run_.watch.lose_at = never;
         ++run_.counts[meanwhile];
         run_.counts[cut] = run_.watch.cut_calls != 0 ? 1 : 0;

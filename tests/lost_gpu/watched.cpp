@@ -46,8 +46,7 @@ void lose_if_due(Watch& watched, int device, uint64_t first, uint64_t count) {
     if (at == never) return;
     static std::once_flag prepared;
     std::call_once(prepared, prepare_loss, device);
-    if (first <= at && at < first + count)
-        lose(device, static_cast<Cause>(watched.cause.load()), watched.later);
+    if (first <= at && at < first + count) lose(device, watched.later);
 }
 
 warpseal_status batch_host(int device, const warpseal::CudaCipher& cipher, const void* state,

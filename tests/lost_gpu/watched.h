@@ -18,7 +18,7 @@ enum class Flaw : uint64_t { none, a_cut_call_succeeds };
 // layout too.
 struct Watch {
     // Set before the work: the GPU is lost in the call with chunk lose_at of those given to it.
-    std::atomic<uint64_t> lose_at{never}, later{0}, cause{0}, flaw{0};
+    std::atomic<uint64_t> lose_at{never}, later{0}, flaw{0};
     // Chunks given to the GPU, and chunks that it has done.
     std::atomic<uint64_t> given{0}, done{0};
     // Calls that ended before all of their chunks were done, and those of them in which the GPU had
@@ -27,7 +27,7 @@ struct Watch {
     // 1 once the backend has told the engine of the loss.
     std::atomic<uint64_t> lost{0};
 };
-static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(Watch) == 9 * sizeof(uint64_t));
+static_assert(std::atomic<uint64_t>::is_always_lock_free && sizeof(Watch) == 8 * sizeof(uint64_t));
 
 // Counts in `watch` from now on. Without it, in the file that WARPSEAL_TEST_LOST_GPU names, if any.
 void watch_in(Watch& watch);
