@@ -43,17 +43,6 @@ inline Samples samples(const std::vector<size_t>& sizes) {
     return all;
 }
 
-// Returns true if the files differ in one of the header copies alone. The other one then opens it.
-inline bool differ_in_one_copy(const Data& changed, const Data& file) {
-    if (changed.size() != file.size()) return false;
-    const auto first = std::mismatch(changed.begin(), changed.end(), file.begin()).first;
-    const auto last = std::mismatch(changed.rbegin(), changed.rend(), file.rbegin()).first;
-    const size_t begin = static_cast<size_t>(first - changed.begin()),
-                 end = static_cast<size_t>(changed.rend() - last);
-    constexpr size_t middle = (4096 + payload_at) / 2;
-    return (begin >= 4096 && end <= middle) || (begin >= middle && end <= payload_at);
-}
-
 // Returns true if the output of a failed call is authentic. In order it is a prefix of the text, in
 // whole chunks. In any order each chunk is at its offset, and between them are zeros.
 inline bool is_authentic(const Data& got, const Data& text, bool any_order) {

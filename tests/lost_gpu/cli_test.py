@@ -16,7 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "cli"))
 
-from program import case, check, check_equal, main, some_bytes  # pylint: disable=C0413
+from program import (  # pylint: disable=wrong-import-position
+    case,
+    check,
+    check_equal,
+    main,
+    some_bytes,
+)
 
 # docs/file-format.md: plaintext bytes and sealed bytes of a chunk, and bytes before the first one.
 CHUNK, SEALED, FRONT = 16384, 16400, 61496
@@ -55,9 +61,10 @@ def losing(p, lose_at, later, *command, **options):
     return result, done if lost else None
 
 
-def in_the_middle(p, dice, before, *command, **options):
+def in_the_middle(p, generator, before, *command, **options):
     """Runs a command whose GPU is lost before that chunk. Checks that it was, with chunks left."""
-    lose_at, later = dice.randrange(before), dice.choice([0, 0, dice.randrange(LATER)])
+    lose_at = generator.randrange(before)
+    later = generator.choice([0, 0, generator.randrange(LATER)])
     result, done = losing(p, lose_at, later, *command, **options)
     what = f"{' '.join(map(str, command))}, lost at chunk {lose_at}, {later} later"
     check(done is not None, f"{what}: the GPU was not lost ({result.code}: {result.err.strip()})")
@@ -66,16 +73,16 @@ def in_the_middle(p, dice, before, *command, **options):
     return result, what
 
 
-def in_the_call_with(p, dice, chunk, *command, **options):
+def in_the_call_with(p, generator, chunk, *command, **options):
     """Runs a command whose GPU is lost in the call with that chunk, or after it. With one thread
     there is one call at a time, of up to 1024 chunks."""
-    later = dice.randrange(LATER_IN_CALL)
+    later = generator.randrange(LATER_IN_CALL)
     result, _ = losing(p, chunk - 1, later, *command, "--threads", 1, **options)
     return result, f"{' '.join(map(str, command))}, lost at chunk {chunk - 1}, {later} later"
 
 
 def every_run(one, count=LOSSES):
-    """Calls one(number, dice), several at once."""
+    """Calls one(number, generator), several at once."""
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for job in [pool.submit(one, number, random.Random(number)) for number in range(count)]:
             job.result()
@@ -96,18 +103,18 @@ def decrypted(p):
     p.sealed(content)
     command = ["decrypt", "-k", "key", "sealed"]
 
-    def one(number, dice):
+    def one(number, generator):
         how = ["named", "pipe", "redirected"][number % 3]
         if how == "named":
-            result, what = in_the_middle(p, dice, CHUNKS // 2, *command, "-o", f"out {number}")
+            result, what = in_the_middle(p, generator, CHUNKS // 2, *command, "-o", f"out {number}")
             check_equal(result.code, 0, f"{what}: exit code ({result.err.strip()})")
             out = p.read(f"out {number}")
             os.remove(p.file(f"out {number}"))
         elif how == "pipe":
-            result, what = in_the_middle(p, dice, CHUNKS // 2, *command)
+            result, what = in_the_middle(p, generator, CHUNKS // 2, *command)
             out = result.out
         else:
-            where = (p, dice, CHUNKS // 2)
+            where = (p, generator, CHUNKS // 2)
             result, out, what = to_file(p, f"out {number}", in_the_middle, *where, *command)
         check_equal(result.code, 0, f"{what}, {how}: exit code ({result.err.strip()})")
         check(out == content, f"{what}, {how}: another text")
@@ -122,8 +129,9 @@ def decrypted_from_a_pipe(p):
     content = some_bytes(BYTES)
     sealed = p.read(p.sealed(content))
 
-    def one(_, dice):
-        result, what = in_the_middle(p, dice, CHUNKS // 2, "decrypt", "-k", "key", input=sealed)
+    def one(_, generator):
+        command = ["decrypt", "-k", "key"]
+        result, what = in_the_middle(p, generator, CHUNKS // 2, *command, input=sealed)
         check_equal(result.code, 0, f"{what}: exit code ({result.err.strip()})")
         check(result.out == content, f"{what}: another text")
 
@@ -134,8 +142,8 @@ def decrypted_from_a_pipe(p):
 def verified(p):
     p.sealed(some_bytes(BYTES))
 
-    def one(_, dice):
-        result, what = in_the_middle(p, dice, CHUNKS // 2, "verify", "-k", "key", "sealed")
+    def one(_, generator):
+        result, what = in_the_middle(p, generator, CHUNKS // 2, "verify", "-k", "key", "sealed")
         check_equal(result.code, 0, f"{what}: exit code ({result.err.strip()})")
 
     every_run(one)
@@ -148,12 +156,12 @@ def encrypted(p):
     p.key()
     p.write("plain", content)
 
-    def one(number, dice):
+    def one(number, generator):
         command = ["encrypt", "-k", "key", "plain"]
         if number % 2 == 0:
-            result, what = in_the_middle(p, dice, CHUNKS // 2, *command, "-o", f"out {number}")
+            result, what = in_the_middle(p, generator, CHUNKS // 2, *command, "-o", f"out {number}")
         else:
-            result, what = in_the_middle(p, dice, CHUNKS // 2, *command)
+            result, what = in_the_middle(p, generator, CHUNKS // 2, *command)
             p.write(f"out {number}", result.out)
         check_equal(result.code, 0, f"{what}: exit code ({result.err.strip()})")
         opened = p.ok("decrypt", "--device", "cpu", "-k", "key", f"out {number}")
@@ -164,16 +172,16 @@ def encrypted(p):
     print(f"  {2 * LOSSES} files encrypted: all open")
 
 
-def damaged(sealed, how, dice):
+def damaged(sealed, how, generator):
     """Returns a changed file, and the number of chunks before the first changed one."""
-    bad = dice.randrange(CHUNKS // 4, CHUNKS - 1)
+    bad = generator.randrange(CHUNKS // 4, CHUNKS - 1)
     at = FRONT + bad * SEALED
     if how == "flipped":
         changed = bytearray(sealed)
-        changed[at + dice.randrange(SEALED)] ^= 1 << dice.randrange(8)
+        changed[at + generator.randrange(SEALED)] ^= 1 << generator.randrange(8)
         return bytes(changed), bad
     if how == "cut":
-        return sealed[:at + dice.randrange(SEALED)], bad
+        return sealed[:at + generator.randrange(SEALED)], bad
     if bad >= CHUNKS - 2:
         return sealed[:at], bad
     swapped = sealed[at + SEALED:at + 2 * SEALED] + sealed[at:at + SEALED]
@@ -186,23 +194,23 @@ def damaged_files(p):
     content = some_bytes(BYTES)
     sealed = p.read(p.sealed(content))
 
-    def one(number, dice):
+    def one(number, generator):
         name, out = f"changed {number}", f"out {number}"
-        changed, good = damaged(sealed, ["flipped", "cut", "swapped"][number % 3], dice)
+        changed, good = damaged(sealed, ["flipped", "cut", "swapped"][number % 3], generator)
         p.write(name, changed)
         command = ["decrypt", "-k", "key", name]
         # The lost GPU may have done the changed chunk in some runs.
         lost, before = (in_the_call_with, good) if number % 2 == 0 else (in_the_middle, good // 2)
         how = ["named", "pipe", "redirected"][(number + number // 3) % 3]
         if how == "named":
-            result, what = lost(p, dice, before, *command, "-o", out)
+            result, what = lost(p, generator, before, *command, "-o", out)
             check(not os.path.exists(p.file(out)), f"{what}: an output")
             check("Nothing was written" in result.err, result.err)
         elif how == "pipe":
-            result, what = lost(p, dice, before, *command)
+            result, what = lost(p, generator, before, *command)
             got = result.out
         else:
-            result, got, what = to_file(p, out, lost, p, dice, before, *command)
+            result, got, what = to_file(p, out, lost, p, generator, before, *command)
         check(result.code in (13, 14), f"{what}: exit code {result.code} ({result.err.strip()})")
         if how != "named":
             check_equal(len(got), good * CHUNK, f"{what}, {how}: length of the output")

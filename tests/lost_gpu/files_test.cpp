@@ -9,6 +9,7 @@
 namespace lost_gpu {
 namespace {
 
+using targets::EngineHandle;
 using tests::Operation;
 using tests::Outcome;
 
@@ -43,7 +44,7 @@ private:
     const int descriptor_;
 };
 
-Outcome outcome_of(const Engine& engine, Operation operation, Way way) {
+Outcome outcome_of(const EngineHandle& engine, Operation operation, Way way) {
     const bool seals = operation == Operation::seal;
     tests::Options options;
     options.key();
@@ -92,8 +93,9 @@ std::string run_one(uint64_t number, Report& run) {
     Random random(810 + number);
     const auto way = static_cast<Way>(number % ways);
     const Operation operation = number / ways % 2 == 0 ? Operation::open : Operation::seal;
-    const Engine engine(thread_counts[random.below(std::size(thread_counts))]);
-    if (engine.status != WARPSEAL_OK) return "no engine";
+    const EngineHandle engine =
+        targets::engine(gpu, thread_counts[random.below(std::size(thread_counts))]);
+    if (engine == nullptr) return "no engine";
     arm(run.watch, random.below(content().chunks / 2), random.one_in(2), random);
     return wrong_with(outcome_of(engine, operation, way), operation, way);
 }
@@ -142,7 +144,7 @@ std::string complaints(const std::function<void(Watch&)>& plan, Way way = Way::f
                        int times = 1) {
     Tally tally;
     const auto work = [&](uint64_t, Report& run) -> std::string {
-        const Engine engine(3);
+        const EngineHandle engine = targets::engine(gpu, 3);
         plan(run.watch);
         std::string wrong;
         for (int i = 0; i < times && wrong.empty(); ++i)

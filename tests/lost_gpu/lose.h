@@ -6,6 +6,8 @@
 
 namespace lost_gpu {
 
+inline constexpr int cannot_test = 99;  // exit status
+
 // The backend whose GPU is lost. These functions are defined in real_gpu.cu and in fake_gpu.cpp.
 const warpseal::GpuBackend* backend_to_lose();
 bool is_real();

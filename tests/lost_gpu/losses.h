@@ -1,9 +1,9 @@
-// Engines with a GPU that is about to be lost, and what the tests of files share.
+// What the tests of files whose GPU is lost share.
 #pragma once
 
 #include "children.h"
 #include "container/tampered_samples.h"
-#include "warpseal/warpseal.h"
+#include "support/targets.h"
 
 namespace lost_gpu {
 
@@ -14,25 +14,7 @@ using tests::Random;
 // Segments have 1024, 1024 and 256 chunks, and as many are in work at once as there are threads.
 inline constexpr unsigned thread_counts[] = {1, 3, 20};
 
-class Engine {
-public:
-    explicit Engine(unsigned threads) {
-        warpseal_engine_options options = {};
-        options.struct_bytes = sizeof options;
-        options.device = "cuda:0";
-        options.threads = threads;
-        status = warpseal_engine_create(&options, &engine_);
-    }
-    ~Engine() { warpseal_engine_destroy(engine_); }
-    Engine(const Engine&) = delete;
-    Engine& operator=(const Engine&) = delete;
-    warpseal_engine* get() const { return engine_; }
-
-    warpseal_status status = WARPSEAL_OK;
-
-private:
-    warpseal_engine* engine_ = nullptr;
-};
+inline constexpr const char* gpu = "cuda:0";
 
 // Begins to count anew. The GPU is lost as it gets chunk `lose_at`, or a while after that.
 inline void arm(Watch& watch, uint64_t lose_at, bool at_once, Random& random) {

@@ -15,8 +15,6 @@ extern "C" const warpseal::GpuBackend* __real__ZN8warpseal11gpu_backendEv();
 namespace lost_gpu {
 namespace {
 
-constexpr int cannot_test = 99;  // exit status
-
 __global__ void trap(bool happens) {
     if (happens) asm volatile("trap;");
 }

@@ -8,6 +8,7 @@
 namespace lost_gpu {
 namespace {
 
+using targets::EngineHandle;
 using tests::Sample;
 using tests::Samples;
 using tests::Tampered;
@@ -58,7 +59,8 @@ struct Opened {
     Data out;
 };
 
-Opened open_with(const Engine& engine, const Data& file, const Sample& sample, bool any_order) {
+Opened open_with(const EngineHandle& engine, const Data& file, const Sample& sample,
+                 bool any_order) {
     const MemoryFile in(file), out;
     warpseal_file_options options = sample.opening;
     options.any_order = any_order ? 1 : 0;
@@ -70,7 +72,7 @@ Opened open_with(const Engine& engine, const Data& file, const Sample& sample, b
 }
 
 // Opens a changed file. Returns what is wrong, or "".
-std::string wrong_after(const Engine& engine, const Tampered& changed, const Sample& sample,
+std::string wrong_after(const EngineHandle& engine, const Tampered& changed, const Sample& sample,
                         Random& random) {
     const bool any_order = random.one_in(2);
     const Opened opened = open_with(engine, changed.data, sample, any_order);
@@ -83,7 +85,7 @@ std::string wrong_after(const Engine& engine, const Tampered& changed, const Sam
 
 class OneRun {
 public:
-    OneRun(const Files& files, const Engine& engine, Report& run, Random& random)
+    OneRun(const Files& files, const EngineHandle& engine, Report& run, Random& random)
         : files_(files), engine_(engine), run_(run), random_(random) {}
 
     // Changed files through the GPU, which works.
@@ -131,7 +133,7 @@ private:
     }
 
     const Files& files_;
-    const Engine& engine_;
+    const EngineHandle& engine_;
     Report& run_;
     Random& random_;
 };
@@ -176,8 +178,9 @@ TEST_F(LostGpuTamperings, NoneIsAccepted) {
     Tally tally;
     const auto work = [&](uint64_t number, Report& run) -> std::string {
         Random random(900 + number);
-        const Engine engine(thread_counts[number % std::size(thread_counts)]);
-        if (engine.status != WARPSEAL_OK) return "no engine";
+        const EngineHandle engine =
+            targets::engine(gpu, thread_counts[number % std::size(thread_counts)]);
+        if (engine == nullptr) return "no engine";
         OneRun todo(files(), engine, run, random);
         // One of the run's changes is that with the loss.
         const uint64_t share = changes / losses + (number < changes % losses ? 1 : 0);
@@ -194,10 +197,8 @@ TEST_F(LostGpuTamperings, NoneIsAccepted) {
     EXPECT_GE(tally.lost, losses * 9 / 10);
     EXPECT_GE(tally.counts[cut], losses / 2) << "few losses came in the middle of a call";
     EXPECT_GE(tally.counts[begun], losses / 20);
-    // On a real GPU the moment of a loss is not known so well: the counts are printed.
-    if (!is_real()) {
-        EXPECT_GE(tally.counts[after_forgery], 1u);
-    }
+    // The moment at which a real GPU is lost is not known so well.
+    EXPECT_GE(tally.counts[after_forgery], is_real() ? losses / 200 : 1);
 }
 
 // The library takes what a lost GPU leaves for authentic.
@@ -206,7 +207,7 @@ TEST_F(LostGpuTamperings, PlantedLossThatIsNotNoticed) {
     (void)files();
     const auto work = [&](uint64_t number, Report& run) -> std::string {
         Random random(950 + number);
-        const Engine engine(1);
+        const EngineHandle engine = targets::engine(gpu, 1);
         run.watch.flaw = static_cast<uint64_t>(Flaw::a_cut_call_succeeds);
         return OneRun(files(), engine, run, random).with_the_loss();
     };

@@ -13,8 +13,6 @@ namespace lost_gpu {
 namespace {
 
 constexpr size_t chunk_bytes = 16384;  // of text
-constexpr int cannot_test = 99;        // exit status
-
 std::atomic<Watch*> given_watch{nullptr};
 
 Watch& mapped(const char* path) {

@@ -63,17 +63,6 @@ Data without_white_space(const Data& data) {
     return out;
 }
 
-// Returns true if the files differ in one of the header copies alone. The other one then opens it.
-bool differ_in_one_copy(const Data& changed, const Data& file) {
-    if (changed.size() != file.size()) return false;
-    const auto first = std::mismatch(changed.begin(), changed.end(), file.begin()).first;
-    const auto last = std::mismatch(changed.rbegin(), changed.rend(), file.rbegin()).first;
-    const size_t begin = static_cast<size_t>(first - changed.begin()),
-                 end = static_cast<size_t>(changed.rend() - last);
-    constexpr size_t middle = (4096 + payload_at) / 2;
-    return (begin >= 4096 && end <= middle) || (begin >= middle && end <= payload_at);
-}
-
 // Returns true if `changed` has all of `file`, in the same order.
 bool is_the_same(const Sample& sample, const Data& changed, const Data& file) {
     return (sample.is_armored && without_white_space(changed) == without_white_space(file)) ||
