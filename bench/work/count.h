@@ -41,6 +41,7 @@ struct Counted {
 
 template <>
 struct warpseal::Ternary<warpseal::work::Counted> {
+    static constexpr bool one_instruction = true;
     template <int table>
     static work::Counted of(const work::Counted&, const work::Counted&, const work::Counted&) {
         return work::Counted::one();

@@ -87,7 +87,7 @@ WARPSEAL_API warpseal_status warpseal_seal_batch_device(const warpseal_key* key,
                                                         void* stream);
 
 /* Computes the workspace that calls on device memory use for a batch, in both directions.
- * batch: with the pointers, strides and lengths of the calls. Its workspace is not read.
+ * batch: with pointers, strides, lengths and message_bytes of the calls. Its workspace is not read.
  * bytes: receives the size; 0 if they use none. */
 WARPSEAL_API warpseal_status warpseal_batch_device_workspace(const warpseal_key* key,
                                                              warpseal_mode mode,

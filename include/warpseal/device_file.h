@@ -1,7 +1,7 @@
 /* device_file.h: sealed files to and from the memory of a GPU. Their text is never in host memory:
- * ciphertext goes through pinned host memory. The reads of one reader share at most 256 MiB, which
- * it keeps until it is closed. Each read that finds all of it in use takes 4 MiB more. A call that
- * seals takes at most 160 MiB. Managed memory is accepted, but CUDA may move it to the host.
+ * ciphertext goes through pinned host memory. All reads of an engine share at most 256 MiB, which
+ * it keeps until it is destroyed. Each read that finds all of it in use takes 4 MiB more. A call
+ * that seals takes at most 160 MiB. Managed memory is accepted, but CUDA may move it to the host.
  *
  * The rules at the top of warpseal.h hold. The calls wait for the work that is queued on `stream`,
  * which belongs to the GPU of the text; null is its default stream. When they return, the text is

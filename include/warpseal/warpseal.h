@@ -247,8 +247,8 @@ WARPSEAL_API warpseal_status warpseal_open(const warpseal_key* key, warpseal_mod
  *  - has its IV at ivs + i * iv_stride, its AAD at aad + i * aad_stride, its tag at
  *    tags + i * tag_stride. A stride of 0 shares one value between all messages.
  *
- * keys: null for the key of the call. Otherwise message_count keys of key_bytes each, one after the
- * other; they are expanded where the batch runs, and the call's own key is not used.
+ * message_bytes: with lengths, their mean, or 0 if unknown. A GPU chooses its kernels by it.
+ * keys: null for the call's key, or message_count keys of key_bytes each, expanded where they run.
  * iv_stride: under one key, at least iv_bytes when encrypting in CTR, OFB, GCM or CCM.
  * in, out: may be null in host memory where every message is empty.
  * statuses: receives a warpseal_status for each message. May be null, but not when opening or

@@ -47,6 +47,9 @@ struct TextWindow {
     uint64_t begin, bytes;
 };
 
+// Bytes beside each message of begin_resident: its IV, its tag and its status.
+inline constexpr size_t resident_space_bytes = 64;
+
 // The functions of a GPU backend. Tests use FakeGpuBackend.
 // Errors are WARPSEAL_NO_DEVICE (no device, or `lost`) and WARPSEAL_OUT_OF_MEMORY (may be retried).
 // After a sticky error, the backend makes no further CUDA call in this process.
@@ -114,11 +117,18 @@ struct GpuBackend {
     // Like batch_host, for messages of one length at strides, whose text lies in the memory of the
     // device on one side: `in` when sealing, `out` when opening. Nothing of that side is copied to
     // the host. After a failure `out` may hold text that was not authenticated.
+    // begin_resident sets *begun to what finish_resident takes, or to null after a failure.
     // window: null, or the part of a single opened message that `out` receives.
-    warpseal_status (*batch_resident)(int device, const CudaCipher& cipher, const void* state,
+    // space: null, or resident_space_bytes for each message, at a multiple of 16. If it and the
+    // host side are pinned, begin_resident may return while the device works. All memory of the
+    // batch must then stay as it is until finish_resident, but for its IVs.
+    warpseal_status (*begin_resident)(int device, const CudaCipher& cipher, const void* state,
                                       warpseal_mode mode, Direction direction,
                                       const warpseal_batch& batch, const TextWindow* window,
-                                      uint64_t* done_messages, uint64_t* not_authentic);
+                                      uint8_t* space, void** begun);
+    // Waits for the end of a batch and frees what begin_resident made, also on a lost device.
+    // *not_authentic: as from batch_host.
+    warpseal_status (*finish_resident)(void* begun, uint64_t* not_authentic);
     // Overwrites device memory with zeros, synchronously.
     warpseal_status (*zeroize)(int device, void* memory, size_t bytes);
     // Called when a key is destroyed. Overwrites the driver's copies of the last launches'

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/bitsliced_byte.h"
+#include "core/circuits/aes.h"
 #include "core/known_answer.h"
 #include "core/table.h"
 #include "core/word.h"
@@ -62,9 +63,11 @@ struct DecryptTables {
 
 struct SBox {
     static constexpr Affine in = identity, out = sub_bytes;
+    using Gates = circuits::Aes;
 };
 struct InverseSBox {
     static constexpr Affine in = inverse(SBox::out), out = identity;
+    using Gates = circuits::AesInverse;
 };
 static_assert(is_s_box<SBox>(substitute));
 static_assert(is_s_box<InverseSBox>([](uint8_t x) { return SBoxes{}.inverse[x]; }));

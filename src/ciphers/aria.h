@@ -1,6 +1,8 @@
 // ARIA-128, ARIA-192 and ARIA-256 (RFC 5794): byte-sliced and table-based representations.
 #pragma once
 
+#include "core/circuits/aes.h"
+#include "core/circuits/aria.h"
 #include "core/known_answer.h"
 #include "core/sbox.h"
 #include "core/table.h"
@@ -15,15 +17,19 @@ inline constexpr Affine affine_2 = {{0x7a, 0xbc, 0xeb, 0xb9, 0x34, 0x81, 0xba, 0
 
 struct SB1 {
     static constexpr Affine in = identity, out = sub_bytes;
+    using Gates = circuits::Aes;
 };
 struct SB2 {
     static constexpr Affine in = identity, out = compose(affine_2, field::frobenius(3));
+    using Gates = circuits::AriaSB2;
 };
 struct SB3 {
     static constexpr Affine in = inverse(SB1::out), out = identity;
+    using Gates = circuits::AesInverse;
 };
 struct SB4 {
     static constexpr Affine in = inverse(SB2::out), out = identity;
+    using Gates = circuits::AriaSB4;
 };
 
 // S-boxes as defined in RFC 5794, computed from the powers of the generator 3: x = 3^n takes every

@@ -2,6 +2,7 @@
 // representations.
 #pragma once
 
+#include "core/circuits/camellia.h"
 #include "core/feistel.h"
 #include "core/known_answer.h"
 #include "core/sbox.h"
@@ -39,6 +40,7 @@ struct S1 {
         compose(field::isomorphism(field_of_g::polynomial), field_of_g::from_basis);
     static constexpr Affine in = compose(to_fips, compose(f, add_c5)),
                             out = compose(h, inverse(to_fips));
+    using Gates = circuits::Camellia;
 };
 struct S2 {
     static constexpr Affine in = S1::in, out = compose(rotate_1, S1::out);

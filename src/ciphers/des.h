@@ -2,6 +2,7 @@
 // bitsliced representations.
 #pragma once
 
+#include "core/circuits/des.h"
 #include "core/known_answer.h"
 #include "core/lut.h"
 #include "core/table.h"
@@ -43,165 +44,18 @@ struct SBoxes {
     }
 };
 
-// S-box circuits. Input bits are in order from the first of six to the last, and output bits from
-// the first of four. They were found by a search for a minimum of gates: each gate is one
-// instruction on an AVX-512 core and on a GPU.
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute1(const Word (&x)[6], Word (&y)[4]) {
-    const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x7c>(f, c, d), g2 = lut<0x29>(d, c, a), g3 = lut<0x9e>(g1, b, g2),
-               g4 = lut<0xe8>(f, b, g2);
-    const Word g5 = lut<0xc5>(d, a, g4), g6 = lut<0x34>(g5, b, f), g7 = lut<0xac>(c, g4, g6),
-               g8 = lut<0x69>(g7, e, g4);
-    const Word g9 = lut<0x6d>(a, g6, g8), g10 = lut<0xd2>(g9, g4, f), g11 = lut<0x30>(g3, g10, g3),
-               g12 = lut<0x8f>(g6, d, g11);
-    const Word g13 = lut<0xe5>(d, g11, b), g14 = lut<0xb1>(g10, g2, g13),
-               g15 = lut<0x16>(g11, g8, g2), g16 = lut<0x6c>(g14, g15, b);
-    const Word g17 = lut<0x68>(g16, g12, g3), g18 = lut<0x8c>(g16, g3, f),
-               g19 = lut<0x8e>(g12, g2, g17), g20 = lut<0xac>(g19, g15, g13);
-    const Word g21 = lut<0x96>(g13, e, f), g22 = lut<0xb8>(g18, e, g7),
-               g23 = lut<0xe2>(g21, g2, g17), g24 = lut<0xe6>(g7, g20, g22);
-    const Word g25 = lut<0x69>(g24, b, g23), g26 = lut<0xca>(f, g14, g25);
-    y[0] = g23, y[1] = g20, y[2] = g22, y[3] = g26;
-}
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute2(const Word (&x)[6], Word (&y)[4]) {
-    const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x17>(f, a, b), g2 = lut<0x26>(e, a, g1), g3 = lut<0x4a>(e, g2, f),
-               g4 = lut<0xb8>(g1, g3, b);
-    const Word g5 = lut<0x7f>(g2, f, g4), g6 = lut<0xd1>(g4, c, g2), g7 = lut<0x6a>(e, b, g6),
-               g8 = lut<0x6a>(c, a, e);
-    const Word g9 = lut<0x98>(a, c, f), g10 = lut<0x67>(e, b, d), g11 = lut<0x96>(c, g10, g1),
-               g12 = lut<0x91>(b, g11, g7);
-    const Word g13 = lut<0xe2>(g11, f, g12), g14 = lut<0xd2>(g13, g2, g8),
-               g15 = lut<0xc3>(g7, g5, g7), g16 = lut<0x0d>(g12, g1, d);
-    const Word g17 = lut<0x46>(g9, a, g14), g18 = lut<0x8b>(g6, d, g15),
-               g19 = lut<0x96>(g17, g1, g3), g20 = lut<0x63>(g8, a, g19);
-    const Word g21 = lut<0xb6>(g20, b, g9), g22 = lut<0x69>(g19, g18, g21),
-               g23 = lut<0xa9>(g16, g14, g22), g24 = lut<0xe1>(g23, g5, g10);
-    const Word g25 = lut<0xc9>(g22, g21, g18);
-    y[0] = g14, y[1] = g24, y[2] = g25, y[3] = g18;
-}
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute3(const Word (&x)[6], Word (&y)[4]) {
-    const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0xe2>(c, e, d), g2 = lut<0x79>(e, c, b), g3 = lut<0x96>(f, g1, b),
-               g4 = lut<0x73>(b, e, g3);
-    const Word g5 = lut<0xd8>(b, g2, g4), g6 = lut<0x6c>(e, f, g5), g7 = lut<0x79>(g6, a, c),
-               g8 = lut<0xa1>(f, g7, g4);
-    const Word g9 = lut<0x68>(g6, a, g2), g10 = lut<0x78>(g8, b, g5), g11 = lut<0x9e>(g10, d, a),
-               g12 = lut<0xba>(c, g11, g9);
-    const Word g13 = lut<0x14>(g9, g7, g3), g14 = lut<0x67>(g5, a, d),
-               g15 = lut<0x2d>(g14, g10, g11), g16 = lut<0x96>(g1, g15, g12);
-    const Word g17 = lut<0xe1>(g7, g13, b), g18 = lut<0xe2>(g17, d, g12),
-               g19 = lut<0xb5>(g16, g13, g2), g20 = lut<0xeb>(g15, g2, a);
-    const Word g21 = lut<0x87>(g20, g4, g11), g22 = lut<0xca>(b, g21, g19),
-               g23 = lut<0xe4>(f, g11, g22), g24 = lut<0xe1>(g23, g2, g19);
-    const Word g25 = lut<0x6a>(g24, a, g3);
-    y[0] = g15, y[1] = g18, y[2] = g22, y[3] = g25;
-}
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute4(const Word (&x)[6], Word (&y)[4]) {
-    const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x79>(c, e, b), g2 = lut<0x6d>(d, e, b), g3 = lut<0x56>(c, b, g2),
-               g4 = lut<0x95>(g2, g1, e);
-    const Word g5 = lut<0xb8>(g3, a, g4), g6 = lut<0x94>(g4, e, a), g7 = lut<0x96>(g6, b, c),
-               g8 = lut<0x15>(g5, b, d);
-    const Word g9 = lut<0xe6>(g4, g7, g8), g10 = lut<0xa7>(b, g9, a), g11 = lut<0x7e>(g2, e, g10),
-               g12 = lut<0x58>(g11, c, g7);
-    const Word g13 = lut<0x8d>(g10, a, g8), g14 = lut<0x69>(g13, d, g1),
-               g15 = lut<0x78>(g14, g12, f), g16 = lut<0x96>(g12, f, g15);
-    const Word g17 = lut<0x2e>(g5, f, g9), g18 = lut<0xe4>(g9, g5, f);
-    y[0] = g15, y[1] = g16, y[2] = g17, y[3] = g18;
-}
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute5(const Word (&x)[6], Word (&y)[4]) {
-    const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x4e>(d, c, f), g2 = lut<0x6c>(c, a, d), g3 = lut<0x79>(g2, f, c),
-               g4 = lut<0xec>(f, g1, g3);
-    const Word g5 = lut<0xe9>(g1, d, g2), g6 = lut<0x6d>(g5, e, g3), g7 = lut<0xa7>(e, g6, a),
-               g8 = lut<0x71>(a, g7, b);
-    const Word g9 = lut<0x6a>(e, c, b), g10 = lut<0x5b>(g8, b, d), g11 = lut<0x5b>(g9, d, g3),
-               g12 = lut<0xd2>(g3, e, g6);
-    const Word g13 = lut<0x68>(d, g11, g4), g14 = lut<0x9c>(g2, g13, g6),
-               g15 = lut<0x9f>(e, g11, g10), g16 = lut<0x89>(g4, g14, g6);
-    const Word g17 = lut<0x6b>(c, g16, g12), g18 = lut<0xcb>(g15, g17, b),
-               g19 = lut<0xd1>(g12, b, g18), g20 = lut<0x59>(g11, g16, g10);
-    const Word g21 = lut<0xe2>(g10, g6, g20), g22 = lut<0xc3>(g14, g7, g14),
-               g23 = lut<0xe0>(g18, g7, g19), g24 = lut<0x96>(g23, g21, g22);
-    y[0] = g24, y[1] = g22, y[2] = g21, y[3] = g19;
-}
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute6(const Word (&x)[6], Word (&y)[4]) {
-    const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x96>(c, d, a), g2 = lut<0x69>(d, a, e), g3 = lut<0x84>(g1, g2, a),
-               g4 = lut<0x65>(e, g1, b);
-    const Word g5 = lut<0xac>(c, g4, g2), g6 = lut<0x7e>(f, e, g5), g7 = lut<0x9c>(g1, g6, a),
-               g8 = lut<0x56>(g7, b, g2);
-    const Word g9 = lut<0x5e>(g2, g8, e), g10 = lut<0xac>(g9, b, g4), g11 = lut<0x96>(g10, f, g1),
-               g12 = lut<0xb1>(e, g3, g11);
-    const Word g13 = lut<0x4c>(g1, g4, g5), g14 = lut<0x6a>(g4, g7, g12),
-               g15 = lut<0xda>(g13, d, g11), g16 = lut<0xca>(d, g14, g11);
-    const Word g17 = lut<0xea>(g3, g12, g8), g18 = lut<0xc8>(g8, f, g12),
-               g19 = lut<0x2c>(g18, g5, g12), g20 = lut<0x7f>(g11, a, g6);
-    const Word g21 = lut<0x79>(b, g16, g20), g22 = lut<0x87>(g21, g6, g17),
-               g23 = lut<0xca>(f, g22, g15), g24 = lut<0xc3>(g17, g20, g17);
-    y[0] = g19, y[1] = g16, y[2] = g23, y[3] = g24;
-}
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute7(const Word (&x)[6], Word (&y)[4]) {
-    const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x96>(b, f, d), g2 = lut<0x36>(c, g1, f), g3 = lut<0x6c>(b, c, g2),
-               g4 = lut<0x96>(g1, e, g3);
-    const Word g5 = lut<0x6a>(g3, b, g4), g6 = lut<0x72>(f, g5, d), g7 = lut<0x17>(g2, g4, b),
-               g8 = lut<0x2c>(g7, d, g6);
-    const Word g9 = lut<0x96>(g8, g4, g6), g10 = lut<0x72>(g4, g8, d), g11 = lut<0x8e>(b, g1, g10),
-               g12 = lut<0x8e>(c, d, g1);
-    const Word g13 = lut<0x79>(g11, g5, g9), g14 = lut<0x5d>(g1, g12, g13),
-               g15 = lut<0xd2>(g14, g10, g9), g16 = lut<0xd8>(g15, g13, a);
-    const Word g17 = lut<0x69>(c, g8, g16), g18 = lut<0xca>(e, g12, g2),
-               g19 = lut<0xd8>(g10, g18, a), g20 = lut<0x4a>(g12, g18, g19);
-    const Word g21 = lut<0xe4>(g9, g17, a), g22 = lut<0xd6>(g20, g17, g21),
-               g23 = lut<0x6c>(a, g2, g22), g24 = lut<0xf4>(g23, d, g19);
-    const Word g25 = lut<0xca>(g6, g24, g22);
-    y[0] = g19, y[1] = g21, y[2] = g25, y[3] = g16;
-}
-
-template <class Word>
-WARPSEAL_INLINE constexpr void substitute8(const Word (&x)[6], Word (&y)[4]) {
-    const auto& [a, b, c, d, e, f] = x;
-    const Word g1 = lut<0x38>(c, a, e), g2 = lut<0x1e>(g1, d, e), g3 = lut<0x79>(g2, d, a),
-               g4 = lut<0x69>(c, g3, e);
-    const Word g5 = lut<0xc1>(f, g3, a), g6 = lut<0xab>(g5, f, g2), g7 = lut<0xa1>(g4, g3, g6),
-               g8 = lut<0x9c>(g7, g6, f);
-    const Word g9 = lut<0x35>(e, g8, g7), g10 = lut<0xd0>(a, f, g9), g11 = lut<0xd8>(g9, g7, d),
-               g12 = lut<0x27>(g7, d, e);
-    const Word g13 = lut<0x96>(g12, g3, g5), g14 = lut<0x9e>(f, e, g10),
-               g15 = lut<0x39>(g10, g13, g2), g16 = lut<0xd8>(g8, g11, b);
-    const Word g17 = lut<0x5e>(g2, g16, g15), g18 = lut<0x69>(g17, b, g14),
-               g19 = lut<0x69>(e, g5, b), g20 = lut<0xb8>(g15, b, g13);
-    const Word g21 = lut<0x9a>(g8, g6, g18), g22 = lut<0x65>(g18, g5, g11),
-               g23 = lut<0x87>(g22, g13, g20), g24 = lut<0x62>(g14, g19, g23);
-    const Word g25 = lut<0xca>(d, g24, g23);
-    y[0] = g16, y[1] = g20, y[2] = g21, y[3] = g25;
-}
-
+// Applies an S-box by its circuit. Input bits are in order from the first of six to the last, and
+// output bits from the first of four.
 template <int box, class Word>
 WARPSEAL_INLINE constexpr void substitute(const Word (&x)[6], Word (&y)[4]) {
-    if constexpr (box == 0) substitute1(x, y);
-    if constexpr (box == 1) substitute2(x, y);
-    if constexpr (box == 2) substitute3(x, y);
-    if constexpr (box == 3) substitute4(x, y);
-    if constexpr (box == 4) substitute5(x, y);
-    if constexpr (box == 5) substitute6(x, y);
-    if constexpr (box == 6) substitute7(x, y);
-    if constexpr (box == 7) substitute8(x, y);
+    if constexpr (box == 0) apply_gates<circuits::Des1>(y, x);
+    if constexpr (box == 1) apply_gates<circuits::Des2>(y, x);
+    if constexpr (box == 2) apply_gates<circuits::Des3>(y, x);
+    if constexpr (box == 3) apply_gates<circuits::Des4>(y, x);
+    if constexpr (box == 4) apply_gates<circuits::Des5>(y, x);
+    if constexpr (box == 5) apply_gates<circuits::Des6>(y, x);
+    if constexpr (box == 6) apply_gates<circuits::Des7>(y, x);
+    if constexpr (box == 7) apply_gates<circuits::Des8>(y, x);
 }
 
 // True if the circuits compute the S-boxes. Checks all 64 inputs at once, one in each lane.

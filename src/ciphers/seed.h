@@ -1,6 +1,7 @@
 // SEED (RFC 4269): byte-sliced and table-based representations.
 #pragma once
 
+#include "core/circuits/seed.h"
 #include "core/known_answer.h"
 #include "core/sbox.h"
 #include "core/table.h"
@@ -18,10 +19,12 @@ inline constexpr Affine to_fips = field::isomorphism(polynomial), from_fips = in
 struct S1 {
     static constexpr Affine in = to_fips,
                             out = compose(map_1, compose(from_fips, field::frobenius(3)));
+    using Gates = circuits::Seed1;
 };
 struct S2 {
     static constexpr Affine in = to_fips,
                             out = compose(map_2, compose(from_fips, field::frobenius(2)));
+    using Gates = circuits::Seed2;
 };
 static_assert(is_s_box<S1>([](uint8_t x) {
     return apply(map_1, field::power_modulo(polynomial, x, 247));

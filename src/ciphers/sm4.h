@@ -1,6 +1,7 @@
 // SM4 (GB/T 32907): byte-sliced and table-based representations.
 #pragma once
 
+#include "core/circuits/sm4.h"
 #include "core/known_answer.h"
 #include "core/sbox.h"
 #include "core/table.h"
@@ -16,6 +17,7 @@ inline constexpr Affine map = {{0xa7, 0x4f, 0x9e, 0x3d, 0x7a, 0xf4, 0xe9, 0xd3},
 struct SBox {
     static constexpr Affine to_fips = field::isomorphism(polynomial);
     static constexpr Affine in = compose(to_fips, map), out = compose(map, inverse(to_fips));
+    using Gates = circuits::Sm4;
 };
 
 constexpr uint8_t s_box(uint8_t x) {

@@ -6,10 +6,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <mutex>
 #include <new>
 
 #include "container/pipeline/descriptor.h"
+#include "engine/pinned_blocks.h"
 
 namespace warpseal::container {
 namespace {
@@ -20,6 +22,12 @@ using ull = unsigned long long;
 constexpr size_t least_cpu_chunks = 4, most_cpu_chunks = 16;
 constexpr size_t cuda_chunks = 256;
 constexpr size_t all_segments_bytes = size_t{32} << 20;
+// Into device memory: a segment has 2 MiB, or up to a whole block where the read is so large that
+// all workers have many.
+constexpr size_t least_transfer_chunks = 128,
+                 most_transfer_chunks = PinnedBlocks::block_bytes / Segment::transfer_bytes(1);
+constexpr size_t transfers_of_worker = 2;  // one is read while the other is in flight
+static_assert(Segment::transfer_bytes(most_transfer_chunks) <= PinnedBlocks::block_bytes);
 
 // A descriptor's source with a progress that nobody receives.
 struct DescriptorInput {
@@ -105,14 +113,6 @@ warpseal_status Reader::verify_end(Fault& fault) {
     return fault.status;
 }
 
-warpseal_status Reader::open_chunks(Segment& segment, uint64_t first, size_t count,
-                                    const DeviceText* device, const char*& target) const {
-    const ChunkJob job = {engine_, opened_.payload, Direction::decrypt, opened_.head_bytes, device};
-    if (read_chunks(job, segment, first, count) != WARPSEAL_OK) return segment.fault.status;
-    if (const char* ran = segment.transform(job)) target = ran;
-    return segment.fault.status;
-}
-
 warpseal_status Reader::read_chunks(const ChunkJob& job, Segment& segment, uint64_t first,
                                     size_t count) const {
     const uint64_t at = opened_.head_bytes + first * chunk_bytes;
@@ -134,8 +134,9 @@ warpseal_status Reader::read_chunks(const ChunkJob& job, Segment& segment, uint6
 }
 
 // One read: its workers take segments in order, and the first failure in the file is reported.
-// Segments of pinned memory are shared with other reads. A worker acquires one when it begins and
-// releases it when no work is left. One of each read is its own, so no read waits for another.
+// Into device memory, a worker reads one segment while the GPU works on another. Their blocks of
+// pinned memory are shared with other reads. One block of each read is its own, so no read waits
+// for another.
 class Reader::Read {
 public:
     // Into `out` in host memory, or into device memory.
@@ -146,140 +147,148 @@ public:
     warpseal_status run(const char*& target, Fault& fault);
 
 private:
+    // A segment on its way into device memory.
+    struct Transfer {
+        explicit Transfer(Read& read) : read(read) {}
+        ~Transfer() { read.retire(*this); }
+        Transfer(const Transfer&) = delete;
+        Transfer& operator=(const Transfer&) = delete;
+
+        Read& read;
+        PinnedBlocks::Lease block;
+        Segment segment;
+        bool in_flight = false;
+    };
+
     Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t bytes,
          const DeviceText* device);
-    Layout layout() const {
-        return device_ != nullptr ? Layout::device : cuda_ ? Layout::separate : Layout::in_place;
-    }
-    using SegmentLease = PinnedSegments::Lease;
-    size_t workers() const;
-    SegmentLease new_segment(bool needed);
+    Layout layout() const { return cuda_ ? Layout::separate : Layout::in_place; }
+    size_t most_workers() const;
     bool is_done() const;
-    bool ends_round();
-    void run_worker();
-    void work(Segment& segment);
+    bool take(uint64_t& first, size_t& count);
+    void open_segments();
     void copy_text(Segment& segment);
-    void fail(uint64_t number, const Fault& fault);
+    void transfer_segments();
+    PinnedBlocks::Lease take_block(bool waits);
+    void begin(Transfer& transfer, uint64_t first, size_t count);
+    void retire(Transfer& transfer);
+    void fail(const Segment& segment);
 
     const Reader& reader_;
+    const ChunkJob job_;
     const uint64_t offset_;
     uint8_t* const out_;
     const size_t bytes_;
     const uint64_t first_, end_;  // chunks
-    const DeviceText* const device_;
     bool cuda_ = false;
-    size_t step_ = least_cpu_chunks;  // chunks of a full segment
-    uint64_t segment_count_ = 0;
+    size_t least_chunks_ = 0, most_chunks_ = 0;  // of a segment, but for the last
+    size_t workers_ = 1;
 
-    SegmentLease own_;
-    std::atomic<bool> own_in_use_{false};
-    std::atomic<bool> refused_{false};     // in this round a worker got no segment
-    std::atomic<bool> round_ends_{false};  // for another one with more segments
-    std::atomic<size_t> working_{0};       // workers with a segment
-    std::atomic<uint64_t> next_{0};
+    std::atomic<uint64_t> next_;  // chunk
     std::atomic<uint64_t> failed_at_{UINT64_MAX};
     std::atomic<const char*> target_{""};
     std::mutex mutex_;  // fork: belongs to one call, which no child continues
     Fault fault_;
+    PinnedBlocks::Lease own_;          // null while a worker uses it
+    std::condition_variable changed_;  // fork: belongs to one call, like the mutex
 };
 
 Reader::Read::Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t bytes,
                    const DeviceText* device)
     : reader_(reader),
+      job_{reader.engine_, reader.opened_.payload, Direction::decrypt, reader.opened_.head_bytes,
+           device},
       offset_(offset),
       out_(out),
       bytes_(bytes),
       first_(offset / chunk_text_bytes),
       end_((offset + bytes - 1) / chunk_text_bytes + 1),
-      device_(device) {
-    cuda_ = device == nullptr &&
-            reader.engine_.gpus_for_segments(reader.opened_.suite->cipher, WARPSEAL_GCM,
-                                             Direction::decrypt, bytes);
+      next_(first_) {
     const uint64_t chunks = end_ - first_, threads = reader.engine_.threads();
-    step_ = device != nullptr ? PinnedSegments::chunks
-            : cuda_           ? cuda_chunks
-                    : static_cast<size_t>(std::clamp<uint64_t>((chunks + threads - 1) / threads,
-                                                               least_cpu_chunks, most_cpu_chunks));
-    step_ = static_cast<size_t>(std::min<uint64_t>(step_, chunks));
-    segment_count_ = (chunks + step_ - 1) / step_;
+    if (device != nullptr) {
+        least_chunks_ = least_transfer_chunks;
+        most_chunks_ = most_transfer_chunks;
+    } else {
+        cuda_ = reader.engine_.gpus_for_segments(reader.opened_.suite->cipher, WARPSEAL_GCM,
+                                                 Direction::decrypt, bytes);
+        least_chunks_ =
+            cuda_ ? cuda_chunks
+                  : static_cast<size_t>(std::clamp<uint64_t>((chunks + threads - 1) / threads,
+                                                             least_cpu_chunks, most_cpu_chunks));
+        least_chunks_ = static_cast<size_t>(std::min<uint64_t>(least_chunks_, chunks));
+        most_chunks_ = least_chunks_;
+    }
+    const size_t wanted = std::clamp<size_t>(most_workers(), 1, threads);
+    workers_ = static_cast<size_t>(
+        std::min<uint64_t>(wanted, (chunks + least_chunks_ - 1) / least_chunks_));
 }
 
-size_t Reader::Read::workers() const {
-    const size_t fit = device_ != nullptr
-                           ? PinnedSegments::most_shared
-                           : all_segments_bytes / (step_ * chunk_memory_bytes(layout()));
-    const size_t wanted = std::clamp<size_t>(fit, 1, reader_.engine_.threads());
-    return static_cast<size_t>(std::min<uint64_t>(wanted, segment_count_));
+// Workers that there is memory for.
+size_t Reader::Read::most_workers() const {
+    return job_.device != nullptr
+               ? PinnedBlocks::most_shared
+               : all_segments_bytes / (most_chunks_ * chunk_memory_bytes(layout()));
 }
 
 warpseal_status Reader::Read::run(const char*& target, Fault& fault) {
-    own_ = new_segment(true);
-    if (own_ == nullptr)
+    const auto no_memory = [&] {
         return fault.say(WARPSEAL_OUT_OF_MEMORY, "no memory for a segment of the file");
-    while (!is_done()) {
-        own_in_use_ = refused_ = round_ends_ = false;
-        if (workers() == 1)
-            run_worker();
-        else
-            reader_.engine_.parallel(workers(), [&](size_t) { run_worker(); });
+    };
+    bool all_in_use = false;
+    if (job_.device != nullptr) {
+        own_ = reader_.engine_.pinned_blocks().acquire(true, all_in_use);
+        if (own_ == nullptr) return no_memory();
     }
+    const auto work = [&](size_t) {
+        job_.device != nullptr ? transfer_segments() : open_segments();
+    };
+    if (workers_ == 1)
+        work(0);
+    else
+        reader_.engine_.parallel(workers_, work);
+    if (!is_done()) return no_memory();  // no worker had any
     target = target_;
     if (failed_at_ != UINT64_MAX) fault = fault_;
     return fault.status;
 }
 
-// Returns null if there is no memory, or if other reads use the shared segments.
-Reader::Read::SegmentLease Reader::Read::new_segment(bool needed) {
-    if (device_ != nullptr) {
-        bool all_in_use = false;
-        SegmentLease segment = reader_.pinned_.acquire(reader_.engine_, needed, all_in_use);
-        if (all_in_use) refused_ = true;
-        return segment;
-    }
-    SegmentLease made(new Segment);
-    return made->allocate(reader_.engine_, layout(), step_, &reader_.spaces_) ? std::move(made)
-                                                                              : nullptr;
-}
-
 // True if workers have taken all segments, or those before the first failure.
 bool Reader::Read::is_done() const {
     const uint64_t next = next_.load();
-    return next >= segment_count_ || failed_at_.load() < next;
+    return next >= end_ || failed_at_.load() < next;
 }
 
-// Ends the round if the next one can have twice the segments. So it ends seldom, though its workers
-// then wait for each other.
-bool Reader::Read::ends_round() {
-    if (refused_.load() && reader_.pinned_.available() >= working_.load()) round_ends_ = true;
-    return round_ends_.load();
-}
-
-void Reader::Read::run_worker() {
-    if (is_done() || round_ends_.load()) return;
-    if (!own_in_use_.exchange(true)) {
-        work(*own_);
-        if (is_done()) own_.reset();
-    } else if (const SegmentLease segment = new_segment(false)) {
-        work(*segment);
-    }
-}
-
-void Reader::Read::work(Segment& segment) {
-    ++working_;
+// Takes the next segment. They grow at the start of a large read, so that the GPU begins early, and
+// shrink at its end, so that all workers end together. Returns false if none is left.
+bool Reader::Read::take(uint64_t& first, size_t& count) {
+    first = next_.load();
     do {
-        const uint64_t number = next_.fetch_add(1);
-        if (number >= segment_count_ || failed_at_.load() < number) break;
-        const uint64_t first = first_ + number * step_;
-        const size_t count = static_cast<size_t>(std::min<uint64_t>(step_, end_ - first));
-        const char* target = nullptr;
-        if (reader_.open_chunks(segment, first, count, device_, target) != WARPSEAL_OK) {
-            fail(number, segment.fault);
+        if (first >= end_ || failed_at_.load() < first) return false;
+        const uint64_t before = first - first_, left = end_ - first;
+        const uint64_t share = std::min(before, left) / (transfers_of_worker * workers_);
+        count = static_cast<size_t>(
+            std::min(std::clamp<uint64_t>(share, least_chunks_, most_chunks_), left));
+    } while (!next_.compare_exchange_weak(first, first + count));
+    return true;
+}
+
+// A worker of a read into host memory. Without memory it leaves the work to others.
+void Reader::Read::open_segments() {
+    Segment segment;
+    if (is_done() || !segment.allocate(reader_.engine_, layout(), most_chunks_, &reader_.spaces_))
+        return;
+    uint64_t first = 0;
+    for (size_t count = 0; take(first, count);) {
+        const char* ran = nullptr;
+        if (reader_.read_chunks(job_, segment, first, count) == WARPSEAL_OK)
+            ran = segment.transform(job_);
+        if (segment.fault.status != WARPSEAL_OK) {
+            fail(segment);
         } else {
-            if (target != nullptr) target_ = target;
-            if (device_ == nullptr) copy_text(segment);
+            if (ran != nullptr) target_ = ran;
+            copy_text(segment);
         }
-    } while (!ends_round());
-    --working_;
+    }
 }
 
 // Copies the bytes of the read that lie in the segment.
@@ -296,11 +305,77 @@ void Reader::Read::copy_text(Segment& segment) {
     }
 }
 
-void Reader::Read::fail(uint64_t number, const Fault& fault) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (number >= failed_at_) return;
-    failed_at_ = number;
-    fault_ = fault;
+// A worker of a read into device memory. With one block of memory, it waits for the GPU before it
+// reads again.
+void Reader::Read::transfer_segments() {
+    Transfer one(*this), other(*this);
+    for (Transfer *next = &one, *before = &other;; std::swap(next, before)) {
+        next->block = take_block(before->block == nullptr);
+        if (next->block == nullptr && before->block != nullptr) {
+            retire(*before);
+            next->block = take_block(true);
+        }
+        uint64_t first = 0;
+        size_t count = 0;
+        if (next->block == nullptr || !take(first, count)) return;
+        begin(*next, first, count);
+        retire(*before);
+    }
+}
+
+// Returns the read's own block or a shared one. If others use all of these, waits for a worker of
+// this read if `waits`. Null if there is no work or no memory.
+PinnedBlocks::Lease Reader::Read::take_block(bool waits) {
+    std::unique_lock lock(mutex_);
+    for (bool all_in_use = false; !is_done();) {
+        if (own_ != nullptr) return std::move(own_);
+        if (all_in_use) {
+            if (!waits) break;
+            changed_.wait(lock);
+            all_in_use = false;
+            continue;
+        }
+        lock.unlock();
+        PinnedBlocks::Lease shared = reader_.engine_.pinned_blocks().acquire(false, all_in_use);
+        lock.lock();
+        if (shared != nullptr) {
+            changed_.notify_all();  // other reads may have released more
+            return shared;
+        }
+        if (!all_in_use) break;
+    }
+    return nullptr;
+}
+
+void Reader::Read::begin(Transfer& transfer, uint64_t first, size_t count) {
+    Segment& segment = transfer.segment;
+    segment.borrow(most_chunks_, transfer.block.get());
+    if (reader_.read_chunks(job_, segment, first, count) != WARPSEAL_OK) return fail(segment);
+    transfer.in_flight = true;
+    segment.begin(job_);
+}
+
+// Waits for the GPU, and returns the block: to the read, or to all if the read has one.
+void Reader::Read::retire(Transfer& transfer) {
+    if (transfer.in_flight) {
+        transfer.in_flight = false;
+        if (const char* ran = transfer.segment.finish(job_)) target_ = ran;
+        if (transfer.segment.fault.status != WARPSEAL_OK) fail(transfer.segment);
+    }
+    if (transfer.block == nullptr) return;
+    {
+        const std::lock_guard lock(mutex_);
+        if (own_ == nullptr) own_ = std::move(transfer.block);
+    }
+    transfer.block.reset();
+    changed_.notify_all();
+}
+
+void Reader::Read::fail(const Segment& segment) {
+    const std::lock_guard lock(mutex_);
+    if (segment.first_chunk >= failed_at_) return;
+    failed_at_ = segment.first_chunk;
+    fault_ = segment.fault;
 }
 
 template <class Run, class WipeOutput>

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "container/opening.h"
-#include "container/pipeline/pinned_segments.h"
+#include "container/pipeline/segment.h"
 
 namespace warpseal::container {
 
@@ -41,6 +41,7 @@ public:
     warpseal_status read_at(uint64_t offset, uint8_t* out, size_t bytes, size_t& got,
                             const char*& target, Fault& fault) const;
     // The same into device memory, once the work on `stream` is done. No text is in host memory.
+    // Ciphertext goes through pinned memory that the engine keeps.
     warpseal_status read_at_device(uint64_t offset, uint8_t* out, size_t bytes, void* stream,
                                    size_t& got, const char*& target, Fault& fault) const;
 
@@ -53,9 +54,6 @@ private:
     // Reads `count` chunks from chunk `first` on, into a segment of that size.
     warpseal_status read_chunks(const ChunkJob& job, Segment& segment, uint64_t first,
                                 size_t count) const;
-    // Reads and opens them.
-    warpseal_status open_chunks(Segment& segment, uint64_t first, size_t count,
-                                const DeviceText* device, const char*& target) const;
     // Calls run(bytes) with the bytes that the text has from `offset` on. After a failure calls
     // wipe_output(bytes).
     template <class Run, class WipeOutput>
@@ -66,8 +64,7 @@ private:
     const ReaderInput input_;
     Opened opened_;
     uint64_t text_bytes_ = 0;
-    mutable Workspaces spaces_;      // of reads that have ended
-    mutable PinnedSegments pinned_;  // likewise, of reads into device memory
+    mutable Workspaces spaces_;  // of reads that have ended
 };
 
 }  // namespace warpseal::container

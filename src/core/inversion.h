@@ -2,6 +2,7 @@
 // or any function by its polynomial.
 #pragma once
 
+#include "core/gates.h"
 #include "core/linear.h"
 #include "core/sbox.h"
 
@@ -176,10 +177,18 @@ WARPSEAL_INLINE constexpr void all(Word* p, const Word* high_product, const Word
 
 }  // namespace polynomial
 
+// An S-box may name its circuit of three-input gates: `using Gates = circuits::Aes`.
+template <class S>
+concept HasGates = requires {
+    typename S::Gates;
+};
+
 // Applies the S-box S to a byte in every lane: p[i] is bit i.
 template <class S, class Word>
 WARPSEAL_INLINE constexpr void substitute_bitsliced(Word* p) {
-    if constexpr (InversionSBox<S>) {
+    if constexpr (HasGates<S> && has_ternary_instruction<Word>()) {
+        apply_gates<typename S::Gates>(p, p);
+    } else if constexpr (InversionSBox<S>) {
         using Before = inversion::Before<S>;
         using After = inversion::After<S>;
         Word x[Before::inputs + Before::program.count] = {}, sum[Before::sums] = {};
@@ -200,23 +209,20 @@ WARPSEAL_INLINE constexpr void substitute_bitsliced(Word* p) {
     }
 }
 
-// True if the circuit computes S for all 256 inputs. It is checked where the circuit is compiled,
-// because nvcc does not allow the computed tables in device code.
+// True if the circuit computes S for all 256 inputs, and so do the gates that S may name. It is
+// checked where the circuit is compiled, because nvcc does not allow the computed tables in device
+// code.
 template <class S>
 constexpr bool circuit_is() {
-    for (int base = 0; base < 256; base += 64) {
-        uint64_t p[8] = {};
-        for (int i = 0; i < 8; ++i)
-            for (int lane = 0; lane < 64; ++lane)
-                p[i] |= uint64_t{((base + lane) >> i & 1) != 0} << lane;
-        substitute_bitsliced<S>(p);
-        for (int lane = 0; lane < 64; ++lane) {
-            const uint8_t wanted = value<S>(static_cast<uint8_t>(base + lane));
-            for (int i = 0; i < 8; ++i)
-                if ((p[i] >> lane & 1) != (wanted >> i & 1u)) return false;
-        }
-    }
-    return true;
+    const auto function = [](int x) { return value<S>(static_cast<uint8_t>(x)); };
+    if constexpr (HasGates<S>)
+        if (!gates_compute<typename S::Gates>(function)) return false;
+    return circuit_computes<8, 8>(
+        [](uint64_t* y, const uint64_t* x) {
+            for (int i = 0; i < 8; ++i) y[i] = x[i];
+            substitute_bitsliced<S>(y);
+        },
+        function);
 }
 
 struct Inverse {

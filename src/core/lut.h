@@ -83,6 +83,7 @@ constexpr int decider(int table) {
 // for its words.
 template <class Word>
 struct Ternary {
+    static constexpr bool one_instruction = false;
     template <int table>
     WARPSEAL_INLINE static constexpr Word of(const Word& a, const Word& b, const Word& c) {
         constexpr int bit = decider(table), zero = half_of(table, bit, 0),
@@ -96,12 +97,22 @@ struct Ternary {
     }
 };
 
+// True if any function of three words is one instruction.
+template <class Word>
+constexpr bool has_ternary_instruction() {
+#if defined(__CUDA_ARCH__)
+    return sizeof(Word) == 4;
+#else
+    return Ternary<Word>::one_instruction;
+#endif
+}
+
 // Evaluates a function of three words: its value is bit 4 a + 2 b + c of the table, as for
 // VPTERNLOG and LOP3.
 template <int table, class Word>
 WARPSEAL_INLINE constexpr Word lut(const Word& a, const Word& b, const Word& c) {
 #if defined(__CUDA_ARCH__)
-    if constexpr (sizeof(Word) == 4) {
+    if constexpr (has_ternary_instruction<Word>()) {
         if (!__builtin_is_constant_evaluated()) {
             Word result;
             asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(a), "r"(b), "r"(c), "n"(table));

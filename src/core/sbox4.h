@@ -2,7 +2,7 @@
 // time from the table.
 #pragma once
 
-#include "core/lut.h"
+#include "core/gates.h"
 
 namespace warpseal {
 
@@ -30,11 +30,6 @@ constexpr Truth output(uint64_t table, int bit) {
     for (int x = 0; x < 16; ++x) truth |= (entry4(table, x) >> bit & 1) << x;
     return truth;
 }
-
-// A three-input gate: lut<table> of the signals a, b and c.
-struct Gate {
-    int table = 0, a = 0, b = 0, c = 0;
-};
 
 // At most three gates and their cost. `gates` is 0 where nothing was found.
 struct Step {
@@ -218,29 +213,19 @@ private:
 template <uint64_t table>
 inline constexpr Circuit circuit{table};
 
-// All indices are compile-time constants: nvcc rejects a constexpr array read with a run-time index
-// in device code.
-template <uint64_t table, int step = 0, class Word>
-WARPSEAL_INLINE constexpr void run(Word* signal) {
-    if constexpr (step < circuit<table>.gates) {
-        constexpr Gate gate = circuit<table>.gate[step];
-        constexpr int truth = gate.table, a = gate.a, b = gate.b, c = gate.c;
-        signal[4 + step] = lut<truth>(signal[a], signal[b], signal[c]);
-        run<table, step + 1>(signal);
-    }
-}
+// The circuit as a type, for core/gates.h.
+template <uint64_t table>
+struct Gates {
+    static constexpr int inputs = 4, outputs = 4, gates = circuit<table>.gates;
+    static constexpr const Gate* gate = circuit<table>.gate;
+    static constexpr const int* result = circuit<table>.result;
+};
 
 template <uint64_t table, class Word>
 WARPSEAL_INLINE constexpr void apply(Word& a, Word& b, Word& c, Word& d) {
-    constexpr int gates = circuit<table>.gates;
-    constexpr int i = circuit<table>.result[0], j = circuit<table>.result[1],
-                  k = circuit<table>.result[2], l = circuit<table>.result[3];
-    Word signal[4 + gates] = {a, b, c, d};
-    run<table>(signal);
-    a = signal[i];
-    b = signal[j];
-    c = signal[k];
-    d = signal[l];
+    Word word[4] = {a, b, c, d};
+    apply_gates<Gates<table>>(word, word);
+    a = word[0], b = word[1], c = word[2], d = word[3];
 }
 
 }  // namespace circuit4

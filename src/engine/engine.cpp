@@ -176,10 +176,10 @@ warpseal_status Engine::Impl::allocate(size_t bytes, Allocation::Kind wanted, vo
         const warpseal_status status = gpus.backend().device_alloc(gpu.device(), bytes, &memory);
         if (status != WARPSEAL_OK) return status;
     } else {
-        // A limit on pinned memory is not an error: staging copies work from any memory.
+        // A limit on pinned memory is no error where any is wanted: staging copies work from any.
         const bool pinned = cuda_exists && gpu.is_open() &&
                             gpus.backend().host_alloc(gpu.device(), bytes, &memory) == WARPSEAL_OK;
-        if (!pinned) memory = pageable(bytes);
+        if (!pinned) memory = wanted == Allocation::Kind::pinned ? nullptr : pageable(bytes);
         if (memory == nullptr) return WARPSEAL_OUT_OF_MEMORY;
         record.mapped().kind = pinned ? Allocation::Kind::pinned : Allocation::Kind::pageable;
     }
@@ -216,6 +216,8 @@ warpseal_status Engine::host_alloc(size_t bytes, void** out) {
 }
 
 void Engine::host_free(void* memory) { impl_->free(memory, false); }
+
+PinnedBlocks& Engine::pinned_blocks() { return impl_->pinned_blocks; }
 
 warpseal_status Engine::device_alloc(size_t bytes, void** out) {
     *out = nullptr;

@@ -33,6 +33,8 @@ struct EngineOptions {
 };
 
 class Engine;
+class Gpu;
+class PinnedBlocks;
 
 // A cipher key with its schedule for every target that the engine may use. Zeroized on destruction.
 // Immutable except for counters and lazy expansion.
@@ -52,6 +54,25 @@ struct Bytes {  // read-only span; avoids the <span> header in every translation
 // Where a batch of key encapsulation in host memory runs. automatic: where it finishes first, by
 // the engine's throughput model. The cores finish what a GPU cannot.
 enum class KemSide : uint8_t { automatic, cores, gpus };
+
+// A batch that a GPU works on, from Engine::begin_resident to the end of its work. Empty at first,
+// and after finish(). The engine must outlive it.
+class ResidentBatch {
+public:
+    ResidentBatch() = default;
+    ~ResidentBatch() { (void)finish(); }
+    ResidentBatch(const ResidentBatch&) = delete;
+    ResidentBatch& operator=(const ResidentBatch&) = delete;
+
+    // Waits for the end of the work. Returns WARPSEAL_NOT_AUTHENTIC if a message did not verify,
+    // and WARPSEAL_OK if there is no batch.
+    warpseal_status finish();
+
+private:
+    friend class Engine;
+    const Gpu* gpu_ = nullptr;
+    void* begun_ = nullptr;  // of the backend
+};
 
 class Engine {
 public:
@@ -141,15 +162,16 @@ public:
     warpseal_status batch_device_workspace(const Key& key, warpseal_mode mode,
                                            const warpseal_scattered_batch& batch, uint64_t* bytes);
 
-    // Batches whose text lies in device memory on one side, and everything else in host memory;
-    // synchronous. Used for files.
+    // Batches whose text lies in device memory on one side, and everything else in host memory.
+    // Used for files.
     // resident_gpu: finds the GPU that holds the text, and waits for the work on a stream of it.
     // Returns WARPSEAL_INVALID_ARGUMENT if it is not in the memory of one GPU of the engine.
     warpseal_status resident_gpu(const void* memory, uint64_t bytes, void* stream, unsigned& gpu);
-    // Messages of one length at strides: see GpuBackend::batch_resident.
-    warpseal_status batch_resident(unsigned gpu, const Key& key, warpseal_mode mode,
+    // Messages of one length at strides: see GpuBackend::begin_resident. `out` must be empty, and
+    // stays so after a failure.
+    warpseal_status begin_resident(unsigned gpu, const Key& key, warpseal_mode mode,
                                    Direction direction, const warpseal_batch& batch,
-                                   const TextWindow* window = nullptr);
+                                   const TextWindow* window, uint8_t* space, ResidentBatch& out);
     // Zeroizes text, if the GPU still works.
     void wipe_resident(unsigned gpu, void* memory, uint64_t bytes);
 
@@ -173,6 +195,7 @@ public:
     // host_free zeroizes it.
     warpseal_status host_alloc(size_t bytes, void** out);
     void host_free(void* memory);
+    PinnedBlocks& pinned_blocks();  // which the engine keeps for files
     // Memory of the engine's first GPU, or WARPSEAL_NO_DEVICE if there is none. device_free
     // zeroizes it.
     warpseal_status device_alloc(size_t bytes, void** out);

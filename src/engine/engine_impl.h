@@ -6,6 +6,7 @@
 
 #include "engine/kem/kem_impl.h"
 #include "engine/limits.h"
+#include "engine/pinned_blocks.h"
 #include "engine/schedule/gpus.h"
 #include "engine/schedule/plan.h"
 #include "engine/schedule/throughput.h"
@@ -121,12 +122,13 @@ struct Engine::Impl {
         size_t bytes;
         Kind kind;
     };
-    // Host memory is pinned if a GPU is open. Device memory belongs to the first GPU, which must be
-    // open.
+    // Memory that is wanted pageable is pinned if a GPU is open. Device memory belongs to the first
+    // GPU, which must be open.
     warpseal_status allocate(size_t bytes, Allocation::Kind wanted, void** out);
     void free(void* memory, bool on_device);
     ForkMutex allocations_mutex;
     std::map<void*, Allocation> allocations;
+    PinnedBlocks pinned_blocks{*this};
 
 private:
     static void* pageable(size_t bytes);

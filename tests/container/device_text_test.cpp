@@ -24,6 +24,7 @@ TEST_F(DeviceText, EveryRange) {
                   {all - 1, 1},
                   {all - 777, 777},
                   {all - 778, 778},
+                  {128 * chunk - 3, 7},
                   {256 * chunk - 3, 7},
                   {100, 256 * chunk},
                   {all - 10, 4 * chunk},
@@ -47,7 +48,7 @@ TEST_F(DeviceText, EveryRange) {
     EXPECT_GT(script().resident_calls, 10u);
 }
 
-// Pinned memory is used again, and freed with the reader.
+// Pinned memory is used again, and freed with the engine.
 TEST_F(DeviceText, PinnedMemoryIsKept) {
     const MemoryFile file(file_);
     {

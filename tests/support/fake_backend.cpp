@@ -181,9 +181,13 @@ void device_free(int, void* memory, size_t bytes) {
 warpseal_status host_alloc(int, size_t bytes, void** out) {
     const warpseal_status status = step();
     if (status != WARPSEAL_OK) return status;
-    *out = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
     const std::lock_guard lock(stepping);
-    on_host.insert(*out);
+    if (current.live_host_allocations >= current.pinnable) return WARPSEAL_OUT_OF_MEMORY;
+    std::unique_ptr<void, decltype(&std::free)> made(
+        std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096), &std::free);
+    on_host.insert(made.get());
+    *out = made.release();
+    ++current.host_allocations;
     ++current.live_host_allocations;
     return WARPSEAL_OK;
 }
@@ -419,10 +423,9 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
     });
 }
 
-warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
-                           warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                           uint64_t* done_messages, uint64_t* not_authentic) {
-    const CallInProgress here(device);
+warpseal_status run_batch(int device, const CudaCipher& cipher, const void* state,
+                          warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                          uint64_t* done_messages, uint64_t* not_authentic) {
     *not_authentic = 0;
     for (*done_messages = 0; *done_messages < batch.message_count; ++*done_messages) {
         const warpseal_status status = step(device, true);
@@ -432,6 +435,13 @@ warpseal_status batch_host(int device, const CudaCipher& cipher, const void* sta
     }
     if (wrong(device, current.wrong_host, mode, direction, true)) spoil(direction, batch);
     return WARPSEAL_OK;
+}
+
+warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
+                           warpseal_mode mode, Direction direction, const warpseal_batch& batch,
+                           uint64_t* done_messages, uint64_t* not_authentic) {
+    const CallInProgress here(device);
+    return run_batch(device, cipher, state, mode, direction, batch, done_messages, not_authentic);
 }
 
 warpseal_status device_of(const void* memory, int* device) {
@@ -445,32 +455,72 @@ warpseal_status device_of(const void* memory, int* device) {
                : WARPSEAL_INVALID_ARGUMENT;
 }
 
-// The resident side must be memory of the device. After a failure `out` has garbage where messages
-// were in flight.
-warpseal_status batch_resident(int device, const CudaCipher& cipher, const void* state,
+// A batch with text in device memory. It runs as late as a GPU may: where the caller waits for it.
+struct Resident {
+    const CallInProgress here;
+    const int device;
+    const CudaCipher& cipher;
+    const void* const state;
+    const warpseal_mode mode;
+    const Direction direction;
+    const warpseal_batch given;
+    const TextWindow window;
+    warpseal_batch batch = given;
+    std::vector<uint8_t> ivs = {}, text = {};
+};
+
+// The resident side must be memory of the device. The IVs may change once this returns, and nothing
+// else may.
+warpseal_status begin_resident(int device, const CudaCipher& cipher, const void* state,
                                warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                               const TextWindow* window, uint64_t* done_messages,
-                               uint64_t* not_authentic) {
+                               const TextWindow* window, uint8_t* space, void** begun) {
     const bool opens = direction == Direction::decrypt;
     int holder = -1;
-    *done_messages = *not_authentic = 0;
+    *begun = nullptr;
     if (batch.message_bytes != 0 &&
         (device_of(opens ? batch.out : batch.in, &holder) != WARPSEAL_OK || holder != device))
         return WARPSEAL_INVALID_ARGUMENT;
+    std::unique_ptr<Resident> made(new Resident{CallInProgress(device), device, cipher, state, mode,
+                                                direction, batch,
+                                                window != nullptr ? *window : TextWindow{}});
+    const size_t iv_bytes = batch.iv_bytes, count = batch.message_count;
+    if (space == nullptr) made->ivs.resize(iv_bytes * count);
+    uint8_t* const ivs = space != nullptr ? space : made->ivs.data();
+    for (size_t i = 0; i < count; ++i)
+        std::memcpy(ivs + i * iv_bytes, batch.ivs + i * batch.iv_stride, iv_bytes);
+    made->batch.ivs = ivs;
+    made->batch.iv_stride = iv_bytes;
+    if (window != nullptr) {
+        made->text.resize(batch.message_bytes + 1);
+        made->batch.out = made->text.data();
+    }
+    const warpseal_status status = step(device, true);
+    if (status != WARPSEAL_OK) return status;
+    const std::lock_guard lock(stepping);
+    ++current.resident_calls;
+    ++current.resident_in_flight;
+    *begun = made.release();
+    return WARPSEAL_OK;
+}
+
+// After a failure `out` has garbage where messages were in flight.
+warpseal_status finish_resident(void* begun, uint64_t* not_authentic) {
+    if (current.before_resident_ends) current.before_resident_ends();
+    const std::unique_ptr<Resident> own(static_cast<Resident*>(begun));
+    const warpseal_batch& given = own->given;
+    const bool in_window = !own->text.empty();
+    uint64_t done = 0;
     {
         const std::lock_guard lock(stepping);
-        ++current.resident_calls;
+        --current.resident_in_flight;
     }
-    std::vector<uint8_t> text(window != nullptr ? batch.message_bytes + 1 : 0);
-    warpseal_batch run = batch;
-    if (window != nullptr) run.out = text.data();
-    const warpseal_status status =
-        batch_host(device, cipher, state, mode, direction, run, done_messages, not_authentic);
-    if (status == WARPSEAL_OK && window != nullptr)
-        std::memcpy(batch.out, text.data() + window->begin, window->bytes);
-    if (status != WARPSEAL_OK && opens)
-        std::memset(batch.out + *done_messages * batch.out_stride, 0xee,
-                    window != nullptr ? window->bytes : batch.message_bytes);
+    const warpseal_status status = run_batch(own->device, own->cipher, own->state, own->mode,
+                                             own->direction, own->batch, &done, not_authentic);
+    if (status == WARPSEAL_OK && in_window)
+        std::memcpy(given.out, own->text.data() + own->window.begin, own->window.bytes);
+    if (status != WARPSEAL_OK && own->direction == Direction::decrypt)
+        std::memset(given.out + done * given.out_stride, 0xee,
+                    in_window ? own->window.bytes : given.message_bytes);
     return status;
 }
 
@@ -630,15 +680,13 @@ const warpseal::GpuBackend* fake_backend(const Script& script) {
         backends;  // never freed: results are recorded by address
     current = script;
     backends.push_back(std::make_unique<GpuBackend>(
-        GpuBackend{cipher,       device_count,   describe,       lost,
-                   device_alloc, device_free,    host_alloc,     host_free,
-                   copy,         copy,           synchronize,    time,
-                   sweep_device, xts_device,     batch_device,   batch_workspace,
-                   draw_ivs,     sweep_host,     xts_host,       gcm_host,
-                   batch_host,   batch_resident, zeroize,        zeroize_launches,
-                   pinned,       device_of,      copy_both_ways, kem,
-                   kem_device,   kem_host,       pool_transfer,  nullptr,
-                   drbg_device}));
+        GpuBackend{cipher,          device_count,   describe,        lost,       device_alloc,
+                   device_free,     host_alloc,     host_free,       copy,       copy,
+                   synchronize,     time,           sweep_device,    xts_device, batch_device,
+                   batch_workspace, draw_ivs,       sweep_host,      xts_host,   gcm_host,
+                   batch_host,      begin_resident, finish_resident, zeroize,    zeroize_launches,
+                   pinned,          device_of,      copy_both_ways,  kem,        kem_device,
+                   kem_host,        pool_transfer,  nullptr,         drbg_device}));
     return backends.back().get();
 }
 

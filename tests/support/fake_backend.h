@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "backends/gpu_backend.h"
 
@@ -28,12 +29,16 @@ struct Script {
     int wrong_gpu = -1;             // that GPU alone; -1: all
     bool all_pinned = false;        // reports all host memory as pinned
     size_t most_pinned = SIZE_MAX;  // unless it is longer
+    size_t pinnable = SIZE_MAX;     // most allocations of pinned memory at a time
+    // Called where a caller waits for a batch with text in device memory.
+    std::function<void()> before_resident_ends = {};
 
     // Counters of the run.
     uint64_t steps = 0;
     uint64_t calls_after_lost = 0;
     uint64_t host_calls = 0;
     uint64_t resident_calls = 0;                         // of them those with text in device memory
+    uint64_t resident_in_flight = 0;                     // of these those that no caller waited for
     uint64_t steps_of[16] = {}, host_calls_of[16] = {};  // by device
     uint64_t zeroized = 0;
     void* last_stream = nullptr;           // of calls on device memory
@@ -41,7 +46,7 @@ struct Script {
     uint64_t live_device_allocations = 0;  // but for the counters of drawn IVs
     uint64_t live_iv_counters = 0;
     size_t last_freed_bytes = 0;
-    uint64_t live_host_allocations = 0;
+    uint64_t host_allocations = 0, live_host_allocations = 0;
     bool lost = false;
 };
 

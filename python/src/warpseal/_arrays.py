@@ -7,6 +7,8 @@ import math
 import sys
 from array import array
 from collections.abc import Sequence
+from itertools import repeat
+from operator import attrgetter, le, mul
 from typing import Any, NamedTuple
 
 from warpseal import _core
@@ -23,6 +25,8 @@ NO_CUDA = (
 )
 
 
+_is_cuda, _requires_grad = attrgetter("is_cuda"), attrgetter("requires_grad")
+
 # Memory that a call reads or writes: address, size, and the argument that it belongs to.
 Range = tuple[int, int, str]
 
@@ -35,7 +39,7 @@ class Places(NamedTuple):
     kept: Any
 
     def ranges(self, name: str) -> list[Range]:
-        return [(*place, name) for place in zip(self.addresses, self.sizes, strict=True)]
+        return list(zip(self.addresses, self.sizes, repeat(name)))
 
 
 def library_of(thing: Any) -> str:
@@ -73,9 +77,11 @@ def gpu_of_all(things: Sequence[tuple[str, Any]]) -> int:
 def gpu_of_items(items: Sequence[Any], name: str) -> int:
     """gpu_of_all() for the arrays of one argument."""
     if _all_of_torch(items):
-        places = {int(item.get_device()) if item.is_cuda else HOST for item in items}
-        if len(places) == 1:
-            return places.pop()
+        tensor: Any = sys.modules["torch"].Tensor
+        if all(map(_is_cuda, items)):
+            places = set(map(tensor.get_device, items))
+            if len(places) == 1:
+                return int(places.pop())
     return gpu_of_all([(name, item) for item in items])
 
 
@@ -148,16 +154,17 @@ def memory_of(
 
 def _is_plain_tensor(thing: Any) -> bool:
     """True for a tensor of PyTorch whose memory is its content; DLPack refuses others."""
-    return library_of(thing) == "torch" and _is_plain(thing)
+    return library_of(thing) == "torch" and _are_plain([thing])
 
 
-def _is_plain(tensor: Any) -> bool:
+def _are_plain(tensors: Sequence[Any]) -> bool:
+    # Iterators of methods take half as long as a function for each tensor.
+    tensor: Any = sys.modules["torch"].Tensor
     return not (
-        tensor.requires_grad
-        or tensor.is_conj()
-        or tensor.is_neg()
-        or not tensor.is_contiguous()
-    )
+        any(map(_requires_grad, tensors))
+        or any(map(tensor.is_conj, tensors))
+        or any(map(tensor.is_neg, tensors))
+    ) and all(map(tensor.is_contiguous, tensors))
 
 
 def places_of(
@@ -169,10 +176,11 @@ def places_of(
         and _core.has_cuda
         and _all_of_torch(things)
         and things[0].is_cuda
-        and all(map(_is_plain, things))
+        and _are_plain(things)
     ):
-        sizes = [thing.numel() * thing.element_size() for thing in things]
-        return Places([thing.data_ptr() for thing in things], sizes, things)
+        tensor: Any = sys.modules["torch"].Tensor
+        sizes = list(map(mul, map(tensor.numel, things), map(tensor.element_size, things)))
+        return Places(list(map(tensor.data_ptr, things)), sizes, things)
     kept = [
         memory_of(thing, name, writable=writable, stream=stream, current=current)
         for thing in things
@@ -360,6 +368,9 @@ def check_apart(written: Sequence[Range], read: Sequence[Range]) -> None:
         (*one, False) for one in read if one[1] and not (one[2] == "data" and one[:2] in in_place)
     ]
     ranges.sort()
+    ends = [address + size for address, size, _, _ in ranges]
+    if all(map(le, ends, (one[0] for one in ranges[1:]))):
+        return
     end, end_name, written_end, written_name = 0, "", 0, ""
     for address, size, name, writes in ranges:
         limit, other = (end, end_name) if writes else (written_end, written_name)

@@ -50,15 +50,14 @@ warpseal_status batch_device(int device, const CudaCipher& cipher, const void* s
     return cipher.batch[mode][static_cast<int>(direction)](state, batch, stream);
 }
 
-constexpr GpuBackend backend = {cipher,       device_count,   describe,       lost,
-                                device_alloc, device_free,    host_alloc,     host_free,
-                                upload,       download,       synchronize,    cuda::time,
-                                sweep_device, xts_device,     batch_device,   batch_workspace,
-                                draw_ivs,     sweep_host,     xts_host,       gcm_host,
-                                batch_host,   batch_resident, zeroize,        zeroize_launches,
-                                is_pinned,    device_of,      copy_both_ways, cuda_kem,
-                                kem_device,   kem_host,       pool_transfer,  kem_prepare,
-                                drbg_device};
+constexpr GpuBackend backend = {
+    cipher,          device_count,   describe,        lost,       device_alloc,
+    device_free,     host_alloc,     host_free,       upload,     download,
+    synchronize,     cuda::time,     sweep_device,    xts_device, batch_device,
+    batch_workspace, draw_ivs,       sweep_host,      xts_host,   gcm_host,
+    batch_host,      begin_resident, finish_resident, zeroize,    zeroize_launches,
+    is_pinned,       device_of,      copy_both_ways,  cuda_kem,   kem_device,
+    kem_host,        pool_transfer,  kem_prepare,     drbg_device};
 
 }  // namespace
 }  // namespace cuda

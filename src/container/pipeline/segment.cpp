@@ -35,14 +35,25 @@ warpseal_status find_device_text(Engine& engine, const void* memory, uint64_t by
 
 bool Segment::allocate(Engine& engine, Layout layout, size_t chunk_count, Workspaces* spaces) {
     layout_ = layout;
-    nonces_.resize(chunk_count * nonce_bytes);
-    lengths_.resize(chunk_count);
-    statuses_.resize(chunk_count);
-    buffers_.resize(chunk_count);
+    resize_lists(chunk_count);
     const bool separate = layout == Layout::separate, pinned = layout != Layout::in_place;
     return chunk_memory_.allocate(engine, pinned, chunk_count * chunk_bytes, spaces) &&
            (!separate ||
             text_memory_.allocate(engine, pinned, chunk_count * chunk_text_bytes, spaces));
+}
+
+void Segment::borrow(size_t chunk_count, void* memory) {
+    layout_ = Layout::device;
+    resize_lists(chunk_count);
+    chunk_memory_.borrow(memory);
+    space_ = chunk(chunk_count);
+}
+
+void Segment::resize_lists(size_t chunk_count) {
+    nonces_.resize(chunk_count * nonce_bytes);
+    lengths_.resize(chunk_count);
+    statuses_.resize(chunk_count);
+    buffers_.resize(chunk_count);
 }
 
 Segment::Buffers Segment::text_buffers(size_t first, size_t bytes) {
@@ -126,7 +137,10 @@ warpseal_batch Segment::batch(const ChunkJob& job) {
 
 const char* Segment::transform(const ChunkJob& job) {
     if (chunks == 0) return nullptr;
-    if (job.device != nullptr) return transform_on_device(job);
+    if (job.device != nullptr) {
+        begin(job);
+        return finish(job);
+    }
     // The tags of a batch have a fixed stride, so the short chunk's tag moves to the offset where a
     // full chunk has it.
     uint8_t* const short_chunk = last ? chunk(chunks - 1) : nullptr;
@@ -151,9 +165,10 @@ void Segment::verify_last(const ChunkJob& job) {
     if (status_ != WARPSEAL_OK) find_failed_chunk(job, status_);
 }
 
-// Seals or opens chunks [first, end), which have one length. Device memory holds all of their text,
-// or a part of the text of a single one.
-warpseal_status Segment::run_on_device(const ChunkJob& job, size_t first, size_t end) {
+// Begins to seal or open chunks [first, end), which have one length. Device memory holds all of
+// their text, or a part of the text of a single one.
+warpseal_status Segment::begin_batch(const ChunkJob& job, size_t first, size_t end,
+                                     ResidentBatch& out) {
     const DeviceText& device = *job.device;
     const uint64_t offset = text_offset(first);
     const size_t bytes = text_of(first);
@@ -163,6 +178,7 @@ warpseal_status Segment::run_on_device(const ChunkJob& job, size_t first, size_t
     const TextWindow window = {begin - offset, until - begin};
     // An empty message has no memory of its own.
     uint8_t* const text = bytes == 0 ? chunk(first) : device.at(begin);
+    uint8_t* const space = space_ == nullptr ? nullptr : space_ + first * resident_space_bytes;
     warpseal_batch batch = {};
     batch.struct_bytes = sizeof batch;
     batch.iv_bytes = nonce_bytes;
@@ -178,11 +194,11 @@ warpseal_status Segment::run_on_device(const ChunkJob& job, size_t first, size_t
     batch.tags = chunk(first) + bytes;
     batch.tag_stride = chunk_bytes;
     batch.statuses = statuses_.data() + first;
-    return job.engine.batch_resident(device.gpu, *job.payload.key, WARPSEAL_GCM, job.direction,
-                                     batch, whole ? nullptr : &window);
+    return job.engine.begin_resident(device.gpu, *job.payload.key, WARPSEAL_GCM, job.direction,
+                                     batch, whole ? nullptr : &window, space, out);
 }
 
-const char* Segment::transform_on_device(const ChunkJob& job) {
+void Segment::begin(const ChunkJob& job) {
     for (size_t i = 0; i < chunks; ++i)
         chunk_nonce(job.payload, first_chunk + i, nonces_.data() + i * nonce_bytes);
     std::fill(statuses_.begin(), statuses_.end(), int32_t{WARPSEAL_NOT_AUTHENTIC});
@@ -190,13 +206,22 @@ const char* Segment::transform_on_device(const ChunkJob& job) {
         return text_of(i) == chunk_text_bytes && job.device->holds(text_offset(i), text_of(i));
     };
     status_ = WARPSEAL_OK;
-    for (size_t i = 0; i < chunks;) {
+    size_t batches = 0;
+    for (size_t i = 0; i < chunks && status_ == WARPSEAL_OK;) {
         size_t end = i + 1;
         while (uniform(i) && end < chunks && uniform(end)) ++end;
-        const warpseal_status status = run_on_device(job, i, end);
-        if (status != WARPSEAL_OK) status_ = status;
-        if (status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC) break;
+        status_ = begin_batch(job, i, end, in_flight_[batches++]);
         i = end;
+    }
+}
+
+const char* Segment::finish(const ChunkJob& job) {
+    if (chunks == 0) return nullptr;
+    for (ResidentBatch& batch : in_flight_) {
+        const warpseal_status status = batch.finish();
+        // Of two failures, the one that says nothing of the chunks.
+        if (status != WARPSEAL_OK && (status_ == WARPSEAL_OK || status_ == WARPSEAL_NOT_AUTHENTIC))
+            status_ = status;
     }
     if (status_ != WARPSEAL_OK) find_failed_chunk(job, status_);
     return "cuda";

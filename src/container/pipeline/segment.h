@@ -3,6 +3,7 @@
 
 #include <sys/uio.h>
 
+#include <array>
 #include <optional>
 #include <vector>
 
@@ -64,13 +65,17 @@ public:
         lease_.emplace(spaces->lease(bytes));
         return static_cast<bool>(*lease_);
     }
+    // Uses memory of the caller.
+    void borrow(void* memory) { borrowed_ = memory; }
     uint8_t* data() {
         void* const pages = lease_ ? lease_->data() : pages_.data();
-        return static_cast<uint8_t*>(pinned_ != nullptr ? pinned_ : pages);
+        void* const own = pinned_ != nullptr ? pinned_ : pages;
+        return static_cast<uint8_t*>(borrowed_ != nullptr ? borrowed_ : own);
     }
 
 private:
     Engine* engine_ = nullptr;
+    void* borrowed_ = nullptr;
     void* pinned_ = nullptr;
     SecretMemory pages_;
     std::optional<Workspaces::Lease> lease_;
@@ -99,6 +104,12 @@ struct Segment {
     Fault fault;              // error, if the segment is incomplete or does not verify
 
     bool allocate(Engine& engine, Layout layout, size_t chunk_count, Workspaces* spaces = nullptr);
+    // Uses pinned memory of the caller, of transfer_bytes(chunk_count), for chunks whose text lies
+    // in device memory. So the GPU may work on them while the caller's thread goes on.
+    void borrow(size_t chunk_count, void* memory);
+    static constexpr size_t transfer_bytes(size_t chunk_count) {
+        return chunk_count * (chunk_bytes + resident_space_bytes);
+    }
 
     // Return buffers for a Source or Sink, which modifies them. input_buffers(): space for `bytes`
     // bytes of input. output_buffers(): the output, with its number of text bytes and of bytes.
@@ -115,6 +126,10 @@ struct Segment {
     // Seals or opens the chunks and sets `valid_chunks`. Returns the name of the target, or null
     // if there were no chunks.
     const char* transform(const ChunkJob& job);
+    // The same for text in device memory, in two steps: begin() queues the work, and finish() waits
+    // for its end. Between them nothing of the segment may change.
+    void begin(const ChunkJob& job);
+    const char* finish(const ChunkJob& job);
     // Verifies the only chunk of the segment, which is the last of the payload, without opening it.
     void verify_last(const ChunkJob& job);
 
@@ -141,9 +156,9 @@ private:
     uint8_t* text(size_t i) {
         return layout_ == Layout::in_place ? chunk(i) : text_memory_.data() + i * chunk_text_bytes;
     }
+    void resize_lists(size_t chunk_count);
     warpseal_batch batch(const ChunkJob& job);
-    const char* transform_on_device(const ChunkJob& job);
-    warpseal_status run_on_device(const ChunkJob& job, size_t first, size_t end);
+    warpseal_status begin_batch(const ChunkJob& job, size_t first, size_t end, ResidentBatch& out);
     void find_failed_chunk(const ChunkJob& job, warpseal_status status);
 
     Layout layout_ = Layout::in_place;
@@ -153,6 +168,9 @@ private:
     std::vector<uint64_t> lengths_;
     std::vector<int32_t> statuses_;
     std::vector<iovec> buffers_;
+    uint8_t* space_ = nullptr;  // of borrowed memory: resident_space_bytes for each chunk
+    // Chunks that begin or end past the range, before and after those that lie within it.
+    std::array<ResidentBatch, 3> in_flight_;
 };
 
 }  // namespace warpseal::container

@@ -1,4 +1,6 @@
 // Batches whose text lies in device memory on one side and in host memory on the other.
+#include <utility>
+
 #include "engine/calls/batch_check.h"
 #include "engine/engine_impl.h"
 
@@ -27,9 +29,10 @@ warpseal_status Engine::resident_gpu(const void* memory, uint64_t bytes, void* s
     return status;
 }
 
-warpseal_status Engine::batch_resident(unsigned gpu, const Key& key, warpseal_mode mode,
+warpseal_status Engine::begin_resident(unsigned gpu, const Key& key, warpseal_mode mode,
                                        Direction direction, const warpseal_batch& batch,
-                                       const TextWindow* window) {
+                                       const TextWindow* window, uint8_t* space,
+                                       ResidentBatch& out) {
     const Gpu& its = impl_->gpus[gpu];
     warpseal_status status = check_batch(key, mode, direction, batch);
     if (status == WARPSEAL_OK)
@@ -38,10 +41,19 @@ warpseal_status Engine::batch_resident(unsigned gpu, const Key& key, warpseal_mo
     const void* const state = status == WARPSEAL_OK ? key.cuda_state() : nullptr;
     if (status == WARPSEAL_OK && state == nullptr) status = WARPSEAL_OUT_OF_MEMORY;
     if (status != WARPSEAL_OK) return status;
-    uint64_t done = 0, forgeries = 0;
-    status = its.backend().batch_resident(its.device(), *key.descriptors().cuda, state, mode,
-                                          direction, batch, window, &done, &forgeries);
+    out.gpu_ = &its;
+    status = its.backend().begin_resident(its.device(), *key.descriptors().cuda, state, mode,
+                                          direction, batch, window, space, &out.begun_);
     if (status != WARPSEAL_OK) (void)impl_->gpus.any_open();  // reports a loss
+    return status;
+}
+
+warpseal_status ResidentBatch::finish() {
+    void* const begun = std::exchange(begun_, nullptr);
+    if (begun == nullptr) return WARPSEAL_OK;
+    uint64_t forgeries = 0;
+    const warpseal_status status = gpu_->backend().finish_resident(begun, &forgeries);
+    if (status != WARPSEAL_OK) (void)gpu_->is_open();  // reports a loss
     return status == WARPSEAL_OK && forgeries != 0 ? WARPSEAL_NOT_AUTHENTIC : status;
 }
 

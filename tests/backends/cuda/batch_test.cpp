@@ -41,6 +41,7 @@ TEST_P(Batch, Random) {
     for (const CudaCipher* cipher : ciphers()) {
         for (int i = 0; i < 60; ++i) {
             Key key(*cipher, random);
+            const AnyLength any_length(i / 2 % 2 == 0);
             const BatchSpec spec = random_spec(random, *cipher, i % 8 == 0 ? 10000 : 1500);
             check(spec, key, i % 2 == 0 ? Direction::encrypt : Direction::decrypt, random);
             if (HasFatalFailure()) return;
@@ -148,6 +149,64 @@ TEST_P(Batch, ManyChunks) {
     }
 }
 
+// The same with lengths that only the device knows, at aligned addresses and at others. The caller
+// gives their mean, or a wrong one.
+TEST_P(Batch, ListsInTwoPasses) {
+    tests::Random random(527);
+    int i = 0;
+    for (const size_t bytes : {4096u, 20000u, 131072u, 1048577u, 12000001u})
+        for (const double expected : {1.0, 0.2, 9.0, 1e12}) {
+            Key key(aes(128 + 64 * (i % 3)), random);
+            BatchSpec spec;
+            spec.bytes = bytes;
+            spec.lengths = true;
+            spec.expected = expected;
+            // The mean of Random::length is small beside the bound.
+            const AnyLength any_length(true);
+            spec.count = i % 7 == 6 ? 1 : (size_t{bytes < 1'000'000 ? 16u : 160u} << 20) / bytes;
+            spec.shift = i % 5 == 1 ? 4 : 0;
+            spec.gap = i % 4 == 3 ? 3 : 32 - bytes % 16;
+            spec.places = static_cast<Places>(i % 3);
+            spec.own_aad_lengths = false;
+            spec.in_place = i % 2 == 0;
+            spec.aad_bytes = i % 3 == 0 ? 0 : random.below(70);
+            if (i % 5 == 2) spec.iv_bytes = 1 + random.below(100);
+            spec.tag_bytes = i % 4 == 0 ? 16 : 12 + random.below(5);
+            spec.spoil_every = 7;
+            for (const Direction direction : {Direction::encrypt, Direction::decrypt}) {
+                check(spec, key, direction, random);
+                if (HasFatalFailure()) return;
+            }
+            ++i;
+        }
+}
+
+// A message of a list that is refused is left alone, in two passes too.
+TEST_P(Batch, RefusedMessagesOfLists) {
+    tests::Random random(528);
+    for (const Direction direction : {Direction::encrypt, Direction::decrypt})
+        for (const size_t iv_bytes : {size_t{12}, size_t{40}}) {
+            const AnyLength any_length(true);
+            Key key(aes(256), random);
+            BatchSpec spec;
+            spec.bytes = 2'000'000;
+            spec.count = 200;
+            spec.lengths = true;
+            spec.expected = 1;
+            spec.iv_bytes = iv_bytes;
+            spec.gap = 16;
+            spec.spoil_every = 5;
+            Messages messages(spec, key, direction, random);
+            messages.claim_text_bytes(0, uint64_t{1} << 62);
+            messages.claim_text_bytes(77, UINT64_MAX);
+            const Memory memory(messages.image);
+            ASSERT_EQ(run(key, WARPSEAL_GCM, direction, messages.at(memory.data())), WARPSEAL_OK);
+            Text right = messages.right_but_refused(0, WARPSEAL_LIMIT_EXCEEDED);
+            messages.refuse(right, 77, WARPSEAL_LIMIT_EXCEEDED);
+            ASSERT_EQ(memory.get() == right, true) << iv_bytes;
+        }
+}
+
 // The same for every cipher, against the cores.
 TEST_P(Batch, ManyChunksOfEveryCipher) {
     tests::Random random(517);
@@ -235,46 +294,57 @@ TEST_P(Batch, GcmCounterWraps) {
     }
 }
 
-// A message that ends past an extent is left alone, and says so; the others are processed.
+// A message that ends past an extent is left alone, and says so; the others are processed. Also in
+// two passes over lengths that only the device knows.
 TEST_P(Batch, Extents) {
     tests::Random random(520);
     for (const warpseal_mode mode :
          {WARPSEAL_GCM, WARPSEAL_CCM, WARPSEAL_CTR, WARPSEAL_CBC, WARPSEAL_OFB, WARPSEAL_CMAC})
         for (const Direction direction : {Direction::encrypt, Direction::decrypt})
-            for (const size_t bytes : {size_t{96}, size_t{1} << 20}) {
-                if (bytes > 96 && mode != WARPSEAL_GCM && mode != WARPSEAL_CTR) continue;
-                Key key(aes(128), random);
-                BatchSpec spec;
-                spec.mode = mode;
-                spec.bytes = bytes;
-                spec.count = 5;
-                spec.in_place = true;
-                spec.places = Places::offsets;
-                if (!spec.tagged()) spec.iv_bytes = 16, spec.tag_bytes = 0;
-                if (mode == WARPSEAL_CMAC) spec.iv_bytes = 0;
-                if (spec.seals()) spec.aad_bytes = 20;
-                Messages messages(spec, key, direction, random);
-                Memory memory(messages.image.size());
-                memory.put(messages.placed_at(memory.data()));
-                warpseal_scattered_batch batch = messages.at(memory.data());
-                // Message 0 lies last. Its text ends where the memory does.
-                batch.in_extent = 5 * (bytes + 16) - 16;
-                batch.out_extent = mode == WARPSEAL_CMAC ? 0 : batch.in_extent;
-                ASSERT_EQ(run(key, mode, direction, batch), WARPSEAL_OK);
-                ASSERT_EQ(memory.get() == messages.right(), true) << mode << " " << bytes;
-                memory.put(messages.image);
-                --batch.in_extent;
-                ASSERT_EQ(run(key, mode, direction, batch), WARPSEAL_OK);
-                ASSERT_EQ(memory.get() == messages.right_but_refused(0), true)
-                    << mode << " " << bytes;
-                if (!spec.seals()) continue;
-                batch.in_extent = batch.out_extent = 0;
-                batch.tag_extent = 5 * 16 - 1;
-                memory.put(messages.image);
-                ASSERT_EQ(run(key, mode, direction, batch), WARPSEAL_OK);
-                ASSERT_EQ(memory.get() == messages.right_but_refused(0), true)
-                    << mode << " " << bytes;
-            }
+            for (const size_t bytes : {size_t{96}, size_t{1} << 20})
+                for (const bool listed : {false, true}) {
+                    if (bytes > 96 && mode != WARPSEAL_GCM && mode != WARPSEAL_CTR) continue;
+                    if (listed && mode != WARPSEAL_GCM) continue;
+                    const AnyLength any_length(listed);
+                    Key key(aes(128), random);
+                    BatchSpec spec;
+                    spec.mode = mode;
+                    spec.bytes = bytes;
+                    spec.count = 5;
+                    spec.in_place = true;
+                    spec.places = Places::offsets;
+                    spec.lengths = spec.full_lengths = listed;
+                    spec.expected = 1;
+                    spec.own_aad_lengths = !listed;
+                    if (!spec.tagged()) spec.iv_bytes = 16, spec.tag_bytes = 0;
+                    if (listed) spec.iv_bytes = bytes == 96 ? 40 : 12;
+                    if (mode == WARPSEAL_CMAC) spec.iv_bytes = 0;
+                    if (spec.seals()) spec.aad_bytes = 20;
+                    Messages messages(spec, key, direction, random);
+                    Memory memory(messages.image.size());
+                    warpseal_scattered_batch batch = messages.at(memory.data());
+                    const auto run_again = [&] {
+                        memory.put(messages.placed_at(memory.data()));
+                        EXPECT_EQ(run(key, mode, direction, batch), WARPSEAL_OK);
+                        return memory.get();
+                    };
+                    // Message 0 lies last. Its text ends where the memory does.
+                    batch.in_extent = 5 * (bytes + 16) - 16;
+                    batch.out_extent = mode == WARPSEAL_CMAC ? 0 : batch.in_extent;
+                    ASSERT_EQ(run_again() == messages.right(), true) << mode << " " << bytes;
+                    --batch.in_extent;
+                    ASSERT_EQ(run_again() == messages.right_but_refused(0), true)
+                        << mode << " " << bytes;
+                    if (!spec.seals()) continue;
+                    batch.in_extent = batch.out_extent = 0;
+                    batch.tag_extent = 5 * 16 - 1;
+                    ASSERT_EQ(run_again() == messages.right_but_refused(0), true)
+                        << mode << " " << bytes;
+                    batch.tag_extent = 0;
+                    batch.iv_extent = 5 * spec.iv_bytes - 1;
+                    ASSERT_EQ(run_again() == messages.right_but_refused(0), true)
+                        << mode << " " << bytes;
+                }
 }
 
 // With a workspace of the size that batch_workspace gives, a batch allocates nothing, and the
@@ -284,19 +354,30 @@ TEST_P(Batch, Workspace) {
     for (const size_t bytes : {size_t{100}, size_t{16384}, (size_t{9} << 20) + 5})
         for (const Direction direction : {Direction::encrypt, Direction::decrypt})
             for (const bool lengths : {false, true}) {
+                const AnyLength any_length(lengths && bytes > 100);
                 Key key(aes(256), random);
                 BatchSpec spec;
                 spec.bytes = bytes;
                 spec.lengths = lengths;
+                spec.expected = bytes == 16384 ? 3 : 1;
                 spec.count = (size_t{9} << 20) / bytes % 3000 + 1;
                 spec.gap = 32 - bytes % 16;
                 spec.spoil_every = 3;
                 Messages messages(spec, key, direction, random);
                 const Memory memory(messages.image);
                 warpseal_scattered_batch batch = messages.at(memory.data());
-                size_t needed = 0;
-                ASSERT_EQ(backend().batch_workspace(device, spec.mode, batch, &needed),
-                          WARPSEAL_OK);
+                const auto needed_for = [&](const warpseal_scattered_batch& b) {
+                    size_t bytes_needed = 0;
+                    EXPECT_EQ(backend().batch_workspace(device, spec.mode, b, &bytes_needed),
+                              WARPSEAL_OK);
+                    return bytes_needed;
+                };
+                const size_t needed = needed_for(batch);
+                if (lengths && bytes > 100 && has_ghash()) {
+                    warpseal_scattered_batch unknown = batch;
+                    unknown.batch.message_bytes = 0;
+                    EXPECT_NE(needed, needed_for(unknown)) << "it does not take two passes";
+                }
                 const Memory workspace(Text(needed + 64, 0xa5));
                 batch.workspace = workspace.data();
                 batch.workspace_bytes = needed;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -24,6 +25,10 @@ struct BatchSpec {
     uint64_t count = 1;
     size_t bytes = 0;      // length of each message, or the maximum
     bool lengths = false;  // each its own length and offset
+    double expected = 0;   // with lengths: the mean that the caller gives, divided by the real one
+    bool full_lengths = false;    // with lengths: every message has `bytes`
+    size_t shift = 0;             // bytes from alignment to the outputs, where they are not inputs
+    bool own_aad_lengths = true;  // of scattered messages
     bool own_keys = false;
     bool in_place = false;
     size_t iv_bytes = 12, aad_bytes = 0, tag_bytes = 16;
@@ -73,17 +78,18 @@ public:
         aad_ = add(random.text(spec.shared_aad ? spec.aad_bytes : spec.aad_stride() * spec.count));
         if (spec.own_keys) keys_ = add(random.text(key.cipher.key_bytes * spec.count));
         for (uint64_t i = 0; i < spec.count; ++i) {
-            lengths_.push_back(spec.lengths && spec.bytes != 0
+            lengths_.push_back(spec.lengths && !spec.full_lengths && spec.bytes != 0
                                    ? random.length(spec.bytes) % (spec.bytes + 1) / whole * whole
                                    : spec.bytes);
-            aad_lengths_.push_back(spec.scattered() ? random.below(spec.aad_bytes + 1)
-                                                    : spec.aad_bytes);
+            aad_lengths_.push_back(spec.scattered() && spec.own_aad_lengths
+                                       ? random.below(spec.aad_bytes + 1)
+                                       : spec.aad_bytes);
         }
         pitch_ = spec.bytes + spec.gap;
         tags_ = add(Text(spec.tag_stride() * spec.count, 0xa5));
         statuses_ = add(Text(4 * spec.count, 0xa5));
         in_ = add(random.text(pitch_ * spec.count));
-        out_ = spec.in_place ? in_ : add(Text(pitch_ * spec.count, 0xa5));
+        out_ = spec.in_place ? in_ : add(Text(pitch_ * spec.count + spec.shift, 0xa5)) + spec.shift;
         lengths_at_ = add(bytes_of(lengths_));
         aad_lengths_at_ = add(bytes_of(aad_lengths_));
         text_offsets_at_ = add_offsets(pitch_);
@@ -102,12 +108,15 @@ public:
     // The right image if message i is refused and nothing of it is written.
     Text right_but_refused(uint64_t i, int32_t status = WARPSEAL_INVALID_ARGUMENT) const {
         Text out = right_;
+        refuse(out, i, status);
+        return out;
+    }
+    void refuse(Text& out, uint64_t i, int32_t status) const {
         const size_t text = text_place(i) * pitch_;
         write(out, out_ + text, slice(image, out_ + text, lengths_[i]));
         const size_t tag = tags_ + place(i) * spec_.tag_stride();
         write(out, tag, slice(image, tag, spec_.tag_bytes));
         std::memcpy(out.data() + statuses_ + 4 * i, &status, 4);
-        return out;
     }
     // Changes a length of message i in device memory, but not the expected outputs.
     void claim_text_bytes(uint64_t i, uint64_t bytes) { claim(lengths_at_, i, bytes); }
@@ -148,12 +157,13 @@ public:
         b.iv_bytes = static_cast<uint32_t>(spec_.iv_bytes);
         b.tag_bytes = static_cast<uint32_t>(spec_.tag_bytes);
         b.message_count = spec_.count;
-        b.message_bytes = spec_.lengths ? 0 : spec_.bytes;
+        b.message_bytes = spec_.lengths ? expected_bytes() : spec_.bytes;
         if (spec_.lengths) b.lengths = numbers(base + lengths_at_);
         b.keys = spec_.own_keys ? base + keys_ : nullptr;
         b.statuses = spec_.statuses ? reinterpret_cast<int32_t*>(base + statuses_) : nullptr;
         b.aad_bytes = spec_.aad_bytes;
-        if (spec_.scattered()) s.aad_lengths = numbers(base + aad_lengths_at_);
+        if (spec_.scattered() && spec_.own_aad_lengths)
+            s.aad_lengths = numbers(base + aad_lengths_at_);
         if (spec_.places == Places::pointers) {
             auto* const all = reinterpret_cast<uint8_t**>(base + pointers_at_);
             s.in_pointers = all;
@@ -185,6 +195,11 @@ public:
 private:
     static const uint64_t* numbers(const uint8_t* at) {
         return reinterpret_cast<const uint64_t*>(at);
+    }
+    uint64_t expected_bytes() const {
+        const auto total = std::accumulate(lengths_.begin(), lengths_.end(), uint64_t{0});
+        return static_cast<uint64_t>(spec_.expected * static_cast<double>(total) /
+                                     static_cast<double>(spec_.count));
     }
     // The place of message i among those of a part.
     uint64_t place(uint64_t i) const { return spec_.scattered() ? spec_.count - 1 - i : i; }
@@ -291,6 +306,9 @@ inline BatchSpec random_spec(tests::Random& random, const CudaCipher& cipher, si
     s.places = static_cast<Places>(random.below(3));
     s.shared_iv = !s.scattered() && random.one_in(4);
     s.shared_aad = !s.scattered() && (s.aad_bytes > 100 || random.one_in(2));
+    static constexpr double expected[] = {0, 0.01, 1, 20};
+    s.expected = expected[random.below(4)];
+    s.own_aad_lengths = random.one_in(2);
     s.gap = random.one_in(2) ? 16 : random.below(40);
     s.apart = random.one_in(2) ? 0 : random.below(20);
     s.spoil_every = s.tag_bytes < 4 ? 0 : 5;  // a short tag may match a corrupted text

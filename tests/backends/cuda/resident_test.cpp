@@ -50,12 +50,11 @@ struct Chunks {
 };
 
 warpseal_status run(Key& key, Direction direction, const warpseal_batch& batch,
-                    const TextWindow* window, uint64_t* refused) {
-    uint64_t done = 0;
-    const warpseal_status status = backend().batch_resident(
-        device, key.cipher, key.state(), WARPSEAL_GCM, direction, batch, window, &done, refused);
-    EXPECT_EQ(done, batch.message_count);
-    return status;
+                    const TextWindow* window, uint64_t* refused, uint8_t* space = nullptr) {
+    void* begun = nullptr;
+    const warpseal_status status = backend().begin_resident(
+        device, key.cipher, key.state(), WARPSEAL_GCM, direction, batch, window, space, &begun);
+    return status == WARPSEAL_OK ? backend().finish_resident(begun, refused) : status;
 }
 
 TEST_F(Resident, SealAndOpen) {
@@ -66,7 +65,8 @@ TEST_F(Resident, SealAndOpen) {
             const size_t count = bytes > 20000 ? 3 : 700;
             Key key("aes-256", random);
             Chunks chunks(key, bytes, count, random);
-            const Host host(chunks.sealed.size(), pinned);
+            const Host host(chunks.sealed.size(), pinned),
+                space(count * warpseal::resident_space_bytes, pinned);
             uint64_t refused = 0;
             const Memory text(chunks.text);
             ASSERT_EQ(
@@ -76,11 +76,11 @@ TEST_F(Resident, SealAndOpen) {
             EXPECT_TRUE(host.holds(chunks.sealed)) << bytes << " " << pinned;
             EXPECT_EQ(text.get() == chunks.text, true);
             // At an address of any alignment.
-            for (const size_t shift : {size_t{0}, size_t{5}}) {
+            for (const size_t shift : {size_t{0}, size_t{5}, size_t{16}}) {
                 Memory opened(Text(chunks.text.size() + shift + 1, 0xa5));
                 ASSERT_EQ(run(key, Direction::decrypt,
                               chunks.batch(Direction::decrypt, opened.data() + shift, host.data()),
-                              nullptr, &refused),
+                              nullptr, &refused, shift == 0 ? nullptr : space.data()),
                           WARPSEAL_OK);
                 EXPECT_EQ(refused, 0u);
                 const Text got = opened.get();
@@ -116,24 +116,83 @@ TEST_F(Resident, ForgedMessagesAreZeros) {
     }
 }
 
+// More batches than slots are begun before one is waited for. Their IVs may change meanwhile.
+TEST_F(Resident, ManyInFlight) {
+    constexpr size_t batches = 24, count = 100;
+    tests::Random random(565);
+    Key key("aes-256", random);
+    Chunks chunks(key, 16384, count, random);
+    const size_t sealed = chunks.sealed.size(), text = chunks.text.size(),
+                 step = sealed + count * warpseal::resident_space_bytes;
+    const Host host(batches * step, true);
+    const Memory opened(Text(batches * text, 0xa5));
+    std::vector<int32_t> statuses(batches * count, -1);
+    std::vector<void*> begun(batches);
+    Text right;
+    for (size_t i = 0; i < batches; ++i) {
+        uint8_t* const at = host.data() + i * step;
+        std::memcpy(at, chunks.sealed.data(), sealed);
+        at[i * 16400 + 7] ^= 1;  // chunk i of batch i is forged
+        warpseal_batch batch = chunks.batch(Direction::decrypt, opened.data() + i * text, at);
+        Text ivs = chunks.ivs;
+        batch.ivs = ivs.data();
+        batch.statuses = statuses.data() + i * count;
+        ASSERT_EQ(
+            backend().begin_resident(device, key.cipher, key.state(), WARPSEAL_GCM,
+                                     Direction::decrypt, batch, nullptr, at + sealed, &begun[i]),
+            WARPSEAL_OK);
+        std::fill(ivs.begin(), ivs.end(), uint8_t{0});
+        right.insert(right.end(), chunks.text.begin(), chunks.text.end());
+        const auto forged = right.end() - static_cast<ptrdiff_t>(text - i * 16384);
+        std::fill(forged, forged + 16384, uint8_t{0});
+    }
+    for (size_t i = batches; i-- > 0;) {
+        uint64_t refused = 0;
+        EXPECT_EQ(backend().finish_resident(begun[i], &refused), WARPSEAL_OK);
+        EXPECT_EQ(refused, 1u);
+        for (size_t k = 0; k < count; ++k)
+            EXPECT_EQ(statuses[i * count + k], k == i ? WARPSEAL_NOT_AUTHENTIC : WARPSEAL_OK);
+    }
+    EXPECT_EQ(opened.get() == right, true);
+}
+
+// 18 MiB, which no slot holds, are opened before begin_resident returns.
+TEST_F(Resident, MoreThanASlotHolds) {
+    tests::Random random(566);
+    Key key("aes-256", random);
+    Chunks chunks(key, 16384, 1150, random);
+    const size_t sealed = chunks.sealed.size();
+    const Host host(sealed + chunks.count * warpseal::resident_space_bytes, true);
+    std::memcpy(host.data(), chunks.sealed.data(), sealed);
+    const Memory opened(Text(chunks.text.size(), 0xa5));
+    uint64_t refused = 0;
+    ASSERT_EQ(
+        run(key, Direction::decrypt, chunks.batch(Direction::decrypt, opened.data(), host.data()),
+            nullptr, &refused, host.data() + sealed),
+        WARPSEAL_OK);
+    EXPECT_EQ(refused, 0u);
+    EXPECT_EQ(opened.get() == chunks.text, true);
+}
+
 TEST_F(Resident, Windows) {
     tests::Random random(563);
     Key key("aes-256", random);
     Chunks chunks(key, 16384, 1, random);
-    const Host host(chunks.sealed.size(), true);
+    const Host host(chunks.sealed.size(), true), space(warpseal::resident_space_bytes, true);
     std::memcpy(host.data(), chunks.sealed.data(), chunks.sealed.size());
     for (const TextWindow window :
-         {TextWindow{0, 1}, {0, 16383}, {1, 16383}, {16383, 1}, {100, 5000}}) {
-        const Memory opened(Text(window.bytes + 1, 0xa5));
-        uint64_t refused = 0;
-        ASSERT_EQ(
-            run(key, Direction::decrypt,
-                chunks.batch(Direction::decrypt, opened.data(), host.data()), &window, &refused),
-            WARPSEAL_OK);
-        Text right = slice(chunks.text, window.begin, window.bytes);
-        right.push_back(0xa5);
-        EXPECT_EQ(opened.get() == right, true) << window.begin << " " << window.bytes;
-    }
+         {TextWindow{0, 1}, {0, 16383}, {1, 16383}, {16383, 1}, {100, 5000}})
+        for (uint8_t* const beside : {static_cast<uint8_t*>(nullptr), space.data()}) {
+            const Memory opened(Text(window.bytes + 1, 0xa5));
+            uint64_t refused = 0;
+            ASSERT_EQ(run(key, Direction::decrypt,
+                          chunks.batch(Direction::decrypt, opened.data(), host.data()), &window,
+                          &refused, beside),
+                      WARPSEAL_OK);
+            Text right = slice(chunks.text, window.begin, window.bytes);
+            right.push_back(0xa5);
+            EXPECT_EQ(opened.get() == right, true) << window.begin << " " << window.bytes;
+        }
 }
 
 TEST_F(Resident, Zeroize) {

@@ -32,7 +32,7 @@ void batch(const BatchSpec& spec, Key& key, Direction direction, tests::Random& 
 // not. GCM also splits one message into segments, and has messages long enough for its kernels of
 // long texts.
 void batches(Key& key, warpseal_mode mode, tests::Random& random) {
-    for (int i = 0; i < (mode == WARPSEAL_GCM ? 7 : 4); ++i) {
+    for (int i = 0; i < (mode == WARPSEAL_GCM ? 8 : 4); ++i) {
         BatchSpec spec;
         spec.mode = mode;
         spec.iv_bytes = mode == WARPSEAL_GCM    ? (i == 2 || i == 5 ? 21 : 12)
@@ -46,7 +46,8 @@ void batches(Key& key, warpseal_mode mode, tests::Random& random) {
         if (i == 6) spec.count = 1, spec.bytes = 70001;
         if (i == 4 || i == 5) spec.bytes = i == 4 ? 16384 : 9001, spec.gap = 32 - spec.bytes % 16;
         spec.own_keys = i % 2 == 1 && i < 4;
-        spec.lengths = i == 2;
+        if (i == 7) spec.count = 5, spec.bytes = 40001, spec.expected = 1;
+        spec.lengths = i == 2 || i == 7;
         spec.aad_bytes = spec.seals() && i >= 1 && i != 4 ? 19 : 0;
         spec.in_place = i >= 2;
         spec.spoil_every = 2;

@@ -73,9 +73,13 @@ TEST(BackendPointers, AWindowMayLieBesideTheInput) {
                   WARPSEAL_OK);
         batch.in = in, batch.out = out;
         const TextWindow window = {begin, window_bytes};
-        ASSERT_EQ(engine->batch_resident(0, *key, WARPSEAL_GCM, Direction::decrypt, batch, &window),
+        warpseal::ResidentBatch begun;
+        ASSERT_EQ(engine->begin_resident(0, *key, WARPSEAL_GCM, Direction::decrypt, batch, &window,
+                                         nullptr, begun),
                   WARPSEAL_OK)
             << ahead;
+        EXPECT_EQ(begun.finish(), WARPSEAL_OK);
+        EXPECT_EQ(begun.finish(), WARPSEAL_OK) << "there is no batch any more";
         EXPECT_EQ(status, WARPSEAL_OK);
         EXPECT_EQ(Text(out, out + window_bytes),
                   Text(text.begin() + begin, text.begin() + begin + window_bytes));

@@ -97,6 +97,7 @@ template <size_t vector_bytes, int count>
 struct Ternary<cpu::Words<vector_bytes, count>> {
     using Words = cpu::Words<vector_bytes, count>;
     using Vector = cpu::VectorOf<uint64_t, vector_bytes>;
+    static constexpr bool one_instruction = Ternary<Vector>::one_instruction;
     template <int table>
     WARPSEAL_INLINE static Words of(const Words& a, const Words& b, const Words& c) {
         return Words::each([&](int i) __attribute__((always_inline)) {

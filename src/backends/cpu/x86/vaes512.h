@@ -24,6 +24,7 @@ namespace warpseal {
 template <>
 struct Ternary<uint64_t __attribute__((vector_size(64)))> {
     using Word = uint64_t __attribute__((vector_size(64)));
+    static constexpr bool one_instruction = true;
     template <int table>
     WARPSEAL_INLINE static Word of(const Word& a, const Word& b, const Word& c) {
         return (Word)_mm512_ternarylogic_epi64((__m512i)a, (__m512i)b, (__m512i)c, table);

@@ -18,18 +18,6 @@ namespace warpseal::cuda {
 
 namespace {
 
-// Runs `call` on a feeder thread, and converts exceptions (out of memory, or a lock that cannot be
-// acquired) to a status. An exception must not end the thread, because other threads wait for its
-// chunks.
-template <class Call>
-warpseal_status caught(const Call& call) {
-    try {
-        return call();
-    } catch (const std::exception&) {
-        return WARPSEAL_OUT_OF_MEMORY;
-    }
-}
-
 // Assigns chunks in order and records which ones are complete. Thread safe.
 class Progress {
 public:
@@ -96,7 +84,8 @@ struct InFlight {
     Chunk chunk;
 };
 
-// One feeder thread. Keeps its slots busy and commits the oldest chunk first.
+// One feeder thread. Keeps its slots busy and commits the oldest chunk first. No exception may end
+// it, because other threads wait for its chunks.
 class Feeder {
 public:
     Feeder(int device, Work& work, Progress& progress, const Workers& workers)

@@ -3,11 +3,22 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <vector>
 
 #include "backends/cuda/host/slots.h"
 
 namespace warpseal::cuda {
+
+// Converts exceptions of `call` (out of memory, or a lock that cannot be acquired) to a status.
+template <class Call>
+warpseal_status caught(const Call& call) {
+    try {
+        return call();
+    } catch (const std::exception&) {
+        return WARPSEAL_OUT_OF_MEMORY;
+    }
+}
 
 // Range [begin, end) in the work's own units (bytes or messages). `sequence` counts the chunks of a
 // call from 0.

@@ -234,7 +234,8 @@ warpseal_status device_alloc(int device, size_t bytes, void** out) {
 
 void device_free(int device, void* memory, size_t bytes) {
     if (memory == nullptr) return;
-    // Where the device cannot be made current, these calls find it by the address.
+    // The calls find the device by the address, also if it could not be made current. After a loss
+    // there is no call, and the memory stays until the process ends.
     const CurrentDevice current(device);
     if (!lost()) check(cudaMemset(memory, 0, bytes));
     if (!lost()) check(cudaFree(memory));
@@ -283,6 +284,7 @@ warpseal_status zeroize(int device, void* memory, size_t bytes) {
     const CurrentDevice current(device);
     const RelaxedCaptureMode relaxed;
     warpseal_status status = current.status();
+    if (status == WARPSEAL_OK && lost()) status = WARPSEAL_NO_DEVICE;
     if (status == WARPSEAL_OK && bytes != 0) status = check(cudaMemset(memory, 0, bytes));
     return status == WARPSEAL_OK ? check(cudaStreamSynchronize(nullptr)) : status;
 }

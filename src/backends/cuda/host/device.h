@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "backends/cipher_backend.h"
+#include "backends/cuda/host/limits.h"
 
 namespace warpseal::cuda {
 
@@ -21,15 +22,6 @@ bool lost();
 // Records which process uses CUDA. Every entry point calls this first. Returns WARPSEAL_NO_DEVICE
 // if `lost`.
 warpseal_status enter();
-
-struct Limits {
-    int multiprocessors = 0;
-    int architecture = 0;  // architecture that the running code was compiled for: 90 for 9.0
-    bool any_length = false;
-
-    // Minimum text length in bytes for a kernel for long texts: `bytes`, or 0 in tests.
-    uint64_t min_bytes(uint64_t bytes) const { return any_length ? 0 : bytes; }
-};
 
 // For tests: kernels for long texts accept any length, and NTRU key pairs are inverted in groups
 // however small the batch.

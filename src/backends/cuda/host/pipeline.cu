@@ -226,7 +226,7 @@ protected:
         if (status == WARPSEAL_OK)
             status = segment_(state_, counter0_, first_block_ + begin / 16, data, data, bytes,
                               slot.device, slot.stream);
-        return status == WARPSEAL_OK ? slot.fetch_results(0, 16) : status;
+        return status == WARPSEAL_OK ? slot.copy_by_kernel(slot.pinned, slot.device, 16) : status;
     }
 
 private:

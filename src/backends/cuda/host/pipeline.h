@@ -18,12 +18,10 @@ warpseal_status gcm_host(int device, const CudaCipher& cipher, const void* state
 warpseal_status batch_host(int device, const CudaCipher& cipher, const void* state,
                            warpseal_mode mode, Direction direction, const warpseal_batch& batch,
                            uint64_t* done_messages, uint64_t* not_authentic);
-warpseal_status batch_resident(int device, const CudaCipher& cipher, const void* state,
+warpseal_status begin_resident(int device, const CudaCipher& cipher, const void* state,
                                warpseal_mode mode, Direction direction, const warpseal_batch& batch,
-                               const TextWindow* window, uint64_t* done_messages,
-                               uint64_t* not_authentic);
-
-// Copies only, with the same slots and chunks: the upper bound for the functions above.
+                               const TextWindow* window, uint8_t* space, void** begun);
+warpseal_status finish_resident(void* begun, uint64_t* not_authentic);
 warpseal_status copy_both_ways(int device, const void* in, void* out, size_t bytes);
 
 }  // namespace warpseal::cuda

@@ -53,8 +53,10 @@ warpseal_status acquire_scratch(size_t bytes, cudaStream_t stream, uint8_t** out
     cudaMemPool_t pool = nullptr;
     void* memory = nullptr;
     warpseal_status status = pool_of_current_device(pool);
+    // The end of the first use of a pool may have found that the GPU is lost.
     if (status == WARPSEAL_OK)
-        status = check(cudaMallocFromPoolAsync(&memory, bytes, pool, stream));
+        status = lost() ? WARPSEAL_NO_DEVICE
+                        : check(cudaMallocFromPoolAsync(&memory, bytes, pool, stream));
     *out = static_cast<uint8_t*>(memory);
     return status;
 }

@@ -30,6 +30,7 @@ struct Pool {
     std::vector<Slot*> idle;
     int in_use = 0;  // slots of the usual size
     bool large_in_use = false;
+    bool memory_is_short = false;       // the last attempt to create a slot found no memory
     std::atomic<bool> polling = false;  // a call polls for the end of a chunk
 };
 
@@ -40,18 +41,17 @@ Pool& pool_of(int device) {
     return (*pools)[device];
 }
 
-struct ResultsJob {
+struct CopyJob {
     uint32_t* to;
     const uint32_t* from;
     uint64_t words;
 };
 
-constexpr unsigned results_threads = 256, max_results_blocks = 128;
+constexpr unsigned copy_threads = 256, max_copy_blocks = 128;
 
-__global__ void __launch_bounds__(results_threads)
-    results_kernel(const __grid_constant__ ResultsJob job) {
-    for (uint64_t i = blockIdx.x * results_threads + threadIdx.x; i < job.words;
-         i += gridDim.x * results_threads)
+__global__ void __launch_bounds__(copy_threads) copy_kernel(const __grid_constant__ CopyJob job) {
+    for (uint64_t i = blockIdx.x * copy_threads + threadIdx.x; i < job.words;
+         i += gridDim.x * copy_threads)
         job.to[i] = job.from[i];
 }
 
@@ -68,7 +68,25 @@ warpseal_status create_usual(int device, size_t min_bytes, Slot** out) {
     return status;
 }
 
+// Returns true if the event is complete in time.
+bool poll_until_done(cudaEvent_t event, int device) {
+    using Clock = std::chrono::steady_clock;
+    std::atomic<bool>& polling = pool_of(device).polling;
+    if (polling.exchange(true)) return false;  // another call already keeps a core busy
+    bool done = false;
+    const auto until = Clock::now() + std::chrono::microseconds(tuning::poll_microseconds);
+    while (!lost() && is_done(event, &done) == WARPSEAL_OK && !done && Clock::now() < until)
+        sched_yield();  // yield the core to other threads
+    polling = false;
+    return done;
+}
+
 }  // namespace
+
+warpseal_status wait_for(cudaEvent_t done, int device, bool poll) {
+    if (poll && poll_until_done(done, device)) return WARPSEAL_OK;
+    return lost() ? WARPSEAL_NO_DEVICE : check(cudaEventSynchronize(done));
+}
 
 warpseal_status Slot::create(int device_index, size_t bytes, Slot** out) {
     *out = nullptr;
@@ -101,29 +119,13 @@ warpseal_status Slot::pin() {
 
 warpseal_status Slot::record_done() { return check(cudaEventRecord(done_, stream)); }
 
-warpseal_status Slot::wait(bool poll) {
-    if (poll && poll_until_done()) return WARPSEAL_OK;
-    return lost() ? WARPSEAL_NO_DEVICE : check(cudaEventSynchronize(done_));
-}
+warpseal_status Slot::wait(bool poll) { return wait_for(done_, device_index, poll); }
 
-bool Slot::poll_until_done() {
-    using Clock = std::chrono::steady_clock;
-    std::atomic<bool>& polling = pool_of(device_index).polling;
-    if (polling.exchange(true)) return false;  // another call already keeps a core busy
-    bool done = false;
-    const auto until = Clock::now() + std::chrono::microseconds(tuning::poll_microseconds);
-    while (!lost() && is_done(done_, &done) == WARPSEAL_OK && !done && Clock::now() < until)
-        sched_yield();  // yield the core to other threads
-    polling = false;
-    return done;
-}
-
-warpseal_status Slot::fetch_results(size_t at, size_t bytes) {
-    const ResultsJob job{reinterpret_cast<uint32_t*>(pinned + at),
-                         reinterpret_cast<const uint32_t*>(device + at), bytes / 4};
-    const auto blocks = std::clamp<uint64_t>((job.words + results_threads - 1) / results_threads, 1,
-                                             max_results_blocks);
-    return launch(results_kernel, static_cast<unsigned>(blocks), 0, job, stream, results_threads);
+warpseal_status Slot::copy_by_kernel(void* to, const void* from, size_t bytes) {
+    const CopyJob job{static_cast<uint32_t*>(to), static_cast<const uint32_t*>(from), bytes / 4};
+    const auto blocks =
+        std::clamp<uint64_t>((job.words + copy_threads - 1) / copy_threads, 1, max_copy_blocks);
+    return launch(copy_kernel, static_cast<unsigned>(blocks), 0, job, stream, copy_threads);
 }
 
 void Slot::mark_used(size_t device_bytes, size_t pinned_bytes) {
@@ -148,7 +150,8 @@ void Slot::destroy() {
     delete this;
 }
 
-warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out) {
+warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out,
+                             int wanted_slots) {
     *out = nullptr;
     Pool& pool = pool_of(device);
     std::unique_lock lock(pool.mutex);
@@ -168,17 +171,21 @@ warpseal_status acquire_slot(int device, size_t min_bytes, bool wait, Slot** out
         if (lost()) return WARPSEAL_NO_DEVICE;
         const auto fits = std::find_if(pool.idle.begin(), pool.idle.end(),
                                        [&](const Slot* s) { return s->bytes >= min_bytes; });
-        if (fits != pool.idle.end()) {
+        const bool found = fits != pool.idle.end();
+        const int slots = pool.in_use + static_cast<int>(pool.idle.size());
+        warpseal_status created = WARPSEAL_OUT_OF_MEMORY;
+        if (found ? slots < wanted_slots && !pool.memory_is_short : slots < tuning::max_slots) {
+            created = create_usual(device, min_bytes, out);
+            if (created == WARPSEAL_OK) ++pool.in_use;
+            pool.memory_is_short = created == WARPSEAL_OUT_OF_MEMORY;
+            // Out of memory, but other calls hold slots: wait for one of theirs.
+            if (created != WARPSEAL_OUT_OF_MEMORY || (!found && pool.in_use == 0)) return created;
+        }
+        if (found) {
             *out = *fits;
             pool.idle.erase(fits);
             ++pool.in_use;
             return WARPSEAL_OK;
-        }
-        if (pool.in_use + static_cast<int>(pool.idle.size()) < tuning::max_slots) {
-            const warpseal_status status = create_usual(device, min_bytes, out);
-            if (status == WARPSEAL_OK) ++pool.in_use;
-            // Out of memory, but other calls hold slots: wait for one of theirs.
-            if (status != WARPSEAL_OUT_OF_MEMORY || pool.in_use == 0) return status;
         }
         if (!wait) return WARPSEAL_OK;
         if (pool.in_use == 0) return WARPSEAL_OUT_OF_MEMORY;

@@ -39,6 +39,8 @@ inline constexpr uint64_t tiles_per_warp = 8;
 // Minimum number of tiles that a message of a length unknown to the host may be split into. For
 // short messages, most of them are empty.
 inline constexpr uint64_t tiles_of_unknown_length = 64;
+// Tiles for each warp of a batch in two passes whose lengths only the device knows.
+inline constexpr uint64_t listed_tiles_per_warp = 32;
 
 // Minimum length of a sweep in which each thread processes two blocks at a time. CTR goes in steps
 // of 2048 counters: 16 MiB has 512 steps, 4 for each multiprocessor of an H200. Shorter sweeps are
@@ -94,6 +96,14 @@ inline constexpr int slots_in_flight = 3, serial_slots_in_flight = 4;
 inline constexpr int staging_threads = 6;  // for pageable memory: one core copies about 10 GB/s
 inline constexpr int slots_per_staging_thread = 2;
 inline constexpr int max_slots = 16;  // per device: 256 MiB of device memory and as much pinned
+// Slots for batches that are queued and not waited for, as segments of files are. Those of one slot
+// follow each other, so that a copy waits for the kernels of the batch before: with two slots or
+// more, another copy is in flight meanwhile. With more, other calls wait for fewer of them. On an
+// H200, 4, 8 and 16 slots were equally fast.
+inline constexpr int queued_slots = 8;
+// Maximum bytes of IVs, AAD, keys and tags that a kernel copies to a slot whose text needs no
+// staging: a second copy by the copy engine would delay the text of other chunks. Not measured.
+inline constexpr size_t kernel_copy_bytes = size_t{64} << 10;
 // Maximum device memory of all slots of a device, larger slots included.
 inline constexpr size_t device_bytes_limit = size_t{512} << 20;
 // Time in microseconds that a thread polls for the end of a chunk before it sleeps. Waking took 0.1

@@ -13,11 +13,6 @@ __device__ __forceinline__ void wipe_blocks(const Message& m, uint64_t first, ui
         store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
 }
 
-// The number of blocks of a message within these limits is less than 2^63.
-__device__ __forceinline__ MessageLimits gcm_limits() {
-    return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
-}
-
 // Encrypts or decrypts the text blocks of a tile. Returns the GHASH value of its AAD and ciphertext
 // blocks, in every lane. The blocks are arranged in rows of 32, padded at the front. Each lane
 // accumulates its column with H^32; its last block is 32 - lane blocks from the end.

@@ -2,17 +2,19 @@
 #pragma once
 
 #include "backends/cuda/kernels/items.cuh"
+#include "backends/cuda/kernels/list_tiles.h"
 #include "backends/cuda/kernels/sweep.cuh"
 #include "modes/gcm.h"
 
 namespace warpseal::cuda {
 
-// Messages of equal length, or one segment of a message with its J0.
+// Messages of equal length, listed ones, or one segment of a message with its J0.
 template <class Cipher>
 struct PassJob {
     OneKey<Cipher> key;
     warpseal_scattered_batch messages;
     Tiling tiling;
+    const TileList* list;  // in scratch; replaces `tiling` if only the device knows the lengths
     // In scratch: the GHASH value of each message's whole ciphertext blocks, and each message's J0.
     // `counters` is null for IVs of 96 bits.
     Block<4>*sums, *counters;
@@ -24,6 +26,17 @@ struct PassJob {
     bool opens;
 
     WARPSEAL_INLINE bool is_segment() const { return segment != nullptr; }
+    __device__ __forceinline__ uint64_t item_count() const {
+        if (list != nullptr) return list->item_count();
+        return tiling.message_count * tiling.tiles;
+    }
+    // Listed messages may be refused, and their texts at any address.
+    __device__ __forceinline__ bool is_refused(uint64_t index, const Message& m) const {
+        return list != nullptr && refusal_of(messages, index, m, gcm_limits()) != WARPSEAL_OK;
+    }
+    __device__ __forceinline__ uint32_t width(const Message& m) const {
+        return list != nullptr ? common_width(m.in, m.out) : 16;
+    }
 };
 
 __device__ __forceinline__ Block<4> load_plain_iv(const uint8_t* p) {
@@ -149,21 +162,21 @@ __device__ __forceinline__ void crypt_counting(const uint8_t* in, uint8_t* out, 
 template <class BlockFunction, class TableLookup>
 __device__ __forceinline__ void crypt_blocks(const Message& m, uint64_t first, uint64_t last,
                                              const Block<4>& counter, const uint32_t* schedule,
-                                             const TableLookup& tables) {
+                                             const TableLookup& tables, uint32_t width = 16) {
 #pragma unroll 1
     for (uint64_t i = first + lane_id(); i < last; i += 32) {
         const uint32_t bytes = bytes_in_block<4>(m.bytes, i);
-        const Block<4> data = load_partial<4>(m.in + 16 * i, bytes, 16);
+        const Block<4> data = load_partial<4>(m.in + 16 * i, bytes, width);
         Block<4> b = add_big_endian<1>(counter, static_cast<uint32_t>(i - first));
         BlockFunction::run(b, schedule, tables);
-        store_partial(m.out + 16 * i, data ^ b, bytes, 16);
+        store_partial(m.out + 16 * i, data ^ b, bytes, width);
     }
 }
 
 // The warp's next item, from an atomic counter. The warp requests it before it processes its
 // current item, which hides the latency. Items are not assigned in advance because warps differ in
-// speed and the slowest would delay the end. 32 bits suffice: more items would be terabytes of
-// text.
+// speed and the slowest would delay the end. 32 bits suffice: see max_listed_messages. More
+// items of messages of one length would be terabytes of text.
 class NextItem {
 public:
     __device__ __forceinline__ explicit NextItem(uint32_t* items_taken) {
@@ -179,20 +192,48 @@ private:
 
 // Overwrites blocks of a message that failed authentication with zeros.
 __device__ __forceinline__ void write_zeros(const Message& m, uint64_t first, uint64_t last,
-                                            uint64_t step) {
+                                            uint64_t step, uint32_t width) {
     for (uint64_t i = first; i < last; i += step)
-        store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), 16);
+        store_partial(m.out + 16 * i, Block<4>{}, bytes_in_block<4>(m.bytes, i), width);
+}
+
+// An item: a tile of a message.
+struct Item {
+    uint64_t index;
+    Message message;
+    Tile tile;
+};
+template <class Cipher>
+__device__ __forceinline__ Item item_of(const PassJob<Cipher>& job, uint64_t number) {
+    Item item;
+    if (job.list == nullptr) {
+        item.index = number % job.tiling.message_count;
+        item.message = message_of(job.messages, item.index);
+        item.tile = tile_of(job.tiling, blocks_in<4>(item.message.bytes),
+                            number / job.tiling.message_count);
+        return item;
+    }
+    const ListedTile listed = listed_tile(*job.list, number);
+    item.index = listed.index;
+    item.message = message_of(job.messages, item.index);
+    const uint64_t blocks = blocks_in<4>(item.message.bytes), length = job.list->tile_blocks;
+    const uint64_t first = listed.tile * length, last = first + length;
+    const bool whole = !listed.listed;
+    // Refused again: the message may have changed since it was listed.
+    item.tile = {
+        first, last < blocks ? last : blocks, whole,
+        (whole && last < blocks) || first > blocks || job.is_refused(item.index, item.message)};
+    return item;
 }
 
 template <class BlockFunction, class TableLookup>
 __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction::Cipher>& job,
-                                           uint64_t item, const TableLookup& tables) {
-    const uint64_t index = item % job.tiling.message_count;
-    const Message m = message_of(job.messages, index);
-    const Tile tile = tile_of(job.tiling, blocks_in<4>(m.bytes), item / job.tiling.message_count);
+                                           uint64_t number, const TableLookup& tables) {
+    const auto [index, m, tile] = item_of(job, number);
     if (tile.empty) return;
+    const uint32_t width = job.width(m);
     if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)
-        return write_zeros(m, tile.first + lane_id(), tile.last, 32);
+        return write_zeros(m, tile.first + lane_id(), tile.last, 32, width);
     // Recomputed instead of stored, to save registers.
     const auto counter_of = [&](uint64_t block) {
         return modes::Gcm::mask(counter0_of(job, index, m), job.first_block + block);
@@ -200,7 +241,7 @@ __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction:
     uint64_t i = tile.first;
     if constexpr (Counts<typename BlockFunction::Cipher> && TableLookup::uses_tables) {
         const uint64_t whole = tile.last < m.bytes / 16 ? tile.last : m.bytes / 16;
-        while (i < whole) {
+        while (i < whole && width == 16) {
             const Block<4> counter = counter_of(i);
             const uint32_t begin = swap_bytes(counter.word[3]);
             // At most 32 values of the second-to-last byte.
@@ -214,7 +255,8 @@ __device__ __forceinline__ void crypt_item(const PassJob<typename BlockFunction:
         }
     }
     if (i < tile.last)
-        crypt_blocks<BlockFunction>(m, i, tile.last, counter_of(i), job.key.schedule, tables);
+        crypt_blocks<BlockFunction>(m, i, tile.last, counter_of(i), job.key.schedule, tables,
+                                    width);
 }
 
 // Counter mode. When opening, it runs after the tags were verified: a message that failed becomes
@@ -224,7 +266,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     gcm_text_kernel(const __grid_constant__ PassJob<typename BlockFunction::Cipher> job) {
     extern __shared__ __align__(16) unsigned char shared[];
     const Layout<BlockFunction, SharedMemoryLimit> tables(shared);
-    const uint64_t items = job.tiling.message_count * job.tiling.tiles;
+    const uint64_t items = job.item_count();
     for (uint64_t item = first_item(); item < items;) {
         const NextItem next(job.items_taken);
         crypt_item<BlockFunction>(job, item, tables);
@@ -245,7 +287,7 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const uint64_t whole = m.bytes / 16, blocks = blocks_in<4>(m.bytes),
                    thread = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x;
     if (job.opens && !job.is_segment() && *m.status != WARPSEAL_OK)
-        return write_zeros(m, thread, blocks, uint64_t{gridDim.x} * tuning::threads);
+        return write_zeros(m, thread, blocks, uint64_t{gridDim.x} * tuning::threads, 16);
     const Block<4> counter = modes::Gcm::mask(counter0_of(job, 0, m), job.first_block);
     count_steps<Cipher>(counter, whole, job.key.schedule, tables,
                         LineText(m.in, m.out, 16 * whole));

@@ -32,8 +32,9 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     const WarpKey<Cipher, Direction::encrypt, OneKey<Cipher>> key(job.key, nullptr);
     for (uint64_t index = first_item(); index < job.messages.batch.message_count;
          index += item_step()) {
-        const Block<4> counter0 =
-            hashed_counter(message_of(job.messages, index).iv, job.messages.batch.iv_bytes, key);
+        const Message m = message_of(job.messages, index);
+        if (job.is_refused(index, m)) continue;
+        const Block<4> counter0 = hashed_counter(m.iv, job.messages.batch.iv_bytes, key);
         if (lane_id() == 0) job.counters[index] = counter0;
     }
 }
@@ -51,6 +52,10 @@ __global__ void __launch_bounds__(tuning::threads, 1)
     for (uint64_t index = uint64_t{blockIdx.x} * tuning::threads + threadIdx.x;
          index < job.messages.batch.message_count; index += step) {
         const Message m = message_of(job.messages, index);
+        if (job.is_refused(index, m)) {
+            if (m.status != nullptr) *m.status = refusal_of(job.messages, index, m, gcm_limits());
+            continue;
+        }
         const uint64_t blocks = m.bytes / 16, aad_bytes = m.aad_bytes;
         Element aad, sum = macs::ghash::from_block<uint32_t>(job.sums[index]);
 #pragma unroll 1
@@ -79,6 +84,67 @@ __global__ void __launch_bounds__(tuning::threads, 1)
 
 // ---- host code
 
+// Scratch of two passes, in its order.
+template <class Cipher>
+struct PassScratch {
+    PassScratch(PassJob<Cipher>& job, void* memory) {
+        const warpseal_batch& batch = job.messages.batch;
+        job.items_taken = static_cast<uint32_t*>(memory);
+        job.sums = static_cast<Block<4>*>(memory) + 1;
+        job.counters = job.sums + batch.message_count;
+        rest = job.counters + batch.message_count;
+        if (batch.lengths == nullptr) return;
+        const auto next_list = [&] {
+            auto* const list = static_cast<TileList*>(rest);
+            rest = list->entries() + batch.message_count;
+            return list;
+        };
+        tiles = next_list();
+        segments = next_list();
+    }
+    TileList *tiles = nullptr, *segments = nullptr;
+    void* rest;
+};
+
+// Lists tiles and segments of a batch whose lengths only the device knows.
+template <class Cipher>
+warpseal_status list_tiles(PassJob<Cipher>& job, const PassScratch<Cipher>& scratch,
+                           const Limits& limits, cudaStream_t stream) {
+    const ListedSizes sizes = listed_sizes(job.messages.batch, limits);
+    job.list = scratch.tiles;
+    const warpseal_status status = list_tiles(job.messages, PartialBlock::included, sizes.tiles,
+                                              scratch.tiles, limits, stream);
+    return status == WARPSEAL_OK ? list_tiles(job.messages, PartialBlock::excluded, sizes.segments,
+                                              scratch.segments, limits, stream)
+                                 : status;
+}
+
+// Counter mode over the texts.
+template <class Cipher, class SharedMemoryLimit>
+warpseal_status crypt(const PassJob<Cipher>& job, const Limits& limits, cudaStream_t stream) {
+    using Forward = BlockFunction<Cipher, Direction::encrypt>;
+    const size_t shared = shared_bytes<Forward, SharedMemoryLimit>(limits.architecture);
+    const unsigned blocks = job.list != nullptr ? static_cast<unsigned>(limits.multiprocessors)
+                                                : blocks_for(job.tiling.items(), limits);
+    if constexpr (Counts<Cipher>)
+        if (job.messages.batch.message_count == 1 && job.list == nullptr)
+            return launch(gcm_one_text_kernel<Forward, SharedMemoryLimit>, blocks, shared, job,
+                          stream);
+    return launch(gcm_text_kernel<Forward, SharedMemoryLimit>, blocks, shared, job, stream);
+}
+
+// GHASH of the whole ciphertext blocks of each message.
+template <class Cipher>
+warpseal_status hash_texts(const PassJob<Cipher>& job, const PassScratch<Cipher>& scratch,
+                           const Limits& limits, cudaStream_t stream) {
+    if (job.list != nullptr)
+        return ghash(job.key.hash, ListedTexts{job.messages, job.opens, scratch.segments},
+                     scratch.rest, job.sums, limits, stream);
+    const HashedTexts texts = hashed_texts(job.messages.batch, job.opens);
+    return ghash(job.key.hash, texts, split_into_segments(texts, limits), scratch.rest, job.sums,
+                 limits, stream);
+}
+
 // The caller sets key and messages, and for a segment also counter0, first_block and segment. Sets
 // *begun if scratch was available and work may have been queued.
 template <class Cipher, Direction direction, class SharedMemoryLimit>
@@ -89,40 +155,31 @@ warpseal_status two_passes(PassJob<Cipher>& job, const Limits& limits, cudaStrea
     const warpseal_batch& batch = job.messages.batch;
     job.opens = direction == Direction::decrypt;
     job.tiling = divide(batch, 0, 16, false, limits);
-    const HashedTexts ciphertexts = hashed_texts(batch, job.opens);
-    const Segments segments = split_into_segments(ciphertexts, limits);
     const bool hashed = !job.is_segment() && batch.iv_bytes != modes::Gcm::plain_iv_bytes;
-    const size_t shared = shared_bytes<Forward, SharedMemoryLimit>(limits.architecture);
-    return with_scratch(
-        workspace_of(job.messages), two_pass_scratch_bytes(batch, segments), stream,
-        [&](void* scratch) {
-            *begun = true;
-            job.items_taken = static_cast<uint32_t*>(scratch);
-            job.sums = static_cast<Block<4>*>(scratch) + 1;
-            job.counters = hashed ? job.sums + batch.message_count : nullptr;
-            void* const rest = job.sums + 2 * batch.message_count;
-            const auto crypt = [&] {
-                if constexpr (Counts<Cipher>)
-                    if (batch.message_count == 1)
-                        return launch(gcm_one_text_kernel<Forward, SharedMemoryLimit>,
-                                      blocks_for(job.tiling.items(), limits), shared, job, stream);
-                return launch(gcm_text_kernel<Forward, SharedMemoryLimit>,
-                              blocks_for(job.tiling.items(), limits), shared, job, stream);
-            };
-            warpseal_status status =
-                check(cudaMemsetAsync(job.items_taken, 0, sizeof *job.items_taken, stream));
-            if (hashed && status == WARPSEAL_OK)
-                status = launch(gcm_counter_kernel<Cipher>, blocks_for(batch.message_count, limits),
-                                0, job, stream);
-            if (status == WARPSEAL_OK && !job.opens) status = crypt();
-            if (status == WARPSEAL_OK)
-                status = ghash(job.key.hash, ciphertexts, segments, rest, job.sums, limits, stream);
-            if (status == WARPSEAL_OK)
-                status =
-                    launch(gcm_tag_kernel<Forward, SharedMemoryLimit>,
-                           blocks_for(batch.message_count / 32 + 1, limits), shared, job, stream);
-            return status == WARPSEAL_OK && job.opens ? crypt() : status;
-        });
+    const size_t shared = shared_bytes<Forward, SharedMemoryLimit>(limits.architecture),
+                 bytes = two_pass_scratch_bytes(batch, rest_of_scratch_bytes(batch, limits));
+    return with_scratch(workspace_of(job.messages), bytes, stream, [&](void* memory) {
+        *begun = true;
+        const PassScratch<Cipher> scratch(job, memory);
+        // The count of items and the sums.
+        warpseal_status status =
+            check(cudaMemsetAsync(memory, 0, sizeof(Block<4>) * (1 + batch.message_count), stream));
+        if (status == WARPSEAL_OK && batch.lengths != nullptr)
+            status = list_tiles(job, scratch, limits, stream);
+        if (!hashed) job.counters = nullptr;
+        if (hashed && status == WARPSEAL_OK)
+            status = launch(gcm_counter_kernel<Cipher>, blocks_for(batch.message_count, limits), 0,
+                            job, stream);
+        if (status == WARPSEAL_OK && !job.opens)
+            status = crypt<Cipher, SharedMemoryLimit>(job, limits, stream);
+        if (status == WARPSEAL_OK) status = hash_texts(job, scratch, limits, stream);
+        if (status == WARPSEAL_OK)
+            status = launch(gcm_tag_kernel<Forward, SharedMemoryLimit>,
+                            blocks_for(batch.message_count / 32 + 1, limits), shared, job, stream);
+        return status == WARPSEAL_OK && job.opens
+                   ? crypt<Cipher, SharedMemoryLimit>(job, limits, stream)
+                   : status;
+    });
 }
 
 }  // namespace warpseal::cuda

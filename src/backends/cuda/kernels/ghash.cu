@@ -39,11 +39,94 @@ __global__ void __launch_bounds__(tuning::image_threads)
     }
 }
 
-struct ReductionJob {
+// Segments of texts of equal length.
+struct EqualSegments {
     HashedTexts texts;
     Segments segments;
-    const uint4* image;
     Block<4>* sums;  // one for each segment
+
+    static constexpr bool aligned = true;
+    WARPSEAL_INLINE static constexpr uint64_t first() { return 0; }
+    struct Segment {
+        const uint8_t* first;
+        uint32_t absent;  // number of blocks that do not exist, at the front
+    };
+    WARPSEAL_INLINE uint64_t count() const { return segments.count; }
+    WARPSEAL_INLINE uint32_t blocks() const { return segments.blocks; }
+    __device__ __forceinline__ Segment at(uint64_t number) const {
+        const bool present = number < segments.count;
+        const uint64_t text = present ? number / segments.in_text : 0;
+        const uint64_t before_end =
+            (segments.in_text - number % segments.in_text) * segments.blocks;
+        const uint32_t absent = !present ? segments.blocks
+                                : before_end > texts.blocks
+                                    ? static_cast<uint32_t>(before_end - texts.blocks)
+                                    : 0;
+        return {texts.first + text * texts.stride + 16 * (texts.blocks - before_end), absent};
+    }
+    __device__ __forceinline__ Block<4>* sum(uint64_t number) const {
+        return number < segments.count ? sums + number : nullptr;
+    }
+};
+
+// Segments of listed texts.
+struct ListedSegments {
+    ListedTexts texts;
+    Block<4>*sums, *partial_sums;  // one for each message; one for each tile of the entries
+
+    static constexpr bool aligned = false;
+    __device__ __forceinline__ uint64_t first() const { return texts.segments->first_item(); }
+    struct Segment {
+        const uint8_t* first;
+        uint32_t absent;
+    };
+    __device__ __forceinline__ uint64_t count() const {
+        return texts.messages.batch.message_count == 0 ? 0 : texts.segments->item_count();
+    }
+    __device__ __forceinline__ uint32_t blocks() const {
+        return static_cast<uint32_t>(texts.segments->tile_blocks);
+    }
+    __device__ __forceinline__ Segment at(uint64_t number) const {
+        const TextSegment segment = segment_of(number);
+        if (!segment.present) return {nullptr, blocks()};
+        const BatchMessage m = message_of(texts.messages, segment.tile.index);
+        // Listed messages too: they may have changed since.
+        if (refusal_of(texts.messages, segment.tile.index, m, gcm_limits()) != WARPSEAL_OK)
+            return {nullptr, blocks()};
+        const uint64_t text_blocks = m.bytes / 16;
+        const uint64_t before_end = segment.tiles_left * texts.segments->tile_blocks;
+        return {texts.text(m) + 16 * (text_blocks - before_end),
+                before_end > text_blocks ? static_cast<uint32_t>(before_end - text_blocks) : 0};
+    }
+    // Finds the segment again, as registers are short while it is hashed.
+    __device__ __forceinline__ Block<4>* sum(uint64_t number) const {
+        const TextSegment segment = segment_of(number);
+        if (!segment.present) return nullptr;
+        return segment.tile.listed ? partial_sums + (number - texts.segments->message_count)
+                                   : sums + segment.tile.index;
+    }
+
+private:
+    struct TextSegment {
+        ListedTile tile;
+        uint64_t tiles_left;  // up to the end of the text
+        bool present;
+    };
+    __device__ __forceinline__ TextSegment segment_of(uint64_t number) const {
+        const TileList& list = *texts.segments;
+        if (number >= list.item_count()) return {};
+        const ListedTile tile = listed_tile(list, number);
+        const BatchMessage m = message_of(texts.messages, tile.index);
+        const uint64_t tiles = list.tiles_of(m.bytes / 16);
+        return {tile, tile.listed ? tiles - tile.tile : 1,
+                tile.listed ? tile.tile < tiles : tiles <= 1};
+    }
+};
+
+template <class AllSegments>
+struct ReductionJob {
+    AllSegments segments;
+    const uint4* image;
 };
 
 // Loads a block that is read only once: bypasses the L1 cache, and prefetches 256 bytes into L2.
@@ -56,40 +139,39 @@ __device__ __forceinline__ Block<4> load_once(const uint8_t* p) {
 }
 
 // Four warps process 32 segments, eight for each warp.
+template <class AllSegments>
 __global__ void __launch_bounds__(tuning::reduction_threads, 1)
-    reduction_kernel(const __grid_constant__ ReductionJob job) {
+    reduction_kernel(const __grid_constant__ ReductionJob<AllSegments> job) {
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
     extern __shared__ __align__(16) unsigned char shared[];
-    if (job.segments.count == 0) return;
+    if (job.segments.count() == 0) return;
     for (uint32_t i = threadIdx.x; i < image::bytes / 16; i += tuning::reduction_threads)
         reinterpret_cast<uint4*>(shared)[i] = job.image[i];
     Matrix::written();
     __syncthreads();
     const Matrix matrix(shared);
-    const uint64_t units = (job.segments.count + 31) / 32,
+    const uint64_t units = (job.segments.count() + 31) / 32,
                    step = uint64_t{gridDim.x} * (tuning::reduction_threads / 128);
-    for (uint64_t unit = uint64_t{gridDim.x} * (threadIdx.x / 128) + blockIdx.x; unit < units;
-         unit += step) {
-        const uint64_t segment = unit * 32 + threadIdx.x % 128 / 4;
-        const bool present = segment < job.segments.count;
-        const uint64_t text = present ? segment / job.segments.in_text : 0;
-        const uint64_t before_end =
-            (job.segments.in_text - segment % job.segments.in_text) * job.segments.blocks;
-        const uint32_t absent = !present ? job.segments.blocks
-                                : before_end > job.texts.blocks
-                                    ? static_cast<uint32_t>(before_end - job.texts.blocks)
-                                    : 0;
-        const uint8_t* const first =
-            job.texts.first + text * job.texts.stride + 16 * (job.texts.blocks - before_end);
-        const RowSums rows = reduce_segment(matrix, job.segments.blocks, [&](uint32_t i) {
-            const bool within = i < job.segments.blocks;
+    for (uint64_t unit =
+             job.segments.first() / 32 + uint64_t{gridDim.x} * (threadIdx.x / 128) + blockIdx.x;
+         unit < units; unit += step) {
+        const uint64_t number = unit * 32 + threadIdx.x % 128 / 4;
+        const auto segment = job.segments.at(number);
+        const RowSums rows = reduce_segment(matrix, job.segments.blocks(), [&](uint32_t i) {
+            const bool within = i < job.segments.blocks();
+            if constexpr (!AllSegments::aligned)
+                if (width_of(reinterpret_cast<uintptr_t>(segment.first)) < 16)
+                    return i >= segment.absent && within
+                               ? load_partial<4>(segment.first + 16 * i, 16, 1)
+                               : Block<4>{};
             // The usual case: no predicate, no zeros.
-            if (absent == 0 && within) return load_once(first + 16 * i);
-            return i >= absent && within ? load_once(first + 16 * i) : Block<4>{};
+            if (segment.absent == 0 && within) return load_once(segment.first + 16 * i);
+            return i >= segment.absent && within ? load_once(segment.first + 16 * i) : Block<4>{};
         });
         const Block<4> sum = macs::ghash::to_block(join_rows(rows));
-        if (threadIdx.x % 4 == 0 && present)
-            store_aligned(reinterpret_cast<uint8_t*>(job.sums + segment), sum);
+        Block<4>* const to = job.segments.sum(number);
+        if (threadIdx.x % 4 == 0 && to != nullptr)
+            store_aligned(reinterpret_cast<uint8_t*>(to), sum);
     }
     // Zeroize the matrix, which is made of powers of H.
     __syncthreads();
@@ -132,6 +214,49 @@ __global__ void __launch_bounds__(tuning::threads, 1)
         if (lane == 0)
             for (int i = 0; i < 4; ++i) atomicXor(&job.to[text].word[i], b.word[i]);
     }
+}
+
+struct ListedSumJob {
+    HashKey hash;
+    const TileList* list;
+    const Block<4>* from;  // one for each tile of the entries
+    Block<4>* to;          // one for each message
+};
+
+__device__ __forceinline__ void add_to(Block<4>& sum, const Element& e) {
+    const Block<4> b = macs::ghash::to_block(e);
+    for (int i = 0; i < 4; ++i) atomicXor(&sum.word[i], b.word[i]);
+}
+
+// A lane adds up consecutive segments, of as many messages as they belong to.
+__global__ void __launch_bounds__(tuning::threads, 1)
+    listed_sum_kernel(const __grid_constant__ ListedSumJob job) {
+    if (job.list == nullptr) return;
+    const TileList& list = *job.list;
+    const uint64_t tiles = list.tile_count(), lanes = uint64_t{gridDim.x} * tuning::threads,
+                   segments_per_lane = (tiles + lanes - 1) / lanes,
+                   first =
+                       segments_per_lane * (uint64_t{blockIdx.x} * tuning::threads + threadIdx.x);
+    if (first >= tiles) return;
+    const uint64_t end_of_lane = first + segments_per_lane,
+                   last = end_of_lane < tiles ? end_of_lane : tiles;
+    const Element step = times_power(one(), job.hash, static_cast<uint32_t>(list.tile_blocks));
+    const auto end_of = [&](uint64_t entry) {
+        return entry + 1 < list.entry_count() ? list.entries()[entry + 1].first : tiles;
+    };
+    uint64_t entry = list.entry_of(first), end = end_of(entry);
+    Element sum;
+#pragma unroll 1
+    for (uint64_t i = first; i < last; ++i) {
+        if (i == end) {
+            add_to(job.to[list.entries()[entry].index], sum);
+            sum = Element{};
+            end = end_of(++entry);
+        }
+        sum = multiply_once(sum, step) ^ macs::ghash::from_block<uint32_t>(job.from[i]);
+    }
+    const auto after = static_cast<uint32_t>((end - last) * list.tile_blocks);
+    add_to(job.to[list.entries()[entry].index], times_power(sum, job.hash, after));
 }
 
 // Computes the matrix image from powers of H. It is secret, and is zeroized with the scratch that
@@ -182,20 +307,58 @@ Segments split_into_segments(const HashedTexts& texts, const Limits& limits) {
     return s;
 }
 
+TileSize segment_size(uint64_t message_count, uint64_t total_blocks, const Limits& limits) {
+    const uint64_t rows = uint64_t(limits.multiprocessors) * (tuning::reduction_threads / 4) *
+                          tuning::segments_per_row;
+    // Messages have four segments on average, if they are long enough: their first ones are padded.
+    return tile_size(total_blocks, std::max(rows, 4 * message_count), strip_blocks,
+                     tuning::segment_blocks);
+}
+
+size_t listed_scratch_bytes(uint64_t message_count, const TileSize& size) {
+    return image::bytes + max_listed_tiles(message_count, size) * sizeof(Block<4>);
+}
+
+namespace {
+
+template <class AllSegments>
+warpseal_status reduce(const HashKey& hash, const AllSegments& segments, uint64_t count,
+                       uint32_t* image, const Limits& limits, cudaStream_t stream) {
+    const warpseal_status status = make_image(hash, image, stream);
+    if (status != WARPSEAL_OK) return status;
+    const ReductionJob<AllSegments> job{segments, reinterpret_cast<const uint4*>(image)};
+    const auto blocks = static_cast<unsigned>(
+        std::min<uint64_t>(count / 32 + (count % 32 != 0), limits.multiprocessors));
+    return launch(reduction_kernel<AllSegments>, blocks, image::bytes, job, stream,
+                  tuning::reduction_threads);
+}
+
+}  // namespace
+
 warpseal_status ghash(const HashKey& hash, const HashedTexts& texts, const Segments& segments,
                       void* scratch, Block<4>* sums, const Limits& limits, cudaStream_t stream) {
     auto* const matrix = static_cast<uint32_t*>(scratch);
     Block<4>* const partial_sums =
         segments.in_text > 1 ? reinterpret_cast<Block<4>*>(matrix + image::bytes / 4) : sums;
-    warpseal_status status = make_image(hash, matrix, stream);
-    if (status != WARPSEAL_OK) return status;
-    const ReductionJob job{texts, segments, reinterpret_cast<const uint4*>(matrix), partial_sums};
-    const unsigned blocks = static_cast<unsigned>(
-        std::min<uint64_t>((segments.count + 31) / 32, limits.multiprocessors));
-    status = launch(reduction_kernel, blocks, image::bytes, job, stream, tuning::reduction_threads);
+    const warpseal_status status = reduce(hash, EqualSegments{texts, segments, partial_sums},
+                                          segments.count, matrix, limits, stream);
     return status != WARPSEAL_OK || segments.in_text == 1
                ? status
                : add_up(hash, texts, segments, partial_sums, sums, limits, stream);
+}
+
+warpseal_status ghash(const HashKey& hash, const ListedTexts& texts, void* scratch, Block<4>* sums,
+                      const Limits& limits, cudaStream_t stream) {
+    auto* const matrix = static_cast<uint32_t*>(scratch);
+    auto* const partial_sums = reinterpret_cast<Block<4>*>(matrix + image::bytes / 4);
+    const warpseal_status status =
+        reduce(hash, ListedSegments{texts, sums, partial_sums}, UINT64_MAX, matrix, limits, stream);
+    if (status != WARPSEAL_OK) return status;
+    SecretOf<ListedSumJob> secret;
+    secret.value = {hash, texts.segments, partial_sums, sums};
+    // In tests a lane has several segments.
+    const int blocks = limits.any_length ? 1 : limits.multiprocessors;
+    return launch(listed_sum_kernel, static_cast<unsigned>(blocks), 0, secret.value, stream);
 }
 
 }  // namespace warpseal::cuda

@@ -6,6 +6,7 @@
 
 #include "backends/cuda/device/ghash_field.cuh"
 #include "backends/cuda/host/device.h"
+#include "backends/cuda/kernels/list_tiles.h"
 
 namespace warpseal::cuda {
 
@@ -33,5 +34,24 @@ inline bool has_ghash(const Limits& limits) { return limits.architecture >= 80; 
 // Sets sums[i] to the sum of C[k] H^(blocks - 1 - k) over the blocks of text i.
 warpseal_status ghash(const HashKey& hash, const HashedTexts& texts, const Segments& segments,
                       void* scratch, Block<4>* sums, const Limits& limits, cudaStream_t stream);
+
+// Texts of a batch whose lengths only the device knows, with a list of segments.
+struct ListedTexts {
+    warpseal_scattered_batch messages;
+    bool opens;  // the ciphertexts are the inputs
+    const TileList* segments;
+
+    WARPSEAL_INLINE const uint8_t* text(const BatchMessage& m) const {
+        return opens ? m.in : m.out;
+    }
+};
+
+// Sizes of segments for about this number of blocks, and the bytes of scratch for them.
+TileSize segment_size(uint64_t message_count, uint64_t total_blocks, const Limits& limits);
+size_t listed_scratch_bytes(uint64_t message_count, const TileSize& size);
+
+// Same for listed texts, with refused messages left out. sums: zero, one for each message.
+warpseal_status ghash(const HashKey& hash, const ListedTexts& texts, void* scratch, Block<4>* sums,
+                      const Limits& limits, cudaStream_t stream);
 
 }  // namespace warpseal::cuda

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 
-#include "backends/cuda/host/device.h"
+#include "backends/cipher_backend.h"
+#include "backends/cuda/host/limits.h"
 #include "backends/cuda/host/tuning.h"
+#include "core/word.h"
 
 namespace warpseal::cuda {
 
@@ -42,17 +44,13 @@ inline Tiling divide(const warpseal_batch& batch, uint64_t aad_bytes, uint64_t b
     return {batch.message_count, std::clamp<uint64_t>(blocks / least, 1, max_tiles), least};
 }
 
-#ifdef __CUDACC__
-
 // Tiles are whole rows of 32 blocks, except the last one.
-__device__ __forceinline__ Tile tile_of(const Tiling& tiling, uint64_t blocks, uint64_t tile) {
+WARPSEAL_INLINE Tile tile_of(const Tiling& tiling, uint64_t blocks, uint64_t tile) {
     if (tiling.tiles == 1) return {0, blocks, true, false};
     const uint64_t even = (blocks / 32 / tiling.tiles + 1) * 32;
     const uint64_t length = even > tiling.min_blocks ? even : tiling.min_blocks;
     const uint64_t first = tile * length, last = first + length;
     return {first, last < blocks ? last : blocks, blocks <= length, tile > 0 && first >= blocks};
 }
-
-#endif
 
 }  // namespace warpseal::cuda
