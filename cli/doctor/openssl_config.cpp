@@ -19,6 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int deepest = 16;  // Nesting limit of .include; ends a file that includes itself.
+// Limits of a value with its variables, which is libcrypto's, and of all values, in bytes. Without
+// them a short file of variables that contain variables fills the memory.
+constexpr size_t longest_value = 65536, longest_values = size_t{16} << 20;
 
 std::string_view trimmed(std::string_view text) {
     constexpr const char* blanks = " \t\r\n";
@@ -105,6 +108,10 @@ void OpensslConfig::read_file(const std::string& path, int depth) {
         }
         read_line(trimmed(without_comment(whole)), fmt::format("{}:{}", path, number), depth);
         whole.clear();
+        if (value_bytes_ > longest_values)
+            return complain_of(false, fmt::format("{}:{}: the values have more than {} MiB; the "
+                                                  "rest is not read",
+                                                  path, number, longest_values >> 20));
     }
 }
 
@@ -218,11 +225,18 @@ std::string OpensslConfig::expand(std::string_view text, const std::string& wher
             quote = 0;
         else if (quote == 0 && (letter == '"' || letter == '\''))
             quote = letter;
-        else if (quote == 0 && letter == '$')
+        else if (quote == 0 && letter == '$') {
             out += variable(text, at, where);
-        else
+            if (out.size() + text.size() - std::min(at, text.size()) >= longest_value) {
+                complain_of(true, fmt::format("{}: a value has {} bytes or more once its "
+                                              "variables are replaced",
+                                              where, longest_value));
+                return "";
+            }
+        } else
             out += letter;
     }
+    value_bytes_ += out.size();
     return out;
 }
 

@@ -45,6 +45,7 @@ private:
     std::vector<Complaint> complaints_;
     std::string current_ = "default";
     std::string include_directory_;
+    size_t value_bytes_ = 0;  // of all values
 };
 
 }  // namespace warpseal::cli

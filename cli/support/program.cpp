@@ -52,31 +52,42 @@ void prepare_process() {
 
 ExitCode run(const ProgramDescription& description, int argument_count, char** arguments,
              Session& session) {
-    CLI::App program(description.about, description.name);
+    CLI::App program;
+    add_options(program, description, session);
+    const std::optional<std::string> asked = parse_arguments(program, argument_count, arguments);
+    const ExitCode code = asked ? ExitCode::ok : session.command();
+    print_output(asked.value_or(""));
+    return code;
+}
+
+}  // namespace
+
+void add_options(CLI::App& program, const ProgramDescription& description, Session& session) {
+    program.name(description.name);
+    program.description(description.about);
     program.add_flag("-q,--quiet", session.quiet, "no remarks on stderr, errors only");
     program.set_version_flag("-V,--version",
                              fmt::format("{} {}", description.name, warpseal_version()));
     description.add_commands(program, session);
+}
+
+std::optional<std::string> parse_arguments(CLI::App& program, int argument_count,
+                                           char** arguments) {
     try {
         program.parse(argument_count, arguments);
     } catch (const CLI::Success& success) {  // --help and --version
         refuse_unknown_words(program, false);
         std::ostringstream text;
         program.exit(success, text);
-        print_output(text.str());
-        return ExitCode::ok;
+        return text.str();
     } catch (const CLI::ParseError& error) {
         refuse_unknown_words(program, true);
         throw Failure(ExitCode::usage,
                       fmt::format("{}. See `{} --help`.", without_value(error.what()),
                                   parsed_command(program)));
     }
-    const ExitCode code = session.command();
-    print_output("");
-    return code;
+    return std::nullopt;
 }
-
-}  // namespace
 
 int run_program(const ProgramDescription& description, int argument_count, char** arguments) {
     prepare_process();

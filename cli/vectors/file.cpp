@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
@@ -27,8 +28,7 @@ Octets read_whole(const std::string& path) {
     ssize_t got = 0;
     do {
         if (bytes.size() > vectors_bytes_most) break;
-        constexpr size_t step = 1 << 20;
-        const size_t before = bytes.size();
+        const size_t before = bytes.size(), step = std::clamp<size_t>(before, 1 << 16, 1 << 20);
         bytes.resize(before + step);
         got = ::read(fd, bytes.data() + before, step);
         bytes.resize(before + static_cast<size_t>(got > 0 ? got : 0));

@@ -183,7 +183,8 @@ std::string_view take_trimmed_line(std::string_view& text) {
 bool is_kem_text(std::string_view text) { return text.substr(0, 2) == "# "; }
 
 void check_kem_text(Tested& tested, std::string_view text, Tally& tally) {
-    const std::string_view title = take_trimmed_line(text).substr(2);
+    std::string_view title = take_trimmed_line(text);
+    title.remove_prefix(std::min<size_t>(2, title.size()));
     const std::string name(title.substr(0, title.find(' ')));
     const auto run = [&](const std::string& row, const std::function<void(const KemRows&)>& check) {
         tally.run(row, [&] {

@@ -159,6 +159,11 @@ def files_that_cannot_be_read(p):
     for text, words in [("[openssl_init\n", "without its ]"), ("a line\n", "neither"), ("x = $nothing\n", "has no value"),
                         ("x = ${ENV::WARPSEAL_NOBODY}\n", "not set"), (f".include {p.file('openssl.cnf')}\n", "without end")]:
         problem(doctor(p, text)[1], words)
+    doubled = "a = x\n" + "a = $a$a\n" * 15
+    check(not any("bytes or more" in f["found"] for f in doctor(p, doubled)[1]), "a value of 32 KiB")
+    problem(doctor(p, doubled + "a = $a$a\n")[1], "65536 bytes or more")
+    many = doctor(p, doubled + "b = $a\n" * 600)[1]
+    check(any(f["result"] == "warning" and "more than 16 MiB" in f["found"] for f in many), many)
     result = p.run("doctor", "openssl", "--json", "--config", p.file("absent.cnf"), env=environment(p))
     problem(json.loads(result.out)["findings"], "absent.cnf cannot be read")
     check_equal(result.code, 1, "exit code of a missing file")

@@ -518,7 +518,8 @@ def ntru_malformed(p):
         p.write("row", text.encode())
         check_equal(p.run("vectors", "row").code, 1, text[:60])
         expect(p, (0, 0, 1), "row")
-    p.write("row", b"# ntruhrss701 and no rows\n\n")
-    expect(p, (0, 1, 0), "row")
+    for title in (b"# ntruhrss701 and no rows\n\n", b"# ", b"# \n", b"#  \r\n\n"):
+        p.write("row", title)
+        expect(p, (0, 1, 0), "row")
 
 main()
