@@ -2,7 +2,7 @@
 # The rest is the library of this build: clang does not compile the ciphers on cores. Only libc, libm and the loader stay dynamic, as
 # programs run on other machines too.
 set(libfuzzer_folder ${CMAKE_CURRENT_BINARY_DIR}/libfuzzer)
-set(libfuzzer_flags -std=c++20 -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address -fconstexpr-steps=100000000
+set(libfuzzer_flags -std=c++20 -O1 -gline-tables-only -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address -fconstexpr-steps=100000000
   -Dconsteval=constexpr -DFMT_HEADER_ONLY=1 -DWARPSEAL_LIBFUZZER -DWARPSEAL_COMPANIONS=\"../libexec/warpseal\"
   -DWARPSEAL_VERSION=\"${PROJECT_VERSION}\" -DWARPSEAL_SOURCE=\"${PROJECT_SOURCE_DIR}\" -I${PROJECT_SOURCE_DIR} -I${PROJECT_SOURCE_DIR}/src
   -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/tests -I${PROJECT_BINARY_DIR}/src)
@@ -27,11 +27,12 @@ function(libfuzzer_object source list)
   set(${list} ${${list}} ${object} PARENT_SCOPE)
 endfunction()
 
-# The further arguments are patterns of instrumented sources.
+# The further arguments are patterns of instrumented sources. Their assertions are active, so that
+# they need the functions of ForkMutex that a release lacks.
 function(add_libfuzzer name)
   set(objects "")
   libfuzzer_object(${CMAKE_CURRENT_SOURCE_DIR}/targets/${name}.cpp objects)
-  foreach(pattern ${ARGN})
+  foreach(pattern src/platform/forks.cpp ${ARGN})
     file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${pattern})
     list(FILTER sources EXCLUDE REGEX "/cli/main\\.cpp$")
     foreach(source ${sources})

@@ -1,5 +1,6 @@
-// Argument vectors of the program, one argument a line: it ends with a documented exit code, and
-// says why it fails. Commands on files run in a private directory; of others, only the options are
+// Argument vectors of the program, one argument a line. All of them are parsed, and errors name
+// what is wrong. One in some runs as the program, in a private directory: it ends with a documented
+// exit code, and says why it fails. There, of commands that are not on files only the options are
 // parsed.
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -82,6 +83,14 @@ void add_commands(CLI::App& program, cli::Session& session) {
     });
 }
 
+// With a null pointer at the end.
+std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
+    std::vector<char*> pointers;
+    for (std::string& argument : arguments) pointers.push_back(argument.data());
+    pointers.push_back(nullptr);
+    return pointers;
+}
+
 [[noreturn]] void run_in_child(const Directory& directory, std::vector<std::string>& arguments,
                                int out, int error) {
     // The program must not see a terminal, and a run that goes on and on is a crash.
@@ -96,9 +105,7 @@ void add_commands(CLI::App& program, cli::Session& session) {
     const int nothing = open("/dev/null", O_RDONLY);
     if (dup2(nothing, 0) != 0 || dup2(out, 1) != 1 || dup2(error, 2) != 2) _exit(125);
     closefrom(3);
-    std::vector<char*> pointers;
-    for (std::string& argument : arguments) pointers.push_back(argument.data());
-    pointers.push_back(nullptr);
+    std::vector<char*> pointers = pointers_to(arguments);
     _exit(cli::run_program({"warpseal", "The program with commands on files.", add_commands},
                            static_cast<int>(arguments.size()), pointers.data()));
 }
@@ -108,8 +115,43 @@ bool documented(int code) {
                        [code](const auto& row) { return static_cast<int>(row.code) == code; });
 }
 
+// The program's options in this process, which can parse many lines.
+class Options {
+public:
+    Options() {
+        cli::add_options(program_, {"warpseal", "The program.", cli::add_commands}, session_);
+    }
+    void parse(std::vector<char*>& arguments) {
+        try {
+            const auto asked = cli::parse_arguments(
+                program_, static_cast<int>(arguments.size()) - 1, arguments.data());
+            claim(!asked || !asked->empty(), "help has a text");
+        } catch (const cli::Failure& failure) {
+            claim(documented(static_cast<int>(failure.code)) && failure.what()[0] != 0,
+                  "an error has a documented exit code and a text");
+        }
+    }
+
+private:
+    cli::Session session_;
+    CLI::App program_;
+};
+
+// A run takes as long as 500 lines are parsed. libFuzzer runs one in so many, always the same.
+bool runs(const uint8_t* data, size_t bytes) {
+#ifdef WARPSEAL_LIBFUZZER
+    uint32_t sum = 2166136261;  // FNV-1a
+    for (size_t i = 0; i < bytes; ++i) sum = (sum ^ data[i]) * 16777619;
+    return (sum >> 8) % 500 == 0;
+#else
+    (void)data, (void)bytes;
+    return true;
+#endif
+}
+
 void run(const uint8_t* data, size_t bytes) {
     static const Directory directory;
+    static Options& options = *new Options;
     std::vector<std::string> arguments = {"warpseal"};
     fuzz::Input input(data, bytes);
     std::string argument;
@@ -122,6 +164,9 @@ void run(const uint8_t* data, size_t bytes) {
         if (byte == 0 || arguments.size() > 60) return;
     }
     arguments.push_back(argument);
+    std::vector<char*> pointers = pointers_to(arguments);
+    options.parse(pointers);
+    if (!runs(data, bytes)) return;
     const tests::MemoryFile out, error;
     (void)sealed_file();
     const pid_t child = fork();
