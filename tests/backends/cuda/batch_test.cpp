@@ -361,6 +361,7 @@ TEST_P(Batch, Workspace) {
                 spec.lengths = lengths;
                 spec.expected = bytes == 16384 ? 3 : 1;
                 spec.count = (size_t{9} << 20) / bytes % 3000 + 1;
+                spec.full_lengths = spec.count == 1;
                 spec.gap = 32 - bytes % 16;
                 spec.spoil_every = 3;
                 Messages messages(spec, key, direction, random);

@@ -344,6 +344,7 @@ INJECTED(queues, cudaMemcpy, (void* to, const void* from, size_t bytes, cudaMemc
          (to, from, bytes, kind))
 
 INJECTED(waits, cudaMemset, (void* to, int value, size_t bytes), (to, value, bytes))
+INJECTED(waits, cudaDeviceSynchronize, (), ())
 INJECTED(waits, cudaStreamSynchronize, (cudaStream_t stream), (stream))
 INJECTED(waits, cudaEventSynchronize, (cudaEvent_t event), (event))
 INJECTED(waits, cudaEventQuery, (cudaEvent_t event), (event))
