@@ -219,7 +219,7 @@ const char* Segment::finish(const ChunkJob& job) {
     if (chunks == 0) return nullptr;
     for (ResidentBatch& batch : in_flight_) {
         const warpseal_status status = batch.finish();
-        // Of two failures, the one that says nothing of the chunks.
+        // A failure of the GPU counts more than a chunk that is not authentic.
         if (status != WARPSEAL_OK && (status_ == WARPSEAL_OK || status_ == WARPSEAL_NOT_AUTHENTIC))
             status_ = status;
     }

@@ -15,7 +15,7 @@ WARPSEAL_INLINE MessageLimits gcm_limits() {
     return {modes::gcm_max_text_bytes, modes::gcm_max_aad_bytes};
 }
 
-// Whether a partial last block counts as a block of its text.
+// Says if a partial last block counts as a block of its text.
 enum class PartialBlock { included, excluded };
 
 // Lists the tiles of a batch in GCM, in tile_list_bytes() of scratch. A refused message has none.

@@ -10,8 +10,8 @@
 
 namespace warpseal::cuda {
 
-// What the host chooses: tiles have `blocks` blocks, a multiple of 64. They have more if the
-// entries would have more than `max_tiles` tiles beside one for each message.
+// Chosen by the host. A tile has `blocks` blocks, a multiple of 64. It has more if the entries
+// would have more than `max_tiles` tiles beside one for each message.
 struct TileSize {
     uint64_t blocks, max_tiles;
 };
