@@ -13,8 +13,7 @@ namespace warpseal {
 // Thread-safe. Blocks are not zeroized between uses: they hold no plaintext and no keys.
 class PinnedBlocks {
 public:
-    // An H200's host with 16 cores opens a file of 8 GiB in the page cache into device memory at
-    // 47 GB/s by blocks of 4 MiB, at 41 by 8 MiB and at 26 by 2 MiB.
+    // Smaller blocks need more launches, and larger ones leave a core's cache: docs/design/gpu.md.
     static constexpr size_t block_bytes = size_t{4} << 20;
     // Blocks that the users of the engine share: 256 MiB, two for each of 32 workers.
     static constexpr size_t most_shared = (size_t{256} << 20) / block_bytes;

@@ -137,7 +137,7 @@ private:
     CLI::App program_;
 };
 
-// A run takes as long as 500 lines are parsed. libFuzzer runs one in so many, always the same.
+// A run takes longer than parsing some hundred lines. libFuzzer runs one of 500, always the same.
 bool runs(const uint8_t* data, size_t bytes) {
 #ifdef WARPSEAL_LIBFUZZER
     uint32_t sum = 2166136261;  // FNV-1a
