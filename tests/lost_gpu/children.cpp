@@ -68,8 +68,9 @@ public:
     std::vector<std::string> all() {
         for (uint64_t number = 0; number < count_; ++number) {
             if (free_.empty()) await_one();
-            if (complaints_.size() >= most_complaints) break;
+            if (hangs_ || complaints_.size() >= most_complaints) break;
             start(number);
+            if (number == 0 && !others_have_the_gpu()) break;
         }
         while (!running_.empty()) await_one();
         return complaints_;
@@ -95,6 +96,14 @@ private:
         running_[pid] = {number, slot};
     }
 
+    // Awaits the first run. It may take the GPU from itself alone, not from the machine.
+    bool others_have_the_gpu() {
+        await_one();
+        const bool have = has_gpu();
+        if (!have) complaints_.push_back("after run 0 no process finds the GPU");
+        return have;
+    }
+
     void await_one() {
         int status = 0;
         const pid_t pid = wait(&status);
@@ -104,6 +113,7 @@ private:
         running_.erase(ended);
         free_.push_back(slot);
         std::string complaint = ending(status, runs_[slot]);
+        hangs_ |= WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
         if (complaint.empty()) complaint = judge_(runs_[slot]);
         if (!complaint.empty())
             complaints_.push_back("run " + std::to_string(number) + ": " + complaint);
@@ -116,6 +126,7 @@ private:
     Report* runs_ = nullptr;
     std::vector<unsigned> free_;
     std::map<pid_t, Started> running_;
+    bool hangs_ = false;
     std::vector<std::string> complaints_;
 };
 

@@ -1,5 +1,5 @@
-// Loses the GPU of this process for good: a real one by a kernel that traps, or the fake one. The
-// error is sticky: every later CUDA call of the process fails.
+// Loses the GPU of this process for good: a real one by a store to an unmapped address, or the fake
+// one. The error is sticky: every later CUDA call of the process fails.
 #pragma once
 
 #include "backends/gpu_backend.h"

@@ -1,5 +1,6 @@
-// A real GPU, which a kernel that traps takes from this process. All copies of the CUDA runtime in
-// a process share one context, so the library's calls fail as well.
+// A real GPU, which a kernel that stores to an unmapped address takes from this process. All copies
+// of the CUDA runtime in a process share one context, so the library's calls fail as well. A trap
+// does the same, but has made the machine reset its GPU.
 #include <cuda_runtime.h>
 
 #include <chrono>
@@ -15,15 +16,18 @@ extern "C" const warpseal::GpuBackend* __real__ZN8warpseal11gpu_backendEv();
 namespace lost_gpu {
 namespace {
 
-__global__ void trap(bool happens) {
-    if (happens) asm volatile("trap;");
+__global__ void store_at(uintptr_t address, bool happens) {
+    if (happens) *reinterpret_cast<volatile uint32_t*>(address) = 1;
 }
 
-// A stream of its own: the trap waits for no other work.
+// The driver maps no memory at the lowest addresses.
+constexpr uintptr_t unmapped_address = 4096;
+
+// A stream of its own: the store waits for no other work.
 cudaStream_t stream = nullptr;
 
 cudaError_t launch(bool happens) {
-    trap<<<1, 1, 0, stream>>>(happens);
+    store_at<<<1, 1, 0, stream>>>(unmapped_address, happens);
     return cudaGetLastError();
 }
 
