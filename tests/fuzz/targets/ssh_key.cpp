@@ -36,11 +36,11 @@ void without_crash(const std::function<void()>& work) {
 }
 
 void run(const uint8_t* data, size_t bytes) {
+    if (bytes > 16384) return;  // no key file is longer: the program refuses it
     const std::string text(data, data + bytes);
     without_crash([&] { use(age::parse_ssh_identity(text, "it")); });
     without_crash([&] { use(age::parse_openssh_key({data, bytes}, "it")); });
-    // The work grows with the square of the size; a file has at most 16 KiB.
-    if (bytes <= 16384) without_crash([&] { age::require_bounded_work(text, "it"); });
+    without_crash([&] { age::require_bounded_work(text, "it"); });
     without_crash([&] {
         const auto found = age::parse_ssh_recipient(text, "it");
         claim(!found || age::type_of_wire(found->key, "it") == found->type, "a line is a key");

@@ -84,9 +84,9 @@ public:
             rekey(stream, input.below(2));
         else
             update(stream,
-                   what < 10   ? input.below(40)
-                   : what < 15 ? input.below(1500)
-                               : input.below(80'000),
+                   what < 10                          ? input.below(40)
+                   : what < 15 || input.below(4) != 0 ? input.below(1500)
+                                                      : input.below(80'000),
                    input.below(2) == 0);
     }
     void check_all() {
