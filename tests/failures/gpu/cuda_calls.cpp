@@ -21,6 +21,9 @@
 #include "../injection.h"
 #include "backends/batch_message.h"
 
+// The runtime's own function, by the name that the linker's --wrap gives it.
+extern "C" cudaError_t __real_cudaDeviceSynchronize();
+
 namespace injection {
 namespace {
 
@@ -172,7 +175,7 @@ cudaError_t call_after_loss(const char* name) {
 cudaError_t lose(const char* name) {
     loss = sticky_errors[static_cast<size_t>(number_of_run) % std::size(sticky_errors)];
     while (in_progress > 1) std::this_thread::yield();
-    (void)cudaDeviceSynchronize();
+    (void)__real_cudaDeviceSynchronize();
     return call_after_loss(name);
 }
 
