@@ -31,9 +31,10 @@ public:
 
     // X25519, once or many times (RFC 7748, section 5.2).
     void dh(const json& row) const {
-        KemItems items(set_, 1);
         const uint64_t iterations =
             row.contains("iterations") ? number_field(row, "iterations") : 1;
+        if (iterations != 1 && tested_.has_device_memory() && !on_device_) return;  // see `iterate`
+        KemItems items(set_, 1);
         const Octets point = hex_field(row, "public");
         items.secrets = hex_field(row, "private");
         if (point.size() != point_bytes) return refused_length(row, {}, items.secrets, point);
@@ -43,11 +44,7 @@ public:
             items.publics = point;
             return refused_key(items, items.secrets);
         }
-        for (uint64_t i = 0; i < iterations; ++i) {
-            if (i != 0) items.ciphertexts = std::exchange(items.secrets, items.shared);
-            decapsulate(items);
-            if (interrupted_by() != 0) return;
-        }
+        if (!iterate(items, iterations)) return;
         same(items.shared, hex_field(row, "shared"), "shared secret");
         if (iterations != 1) return;
         items.publics = point;
@@ -121,6 +118,17 @@ public:
     }
 
 private:
+    // A million products one after the other take minutes, so there is one chain: with GPU memory,
+    // the products are computed there and from host memory by turns. Returns false if interrupted.
+    bool iterate(KemItems& items, uint64_t iterations) const {
+        const KemCalls in_memory[] = {{tested_, set_, on_device_}, {tested_, set_, false}};
+        for (uint64_t i = 0; i < iterations; ++i) {
+            if (i != 0) items.ciphertexts = std::exchange(items.secrets, items.shared);
+            in_memory[i % 2].decapsulate(items);
+            if (interrupted_by() != 0) return false;
+        }
+        return true;
+    }
     // The coins of a client's share: ML-KEM's, then the scalar if the group has one.
     Octets client_coins(const json& row) const {
         Octets coins = hex_field(row, "client_d");
