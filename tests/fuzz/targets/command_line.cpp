@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <filesystem>
 #include <set>
 
@@ -172,7 +173,11 @@ void run(const uint8_t* data, size_t bytes) {
     const pid_t child = fork();
     if (child == 0) run_in_child(directory, arguments, out.get(), error.get());
     int status = 0;
-    claim(waitpid(child, &status, 0) == child, "the child ends");
+    pid_t ended = -1;
+    do {
+        ended = waitpid(child, &status, 0);
+    } while (ended < 0 && errno == EINTR);  // by libFuzzer's timer
+    claim(child > 0 && ended == child, "the child ends");
     directory.clear();
     const Data said = error.data();
     if (!WIFEXITED(status) || !documented(WEXITSTATUS(status)))
