@@ -87,6 +87,7 @@ void add_commands(CLI::App& program, cli::Session& session) {
 // With a null pointer at the end.
 std::vector<char*> pointers_to(std::vector<std::string>& arguments) {
     std::vector<char*> pointers;
+    pointers.reserve(arguments.size() + 1);
     for (std::string& argument : arguments) pointers.push_back(argument.data());
     pointers.push_back(nullptr);
     return pointers;
