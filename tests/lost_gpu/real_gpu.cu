@@ -1,6 +1,6 @@
 // A real GPU, which a kernel that stores to an unmapped address takes from this process. All copies
-// of the CUDA runtime in a process share one context, so the library's calls fail as well. A trap
-// does the same, but has made the machine reset its GPU.
+// of the CUDA runtime in a process share one context, so the library's calls fail as well. It is no
+// trap: after runs with traps the driver reset the GPU of the whole machine.
 #include <cuda_runtime.h>
 
 #include <chrono>

@@ -77,8 +77,8 @@ private:
         bool started, done;
     };
     static void begin();
-    // Runs a fibre up to its next collective. swapcontext would ask the kernel for the signal mask
-    // each time, which took most of the time of these tests.
+    // Runs a fibre up to its next collective. swapcontext makes a system call for the signal
+    // mask each time, which takes longer than the work between two collectives.
     void resume(Fibre& fibre) {
         if (_setjmp(scheduler_) != 0) return;
         if (fibre.started) _longjmp(fibre.at, 1);
