@@ -50,6 +50,10 @@ Text part(const Text& of, size_t begin, size_t bytes) {
     return Text(of.begin() + static_cast<long>(begin),
                 of.begin() + static_cast<long>(begin + bytes));
 }
+// `count` scalars or points from number `begin` on.
+Text items(const Text& of, size_t begin, size_t count) {
+    return part(of, begin * point_bytes, count * point_bytes);
+}
 void expect_digest(const json& row, const char* name, const Text& got) {
     EXPECT_EQ(reference::sha3_256(got), hex(row, name)) << row.at("id") << " " << name;
 }
@@ -66,6 +70,11 @@ TEST_P(X25519Vectors, BasePoint) {
     EXPECT_EQ(keys.publics, publics);
     EXPECT_EQ(keys.secrets, scalars);
     EXPECT_EQ(keys.failed, 0u);
+    // Few at a time, as small batches take another path.
+    for (size_t begin = 0, count = 1; count <= 4; begin += count++)
+        EXPECT_EQ(backend().keypairs(items(scalars, begin, count)).publics,
+                  items(publics, begin, count))
+            << count;
 }
 
 TEST_P(X25519Vectors, GivenPoints) {
@@ -133,9 +142,15 @@ TEST_P(X25519Vectors, DigestsOfBatches) {
             tests::append(scalars, part(input, 0, point_bytes));
             tests::append(points, part(input, point_bytes, point_bytes));
         }
-        const Text publics = backend().keypairs(scalars).publics;
+        const Text publics = backend().keypairs(scalars).publics,
+                   shared = backend().decapsulate(points, scalars);
         expect_digest(row, "public_sha3_256", publics);
-        expect_digest(row, "shared_sha3_256", backend().decapsulate(points, scalars));
+        expect_digest(row, "shared_sha3_256", shared);
+        for (size_t at = 0, few = 1; few <= 4 && at + few <= count; at += few++) {
+            EXPECT_EQ(backend().keypairs(items(scalars, at, few)).publics, items(publics, at, few));
+            EXPECT_EQ(backend().decapsulate(items(points, at, few), items(scalars, at, few)),
+                      items(shared, at, few));
+        }
         expect_digest(row, "one_key_shared_sha3_256",
                       backend().decapsulate(publics, tests::slice(scalars, 0, point_bytes)));
     }

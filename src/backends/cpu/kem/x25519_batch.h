@@ -24,8 +24,24 @@ struct X25519Output {
 // Number of items in a call of the functions below, at most.
 inline constexpr int x25519_group = 8;
 
-// Items one by one. Results are written in order, so that an output may overlap its own input.
-struct X25519Single {
+// Products of one item, by arithmetic on one number at a time.
+struct X25519Scalar {
+    using Field = kem::x25519::Single;
+    using Fraction = kem::x25519::Fraction<Field>;
+
+    WARPSEAL_INLINE static Fraction product(const kem::x25519::Bytes<uint64_t>& scalar,
+                                            const Field::Number& point) {
+        return kem::x25519::ladder<Field>(scalar, point);
+    }
+    WARPSEAL_INLINE static Fraction base_product(const uint64_t (&digits)[64]) {
+        return kem::x25519::multiply_base<Field>(digits, kem::x25519::base_table);
+    }
+};
+
+// Items one by one, each by the functions of Products. Results are written in order, so that an
+// output may overlap its own input.
+template <class Products>
+struct X25519OneByOne {
     using Field = kem::x25519::Single;
     using Number = Field::Number;
     using Words = kem::x25519::Bytes<uint64_t>;
@@ -54,13 +70,13 @@ private:
     }
     __attribute__((noinline)) static void one_product(Fraction& out, const uint8_t* scalar,
                                                       const uint8_t* point) {
-        out = kem::x25519::ladder<Field>(kem::x25519::clamped(load(scalar)),
-                                         kem::x25519::decode(load(point)));
+        out =
+            Products::product(kem::x25519::clamped(load(scalar)), kem::x25519::decode(load(point)));
     }
     __attribute__((noinline)) static void one_base_product(Fraction& out, const uint8_t* scalar,
                                                            Work& work) {
         kem::x25519::signed_digits(work.digits, kem::x25519::clamped(load(scalar)));
-        out = kem::x25519::multiply_base<Field>(work.digits, kem::x25519::base_table);
+        out = Products::base_product(work.digits);
     }
     // All ones if the number is 0 modulo p, else 0.
     static uint64_t is_zero(const Number& a) {
@@ -95,10 +111,10 @@ private:
 };
 
 // Parameters of the operations below: the arithmetic, and the word of Keccak.
-struct X25519Portable : X25519Single {
+struct X25519Portable : X25519OneByOne<X25519Scalar> {
     using KeccakWord = uint64_t;
 };
-struct X25519Avx2 : X25519Single {
+struct X25519Avx2 : X25519OneByOne<X25519Scalar> {
     using KeccakWord = VectorOf<uint64_t, 32>;
 };
 
