@@ -18,8 +18,8 @@ struct X25519Ifma {
         OneByOne::Work one_by_one;
     };
 
-    // Eight items at once take as long as about five one by one.
-    static constexpr int few = 4;
+    // Eight items at once take as long as three to five one by one.
+    static constexpr int few = 3;
     static void multiply(X25519Input scalars, X25519Input points, X25519Output out, int count) {
         if (count <= few) return OneByOne::multiply(scalars, points, out, count);
         products(scalars, points, out, count);
