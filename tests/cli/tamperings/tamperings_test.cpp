@@ -4,7 +4,6 @@
 #include <sys/resource.h>
 
 #include <cstdlib>
-#include <fstream>
 #include <functional>
 #include <iterator>
 #include <map>
@@ -13,37 +12,16 @@
 #include "c_api/internal_slot_keys.h"
 #include "changes.h"
 #include "cli/age/age.h"
-#include "cli/age/keygen.h"
 #include "cli/foreign/floe.h"
 #include "cli/support/run/file_run.h"
+#include "keys.h"
 
 namespace tests {
 namespace {
 
 using namespace warpseal::cli;
 
-constexpr char x25519_identity[] =
-    "AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0\n";
-constexpr char x25519_recipient[] =
-    "age1xmwwc06ly3ee5rytxm9mflaz2u56jjj36s0mypdrwsvlul66mv4q47ryef";
 constexpr size_t age_chunk = 65536 + 16;
-
-// A private file that options name.
-class SecretFile {
-public:
-    explicit SecretFile(std::string_view text) : file_(Data(text.begin(), text.end())) {
-        fchmod(file_.get(), 0600);
-    }
-    std::string path() const { return "/proc/self/fd/" + std::to_string(file_.get()); }
-
-private:
-    MemoryFile file_;
-};
-
-std::string stored(const std::string& name) {
-    std::ifstream file(WARPSEAL_TEST_VECTORS "/age/ssh/" + name);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 struct Sample {
     std::string format{};
@@ -171,22 +149,9 @@ protected:
         return text.find('\n', text.find("\n--- ") + 1) + 1 + 16;
     }
 
-    std::string new_hybrid_identity() {
-        int ends[2];
-        EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
-        const Descriptor reading(ends[0]), writing(ends[1]);
-        run_age_keygen("/proc/self/fd/" + std::to_string(ends[1]), IdentityKind::post_quantum,
-                       session_);
-        std::string text(8192, '\0');
-        const ssize_t got = read(ends[0], text.data(), text.size());
-        EXPECT_GT(got, 2000);
-        return text.substr(0, static_cast<size_t>(std::max<ssize_t>(got, 0)));
-    }
     void add_age() {
         Random random(710);
-        const std::string hybrid = new_hybrid_identity();
-        const size_t at = hybrid.find("age1pq");
-        const std::string hybrid_recipient = hybrid.substr(at, hybrid.find('\n', at) - at);
+        const Pair hybrid = new_pair(IdentityKind::post_quantum, "age1pq", session_);
         const struct {
             const char* name;
             std::string identity;
@@ -195,12 +160,13 @@ protected:
         } kinds[] = {
             {"age, X25519", x25519_identity, {x25519_recipient}},
             {"age, armored", x25519_identity, {x25519_recipient}, true},
-            {"age, ML-KEM-768 with X25519", hybrid, {hybrid_recipient}},
-            {"age, ssh-ed25519", stored("ed25519"), {stored("ed25519.pub")}},
+            {"age, ML-KEM-768 with X25519", hybrid.identity, {hybrid.recipient}},
+            {"age, ssh-ed25519", stored("ed25519"), {stored_recipient("ed25519.pub")}},
             {"age, four recipients",
              x25519_identity,
-             {stored("ed25519.pub"), stored("rsa.pub"), x25519_recipient, x25519_recipient}},
-            {"age, ssh-rsa", stored("rsa"), {stored("rsa.pub")}},
+             {stored_recipient("ed25519.pub"), stored_recipient("rsa.pub"), x25519_recipient,
+              x25519_recipient}},
+            {"age, ssh-rsa", stored("rsa"), {stored_recipient("rsa.pub")}},
         };
         for (const auto& kind : kinds)
             for (const size_t bytes : {size_t{0}, size_t{300}, size_t{65536}, size_t{150'000}}) {
@@ -208,8 +174,6 @@ protected:
                 Sample sample{kind.name, choice(), {}};
                 sample.file.age = true;
                 sample.age.recipients = kind.recipients;
-                for (std::string& one : sample.age.recipients)
-                    while (one.back() == '\n') one.pop_back();
                 sample.age.identities = {secret(kind.identity)};
                 sample.age.armor = sample.is_armored = kind.armor;
                 sample.layout = {{}, 0, age_chunk, true};
@@ -219,18 +183,38 @@ protected:
                 add_identities(added.age, added.file.secrets, session_, false);
             }
     }
-    // Header copies of recipients. tests/container changes files of keys and passphrases.
+    // Header copies with slots of recipients. tests/container changes files of keys and
+    // passphrases.
     void add_own() {
         Random random(711);
-        for (const size_t bytes : {size_t{0}, size_t{40'000}}) {
-            Sample sample{"Warpseal, X25519", choice(), {}};
-            sample.age.recipients = {x25519_recipient};
-            sample.age.identities = {secret(x25519_identity)};
-            add_recipients(sample.age, sample.file.secrets, session_);
-            sample.layout = {{0, 4096, 4096 + 28672, payload_at}, chunks_at, sealed_chunk};
-            AgeChoice age = sample.age;
-            add_sealed_by_recipients(std::move(sample), age, bytes, random);
-        }
+        const Pair hybrid = new_pair(IdentityKind::post_quantum, "age1pq", session_),
+                   ntru = new_pair(IdentityKind::ntru, "warpntru1", session_);
+        const Plugin plugin;
+        const struct {
+            const char* name;
+            std::string identity;
+            std::vector<std::string> recipients;
+        } kinds[] = {
+            {"Warpseal, X25519", x25519_identity, {x25519_recipient}},
+            {"Warpseal, ML-KEM-768 with X25519", hybrid.identity, {hybrid.recipient}},
+            {"Warpseal, NTRU with X25519", ntru.identity, {ntru.recipient}},
+            {"Warpseal, ssh-ed25519", stored("ed25519"), {stored_recipient("ed25519.pub")}},
+            {"Warpseal, ssh-rsa", stored("rsa"), {stored_recipient("rsa.pub")}},
+            {"Warpseal, four slots",
+             x25519_identity,
+             {Plugin::recipient, stored_recipient("rsa.pub"), stored_recipient("ed25519.pub"),
+              x25519_recipient}},
+        };
+        for (const auto& kind : kinds)
+            for (const size_t bytes : {size_t{0}, size_t{40'000}}) {
+                Sample sample{kind.name, choice(), {}};
+                sample.age.recipients = kind.recipients;
+                sample.age.identities = {secret(kind.identity)};
+                add_recipients(sample.age, sample.file.secrets, session_);
+                sample.layout = {{0, 4096, 4096 + 28672, payload_at}, chunks_at, sealed_chunk};
+                AgeChoice age = sample.age;
+                add_sealed_by_recipients(std::move(sample), age, bytes, random);
+            }
     }
     void add_sealed_by_recipients(Sample sample, AgeChoice age, size_t bytes, Random& random) {
         for (Data* const sealed : {&sample.other, &sample.sealed}) {
@@ -243,7 +227,7 @@ protected:
             *sealed = made.out;
             if (sealed == &sample.other) sample.other_text = sample.text;
         }
-        sample.file.secrets.recipients.clear();
+        sample.file.secrets = {};
         add_identities(age, sample.file.secrets, session_);
         samples_.push_back(std::make_unique<Sample>(std::move(sample)));
         const Result opened =
@@ -349,7 +333,7 @@ protected:
 };
 
 TEST_F(Tampering, NoFormatAcceptsAny) {
-    ASSERT_EQ(samples_.size(), 4 * 4 + 2 + 2 + 2 + 3 + 2u);
+    ASSERT_EQ(samples_.size(), 4 * 4 + 2 + 2 + 6 * 2 + 3 + 2u);
     const uint64_t count = wanted();
     Random random(714);
     for (uint64_t i = 0; i < count; ++i) {
@@ -375,7 +359,7 @@ TEST_F(Tampering, NoFormatAcceptsAny) {
         if (kind.second != 0) refused[kind.first] += number;
     }
     // Each format has a part, and few changes end before its own checks.
-    EXPECT_EQ(refused.size(), 9u);
+    EXPECT_EQ(refused.size(), 14u);
     for (const auto& [format, number] : refused) EXPECT_GT(number, count / 100) << format;
     const uint64_t unknown = [&] {
         uint64_t sum = 0;
