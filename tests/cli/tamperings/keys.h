@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "cli/age/keygen.h"
+#include "cli/support/descriptor.h"
 #include "container/files.h"
 
 namespace tests {
