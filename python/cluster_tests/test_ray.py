@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import random
 import threading
@@ -14,7 +15,9 @@ import warpseal
 from conftest import S3, STORE_BYTES
 
 KEY = bytes(range(32))
-OBJECTS, OBJECT_BYTES = 60, 40_000
+# The variables make long runs: 2,000 objects of 1 MiB, for instance.
+OBJECTS = int(os.environ.get("WARPSEAL_TEST_OBJECTS", "60"))
+OBJECT_BYTES = int(os.environ.get("WARPSEAL_TEST_OBJECT_BYTES", "40000"))
 PART = 16 << 20
 LARGE = 3 * PART + 99
 
