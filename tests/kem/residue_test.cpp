@@ -153,6 +153,11 @@ TEST_P(KemResidue, NoneAfterEachCall) {
 // zeroized.
 class KemStack : public tests::KemTest {
 protected:
+    void run(KemOperation operation, const warpseal_kem_batch& batch, uint64_t count) {
+        std::vector<uint8_t> memory(backend().cpu()->work_bytes(operation, count) + 64);
+        void* work = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
+        backend().cpu()->run[static_cast<int>(operation)](batch, 0, count, work);
+    }
     // The same for the first item's key, prepared. batch: the operation's, with coins in `coins`.
     void prepared(KemOperation operation, warpseal_kem_batch batch, Text& coins, void* work,
                   uint64_t count) {
@@ -190,7 +195,7 @@ TEST_P(KemStack, DependsOnNoSecret) {
     const auto& params = backend().sizes();
     tests::Random random(5401);
     tests::Stack stack;
-    for (const uint64_t count : {uint64_t{1}, uint64_t{9}}) {
+    for (const uint64_t count : {uint64_t{1}, uint64_t{8}, uint64_t{9}}) {
         Text publics(count * params.public_key_bytes()), secrets(count * params.secret_key_bytes()),
             coins;
         Text ciphertexts(count * params.ciphertext_bytes()),
@@ -200,15 +205,25 @@ TEST_P(KemStack, DependsOnNoSecret) {
         batch.secret_keys = secrets.data();
         batch.ciphertexts = ciphertexts.data();
         batch.shared_secrets = shared.data();
+        const auto draw_keys = [&] {
+            Text seeds(count * params.keypair_coins());
+            random.fill(seeds.data(), seeds.size());
+            batch.coins = seeds.data();
+            batch.coins_stride = params.keypair_coins();
+            run(KemOperation::keypair, batch, count);
+        };
         for (const auto operation :
              {KemOperation::keypair, KemOperation::encapsulate, KemOperation::decapsulate}) {
-            batch.coins_stride = operation == KemOperation::keypair ? params.keypair_coins()
-                                                                    : params.encapsulation_coins();
             std::vector<uint8_t> memory(backend().cpu()->work_bytes(operation, count) + 64);
             void* work = memory.data() + (64 - reinterpret_cast<uintptr_t>(memory.data()) % 64);
-            coins.resize(count * batch.coins_stride);
-            batch.coins = coins.data();
             const auto after = [&] {
+                // Ciphertexts of earlier keys are rejected, which is a secret too.
+                if (operation == KemOperation::decapsulate) draw_keys();
+                batch.coins_stride = operation == KemOperation::keypair
+                                         ? params.keypair_coins()
+                                         : params.encapsulation_coins();
+                coins.resize(count * batch.coins_stride);
+                batch.coins = coins.data();
                 random.fill(coins.data(), coins.size());
                 return stack.after([&] {
                     backend().cpu()->run[static_cast<int>(operation)](batch, 0, count, work);

@@ -58,6 +58,7 @@ inline Pair new_pair(warpseal::cli::IdentityKind kind, const char* prefix,
     std::string text(8192, '\0');
     const ssize_t got = read(ends[0], text.data(), text.size());
     EXPECT_GT(got, 2000);
+    EXPECT_LT(got, 8192);
     text.resize(static_cast<size_t>(std::max<ssize_t>(got, 0)));
     const size_t at = text.find(prefix);
     EXPECT_NE(at, std::string::npos) << prefix;

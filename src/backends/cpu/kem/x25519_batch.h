@@ -25,7 +25,7 @@ struct X25519Output {
 inline constexpr int x25519_group = 8;
 
 // Products of one item, by arithmetic on one number at a time.
-struct X25519Scalar {
+struct X25519SingleNumber {
     using Field = kem::x25519::Single;
     using Fraction = kem::x25519::Fraction<Field>;
 
@@ -38,8 +38,8 @@ struct X25519Scalar {
     }
 };
 
-// Items one by one, each by the functions of Products. Results are written in order, so that an
-// output may overlap its own input.
+// Items one by one, each by the functions of Products. All inputs are read before the first result
+// is written, so that outputs may overlap inputs.
 template <class Products>
 struct X25519OneByOne {
     using Field = kem::x25519::Single;
@@ -111,10 +111,10 @@ private:
 };
 
 // Parameters of the operations below: the arithmetic, and the word of Keccak.
-struct X25519Portable : X25519OneByOne<X25519Scalar> {
+struct X25519Portable : X25519OneByOne<X25519SingleNumber> {
     using KeccakWord = uint64_t;
 };
-struct X25519Avx2 : X25519OneByOne<X25519Scalar> {
+struct X25519Avx2 : X25519OneByOne<X25519SingleNumber> {
     using KeccakWord = VectorOf<uint64_t, 32>;
 };
 

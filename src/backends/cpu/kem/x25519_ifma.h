@@ -13,20 +13,27 @@ struct X25519Ifma {
     using KeccakWord = Word;
     using Words = kem::x25519::Bytes<Word>;
     using Fraction = kem::x25519::Fraction<Field>;
-    union Work {
-        Word digits[64];
-        OneByOne::Work one_by_one;
+    // Its owner zeroizes it. The fraction is here and not on the stack, of which little is
+    // zeroized.
+    struct Work {
+        union {
+            Word digits[64];
+            OneByOne::Work one_by_one;
+        };
+        Fraction fraction;
     };
 
     // Eight items at once take as long as three to five one by one.
-    static constexpr int few = 3;
+    static constexpr int one_by_one_max_items = 3;
     static void multiply(X25519Input scalars, X25519Input points, X25519Output out, int count) {
-        if (count <= few) return OneByOne::multiply(scalars, points, out, count);
+        if (count <= one_by_one_max_items) return OneByOne::multiply(scalars, points, out, count);
         products(scalars, points, out, count);
     }
     static void multiply_base(X25519Input scalars, X25519Output out, int count, Work& work) {
-        if (count <= few) return OneByOne::multiply_base(scalars, out, count, work.one_by_one);
-        base_products(scalars, out, count, work);
+        if (count <= one_by_one_max_items)
+            return OneByOne::multiply_base(scalars, out, count, work.one_by_one);
+        base_products(scalars, count, work);
+        store(work.fraction, out, count);
     }
 
 private:
@@ -36,10 +43,10 @@ private:
                                          kem::x25519::decode(load(points, count))),
               out, count);
     }
-    __attribute__((noinline)) static void base_products(X25519Input scalars, X25519Output out,
-                                                        int count, Work& work) {
+    __attribute__((noinline)) static void base_products(X25519Input scalars, int count,
+                                                        Work& work) {
         kem::x25519::signed_digits(work.digits, kem::x25519::clamped(load(scalars, count)));
-        store(kem::x25519::multiply_base<Field>(work.digits, kem::x25519::base_table), out, count);
+        work.fraction = kem::x25519::multiply_base<Field>(work.digits, kem::x25519::base_table);
     }
     // Idle lanes repeat the first item.
     static Words load(X25519Input from, int count) {

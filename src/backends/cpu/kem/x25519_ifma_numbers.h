@@ -23,7 +23,8 @@ struct IfmaNumbers {
     WARPSEAL_INLINE static Number multiply(const Number& a, const Number& b) {
         return multiply_add(a, b, Number{});
     }
-    // Returns a * b + c. The high half of a column has the weight of the next column, twice.
+    // Returns a * b + c; limbs of c are below 2^52. The high half of a column has the weight of the
+    // next column, twice.
     WARPSEAL_INLINE static Number multiply_add(const Number& a, const Number& b, const Number& c) {
         Word low[2 * limbs - 1] = {}, high[2 * limbs - 1] = {};
         WARPSEAL_UNROLL for (int i = 0; i < limbs; ++i)
@@ -83,7 +84,7 @@ private:
             return (Word)_mm256_madd52hi_epu64((__m256i)sum, (__m256i)a, (__m256i)b);
     }
     WARPSEAL_INLINE static Word times_19(const Word& a) { return a + (a << 1) + (a << 4); }
-    // Columns are below 15 * 2^52, so sums are below 2^61 and their carries below 2^10.
+    // Columns are below 8 * 2^52, so sums are below 2^60 and their carries below 2^9.
     WARPSEAL_INLINE static Number folded(const Word (&column)[2 * limbs]) {
         Number sum;
         WARPSEAL_UNROLL for (int k = 0; k < limbs; ++k) sum.at[k] =

@@ -30,14 +30,15 @@ constexpr X25519LaneTable make_x25519_lane_table() {
 constexpr X25519LaneTable x25519_lane_table = make_x25519_lane_table();
 
 struct X25519FourLanes {
-    using Numbers = IfmaNumbers<32>;
-    using Word = Numbers::Word;
-    using Number = Numbers::Number;
+    using Field = IfmaNumbers<32>;
+    using Word = Field::Word;
+    using Number = Field::Number;
     using Single = kem::x25519::Single;
     using Fraction = kem::x25519::Fraction<Single>;
     static constexpr int limbs = kem::x25519::limbs;
 
-    // The ladder of RFC 7748, section 5, whose names these are. Each step is three products.
+    // The Montgomery ladder. Its variables have the names of RFC 7748, section 5. A step is three
+    // products of vectors.
     static Fraction product(const kem::x25519::Bytes<uint64_t>& scalar,
                             const Single::Number& point) {
         Number coordinates, factors;  // x2, z2, x3, z3
@@ -53,24 +54,24 @@ struct X25519FourLanes {
             before = bit;
             coordinates = step(coordinates, factors);
         }
-        exchange_points(coordinates, before);
+        // Bit 0 of a clamped scalar is 0, so no exchange is left.
         return {lane(coordinates, 0), lane(coordinates, 1)};
     }
-    // As kem::x25519::multiply_base: 64 additions, and four doublings between them.
+    // Computes kem::x25519::multiply_base with 64 additions and four doublings.
     static Fraction base_product(const uint64_t (&digits)[64]) {
-        Number sum{};  // Y, X, Z, T
-        sum.at[0] = Word{1, 0, 1, 0};
+        Number point{};  // Y, X, Z, T
+        point.at[0] = Word{1, 0, 1, 0};
         for (int odd = 1; odd >= 0; --odd) {
             for (int i = 0; i < X25519LaneTable::Rows::rows; ++i)
-                sum = add(sum, chosen(x25519_lane_table.at[i], digits[2 * i + odd]));
-            if (odd == 1) sum = times_16(sum);
+                point = add(point, chosen(x25519_lane_table.at[i], digits[2 * i + odd]));
+            if (odd == 1) point = times_16(point);
         }
-        const Single::Number y = lane(sum, 0), z = lane(sum, 2);
+        const Single::Number y = lane(point, 0), z = lane(point, 2);
         return {kem::x25519::add<Single>(z, y), kem::x25519::subtract<Single>(z, y)};
     }
 
 private:
-    // Lanes 0 to 3 are of a, 4 to 7 of b.
+    // Indices 0 to 3 select lanes of a, and 4 to 7 lanes of b.
     template <int lane0, int lane1, int lane2, int lane3>
     WARPSEAL_INLINE static Number lanes(const Number& a, const Number& b) {
         Number out;
@@ -108,24 +109,24 @@ private:
             coordinates.at[i] ^= (coordinates.at[i] ^ other.at[i]) & mask;
     }
     WARPSEAL_INLINE static Number step(const Number& coordinates, const Number& factors) {
-        Number a24{};
-        a24.at[0] = Word{} + kem::x25519::a24;
-        const Number a = sums_and_differences(coordinates);           // A, B, C, D
-        const Number b = Numbers::multiply(a, lanes<0, 1, 1, 0>(a));  // AA, BB, CB, DA
-        const Number c = sums_and_differences(b);                     // -, E, CB + DA, CB - DA
-        const Number d = Numbers::multiply_add(  // x2, AA + a24 E, x3, (CB - DA)^2
-            lanes<4, 1, 2, 3>(c, b), lanes<0, 4, 2, 3>(lanes<5, 1, 2, 3>(c, b), a24),
+        Number constant{};
+        constant.at[0] = Word{} + kem::x25519::a24;
+        const Number a = sums_and_differences(coordinates);         // A, B, C, D
+        const Number b = Field::multiply(a, lanes<0, 1, 1, 0>(a));  // AA, BB, CB, DA
+        const Number c = sums_and_differences(b);                   // -, E, CB + DA, CB - DA
+        const Number d = Field::multiply_add(  // x2, AA + a24 E, x3, (CB - DA)^2
+            lanes<4, 1, 2, 3>(c, b), lanes<0, 4, 2, 3>(lanes<5, 1, 2, 3>(c, b), constant),
             lanes<4, 0, 4, 4>(b, Number{}));
-        return Numbers::multiply(lanes<0, 5, 2, 3>(d, c), lanes<0, 5, 2, 3>(factors, d));
+        return Field::multiply(lanes<0, 5, 2, 3>(d, c), lanes<0, 5, 2, 3>(factors, d));
     }
 
     // Adds an affine point, whose lanes are those of the table. The formula is complete.
     WARPSEAL_INLINE static Number add(const Number& point, const Number& affine) {
         const Number a = sum(lanes<0, 0, 2, 3>(point), lanes<1, 1, 4, 4>(point, Number{}),
                              Word{0, ~0ul, 0, 0});  // Y + X, Y - X, Z, T
-        const Number b = Numbers::multiply(a, affine);
+        const Number b = Field::multiply(a, affine);
         const Number c = sums_and_differences(b);  // H, E, G, F
-        return Numbers::multiply(lanes<0, 1, 2, 0>(c), lanes<2, 3, 3, 1>(c));
+        return Field::multiply(lanes<0, 1, 2, 0>(c), lanes<2, 3, 3, 1>(c));
     }
     static Number times_16(const Number& of) {
         kem::x25519::Point<Single> point{lane(of, 1), lane(of, 0), lane(of, 2), lane(of, 3)};
@@ -135,7 +136,7 @@ private:
             out.at[i] = Word{point.y.at[i], point.x.at[i], point.z.at[i], point.t.at[i]};
         return out;
     }
-    // As kem::x25519::chosen: |digit| times the row's point. Reads the whole row.
+    // Returns digit times the row's point, for digits from -8 to 8. Reads the whole row.
     WARPSEAL_INLINE static Number chosen(
         const uint64_t (&row)[X25519LaneTable::Rows::columns][limbs][4], uint64_t digit) {
         const Word negative = Word{} + kem::x25519::hidden(0 - (digit >> 63));
@@ -153,9 +154,9 @@ private:
         // The negative of a point has the sum and the difference exchanged and a negative product.
         const Number exchanged = lanes<1, 0, 2, 3>(out);
         for (int i = 0; i < limbs; ++i) out.at[i] ^= (out.at[i] ^ exchanged.at[i]) & negative;
-        const Number added = lanes<0, 1, 2, 4>(out, Number{}),
-                     product = lanes<4, 4, 4, 3>(out, Number{});
-        return sum(added, product, negative & Word{0, 0, 0, ~0ul});
+        const Number kept = lanes<0, 1, 2, 4>(out, Number{}),
+                     negated = lanes<4, 4, 4, 3>(out, Number{});
+        return sum(kept, negated, negative);
     }
 };
 
