@@ -83,9 +83,11 @@ public:
         hide_keys();
         Text messages = random.text(count * set_.encapsulation_coins());
         run(KemOperation::encapsulate, messages);
+        // A sum of X25519 carries marks to some bits of a 64-bit word.
+        const size_t unit = set_.scheme == warpseal::KemScheme::hybrid ? 8 : 1;
         if (tests::marks_may_get_lost)
-            result(tests::all_secret(ciphertexts_.data(), ciphertexts_.size(), 1) &&
-                       tests::all_secret(sent_.data(), sent_.size(), 1),
+            result(tests::all_secret(ciphertexts_.data(), ciphertexts_.size(), unit) &&
+                       tests::all_secret(sent_.data(), sent_.size(), unit),
                    name("encapsulation"), "secret coins make output that is not");
         mark_public(ciphertexts_.data(), ciphertexts_.size());
         mark_public(sent_.data(), sent_.size());
@@ -156,7 +158,8 @@ private:
         }
     }
     std::string name(const char* what) const {
-        return std::string(target_) + " " + set_.name + " " + what;
+        return std::string(target_) + " " + set_.name + ", " + std::to_string(count) + " items, " +
+               what;
     }
     void run(KemOperation operation, Text& coins) {
         static constexpr const char* names[] = {"key generation", "encapsulation", "decapsulation"};
