@@ -24,7 +24,7 @@ struct X25519Output {
 // Number of items in a call of the functions below, at most.
 inline constexpr int x25519_group = 8;
 
-// Products of one item, by arithmetic on one number at a time.
+// Computes products of one item, with arithmetic on one number at a time.
 struct X25519SingleNumber {
     using Field = kem::x25519::Single;
     using Fraction = kem::x25519::Fraction<Field>;
@@ -38,8 +38,8 @@ struct X25519SingleNumber {
     }
 };
 
-// Items one by one, each by the functions of Products. All inputs are read before the first result
-// is written, so that outputs may overlap inputs.
+// Computes items one by one, with the functions of Products. All inputs are read before the first
+// result is written, so that outputs may overlap inputs.
 template <class Products>
 struct X25519OneByOne {
     using Field = kem::x25519::Single;

@@ -13,8 +13,7 @@ struct X25519Ifma {
     using KeccakWord = Word;
     using Words = kem::x25519::Bytes<Word>;
     using Fraction = kem::x25519::Fraction<Field>;
-    // Its owner zeroizes it. The fraction is here and not on the stack, of which little is
-    // zeroized.
+    // Its owner zeroizes it. On the stack the fraction would lie below the part that is zeroized.
     struct Work {
         union {
             Word digits[64];
