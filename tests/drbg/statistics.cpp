@@ -121,29 +121,50 @@ double repeated_blocks(Bytes bytes) {
                : count * count / std::pow(2.0, 129);
 }
 
-}  // namespace
+constexpr size_t segment = 65536;
 
-std::vector<Finding> statistics(Bytes bytes) {
-    constexpr size_t segment = 65536;
+struct Test {
+    std::string_view name;
+    double (*p)(Bytes bytes);
+};
+
+constexpr Test all_tests[] = {
+    {"monobit", monobit},
+    {"block-frequency-128", [](Bytes bytes) { return block_frequency(bytes, 128); }},
+    {"block-frequency-65536", [](Bytes bytes) { return block_frequency(bytes, segment); }},
+    {"runs", runs},
+    {"poker", poker},
+    {"serial", serial},
+    {"repeated-blocks", repeated_blocks},
+    {"autocorrelation-1", [](Bytes bytes) { return autocorrelation(bytes, 1); }},
+    {"autocorrelation-2", [](Bytes bytes) { return autocorrelation(bytes, 2); }},
+    {"autocorrelation-4", [](Bytes bytes) { return autocorrelation(bytes, 4); }},
+    {"autocorrelation-8", [](Bytes bytes) { return autocorrelation(bytes, 8); }},
+    {"autocorrelation-16", [](Bytes bytes) { return autocorrelation(bytes, 16); }},
+    {"autocorrelation-48", [](Bytes bytes) { return autocorrelation(bytes, 48); }},
+    {"autocorrelation-512", [](Bytes bytes) { return autocorrelation(bytes, 512); }},
+    {"autocorrelation-65536", [](Bytes bytes) { return autocorrelation(bytes, segment); }},
+};
+
+void require_segments(Bytes bytes) {
     if (bytes.size() < 2 * segment || bytes.size() % segment != 0)
         throw std::invalid_argument("not whole segments");
-    std::vector<Finding> all = {{"monobit", monobit(bytes)},
-                                {"block-frequency-128", block_frequency(bytes, 128)},
-                                {"block-frequency-65536", block_frequency(bytes, segment)},
-                                {"runs", runs(bytes)},
-                                {"poker", poker(bytes)},
-                                {"serial", serial(bytes)},
-                                {"repeated-blocks", repeated_blocks(bytes)}};
-    for (const size_t lag :
-         {size_t{1}, size_t{2}, size_t{4}, size_t{8}, size_t{16}, size_t{48}, size_t{512}, segment})
-        all.push_back({"autocorrelation-" + std::to_string(lag), autocorrelation(bytes, lag)});
-    return all;
+}
+
+}  // namespace
+
+double statistic(std::string_view test, Bytes bytes) {
+    require_segments(bytes);
+    for (const Test& one : all_tests)
+        if (one.name == test) return one.p(bytes);
+    throw std::invalid_argument("no test has this name");
 }
 
 std::string failed(Bytes bytes) {
+    require_segments(bytes);
     std::string names;
-    for (const Finding& one : statistics(bytes))
-        if (!(one.p >= least_p)) names += one.test + " ";
+    for (const Test& one : all_tests)
+        if (!(one.p(bytes) >= least_p)) names += std::string(one.name) + " ";
     return names;
 }
 

@@ -5,22 +5,18 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace tests {
-
-struct Finding {
-    std::string test;
-    double p;  // probability of a result at least as far from the expected one
-};
 
 // A test is failed below this p. All of them together raise a false alarm with a probability below
 // 1e-10 for one stream.
 constexpr double least_p = 1e-12;
 
-// Runs every test. `bytes` is a whole number of segments of 64 KiB, two or more.
-std::vector<Finding> statistics(std::span<const uint8_t> bytes);
-// Returns the names of the failed tests, with a space after each.
+// Runs one test. Returns the probability of a result at least as far from the expected one.
+// `bytes` is a whole number of segments of 64 KiB, two or more.
+double statistic(std::string_view test, std::span<const uint8_t> bytes);
+// Runs every test. Returns the names of the failed tests, with a space after each.
 std::string failed(std::span<const uint8_t> bytes);
 
 }  // namespace tests
