@@ -2,6 +2,7 @@
 // digests.
 #pragma once
 
+#include <map>
 #include <sstream>
 
 #include "support/vectors.h"
