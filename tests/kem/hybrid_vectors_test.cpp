@@ -4,7 +4,7 @@
 
 #include "reference/hybrid.h"
 #include "support/kem_backends.h"
-#include "support/vectors.h"
+#include "support/vector_lines.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <openssl/evp.h>
 
 #include "support/kem_backends.h"
-#include "support/vectors.h"
+#include "support/vector_lines.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 
 #include "encodings.h"
 #include "library.h"
-#include "support/vectors.h"
+#include "support/vector_lines.h"
 
 namespace {
 

@@ -11,7 +11,7 @@
 #include "encodings.h"
 #include "functions.h"
 #include "library.h"
-#include "support/vectors.h"
+#include "support/vector_lines.h"
 
 namespace {
 
