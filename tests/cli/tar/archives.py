@@ -11,7 +11,10 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from program import check_equal, some_bytes  # pylint: disable=wrong-import-position
 
-AGE = ["--format", "age", "--passphrase-file", "pass"]
+RECIPIENT = "age1q2n8gez7zz66xus3rtnug9efh5tns5vuau2p434k8my5zg70zpjs3k99m3"
+IDENTITY = b"AGE-SECRET-KEY-1JMR3HQSFYRQUU33G4DQXDVE4W0Q0SQEWKX5U8VNNRT83RYEMSKCSAP89HU\n"
+AGE = ["--format", "age", "-r", RECIPIENT]
+OPEN_AGE = ["-i", "identity"]
 KEY = ["-k", "key"]
 
 
@@ -75,6 +78,10 @@ def archive(members, form=tarfile.PAX_FORMAT):
 
 def sealed_archive(p, members, name="evil.ws", form=tarfile.PAX_FORMAT):
     return p.sealed(members if isinstance(members, bytes) else archive(members, form), name)
+
+
+def age_identity(p):
+    p.write("identity", IDENTITY, 0o600)
 
 
 def small_tree(p, count=20, size=100_000):

@@ -9,7 +9,7 @@ import subprocess
 import tarfile
 import time
 
-from archives import AGE, KEY, check_same_tree, member, sealed_archive, small_tree
+from archives import AGE, KEY, OPEN_AGE, age_identity, check_same_tree, member, sealed_archive, small_tree
 from program import NotRun, case, check, check_equal, main, some_bytes, snapshot
 from refusal import refuse
 
@@ -36,7 +36,7 @@ def changed_while_read(p, code, words, change, options):
     """Lets the program write into a pipe that nobody reads until the change is done."""
     shutil.rmtree(p.file("in"), ignore_errors=True)
     big_tree(p)
-    p.write("pass", b"correct horse battery\n", 0o600)
+    age_identity(p)
     process, begin = begin_to_pack(p, options)
     change()
     out, err = process.communicate(timeout=60)
@@ -70,7 +70,7 @@ def a_stream_that_ends_early_is_not_whole(p):
     """The encryption sees an error, and not the end of its input: the last chunk is not written."""
     for options in [KEY, AGE]:
         out = changed_while_read(p, 16, "'in/b' was changed", lambda: os.utime(p.file("in/b")), options)
-        result = p.run("verify", *(KEY if options is KEY else AGE[2:]), input=out)
+        result = p.run("verify", *(KEY if options is KEY else OPEN_AGE), input=out)
         check_equal(result.code, 26, result.err)
 
 
@@ -117,11 +117,11 @@ def paths_that_could_not_be_unpacked(p):
 @case
 def damage_leaves_nothing(p):
     small_tree(p)
-    p.write("pass", b"correct horse battery\n", 0o600)
+    age_identity(p)
     os.mkdir(p.file("there"))
     for sealed, options in [("a.ws", KEY), ("a.age", AGE)]:
         p.ok("encrypt", *options, "--tar", "in", "-o", sealed)
-        opened = KEY if options is KEY else AGE[2:]
+        opened = KEY if options is KEY else OPEN_AGE
         whole = p.read(sealed)
         for position, codes in [(len(whole) // 2, [13]), (len(whole) - 1, [13]), (None, [13, 14])]:
             bad = bytearray(whole)

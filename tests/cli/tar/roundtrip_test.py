@@ -8,7 +8,7 @@ import socket
 import subprocess
 import tarfile
 
-from archives import AGE, KEY, check_same_tree, described
+from archives import AGE, KEY, OPEN_AGE, age_identity, check_same_tree, described
 from program import NotRun, case, check, check_equal, main, some_bytes
 
 
@@ -55,7 +55,7 @@ def tree(p, top="photos"):
 
 def seal(p, options, *arguments):
     p.key()
-    p.write("pass", b"correct horse battery\n", 0o600)
+    age_identity(p)
     return p.ok("encrypt", *options, "--tar", *arguments)
 
 
@@ -67,7 +67,7 @@ def everything_comes_back(p):
         sealed, out = f"{number}.ws", f"out{number}"
         seal(p, options, "photos", "-o", sealed)
         check_equal(described(base), before, "the directory that was sealed")
-        said = p.ok("decrypt", *(KEY if options is KEY else AGE[2:]), "--tar", sealed, "--output-dir", out)
+        said = p.ok("decrypt", *(KEY if options is KEY else OPEN_AGE), "--tar", sealed, "--output-dir", out)
         check_same_tree(p.file(out + "/photos"), base)
         check_equal(os.listdir(p.file(out)), ["photos"], "what is in the directory")
         entries = len(before)
