@@ -1,6 +1,5 @@
 // `warpseal-bench ladder`: runs the kernel studies in turn and checks each against the product
 // before it reports a figure.
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "bench/ladder/ladder.h"
 #include "bench/report/figures.h"
 #include "bench/report/report.h"
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 
 namespace warpseal::bench {
@@ -55,7 +55,7 @@ Chosen chosen_steps(const std::vector<std::string>& names) {
         if (chosen.size() == before)
             throw cli::Failure(
                 cli::ExitCode::unsupported,
-                fmt::format(
+                cli::format(
                     "the ladder has no step '{}': `warpseal-bench ladder --list` shows them.",
                     name));
     }
@@ -122,8 +122,8 @@ nlohmann::ordered_json json_row(const AnyStep& step, const AnyMeasured* measured
 
 template <class AnyMeasured>
 std::string kernel_text(bool product, const AnyMeasured& measured) {
-    if (product) return fmt::format("{:>10}{:>8}{:>8}{:>9}{:>8}", "-", "-", "-", "-", "-");
-    return fmt::format("{:>10}{:>8}{:>8}{:>9}{:>8}", measured.registers, measured.local_bytes,
+    if (product) return cli::format("{:>10}{:>8}{:>8}{:>9}{:>8}", "-", "-", "-", "-", "-");
+    return cli::format("{:>10}{:>8}{:>8}{:>9}{:>8}", measured.registers, measured.local_bytes,
                        measured.shared_bytes, measured.threads_per_block, measured.resident_blocks);
 }
 
@@ -132,7 +132,7 @@ template <class AnyMeasured, class AnyStep, class AnyOptions>
 bool run_all(const std::vector<const AnyStep*>& steps, const AnyOptions& options, const char* unit,
              Report& report) {
     if (steps.empty()) return true;
-    report.print(fmt::format("\n{:<40}{:>10}{:>10}{:>8}{:>8}{:>9}{:>8}  {}\n", "", unit,
+    report.print(cli::format("\n{:<40}{:>10}{:>10}{:>8}{:>8}{:>9}{:>8}  {}\n", "", unit,
                              "registers", "local", "shared", "threads", "blocks", "what"));
     bool right = true;
     for (const AnyStep* step : steps) {
@@ -144,11 +144,11 @@ bool run_all(const std::vector<const AnyStep*>& steps, const AnyOptions& options
         const std::string not_run = ran ? "" : warpseal_status_text(status);
         report.add(json_row(*step, ran ? &measured : nullptr, not_run));
         if (ran)
-            report.print(fmt::format("{:<40}{:>10.4g}{}  {}{}\n", step->name, figure(measured),
+            report.print(cli::format("{:<40}{:>10.4g}{}  {}{}\n", step->name, figure(measured),
                                      kernel_text(step->product, measured), step->what,
                                      remark(*step)));
         else
-            report.print(fmt::format("{:<40}{:>10}  {}\n", step->name, "not run", not_run));
+            report.print(cli::format("{:<40}{:>10}  {}\n", step->name, "not run", not_run));
         right &= ran || status == WARPSEAL_INVALID_ARGUMENT;
     }
     return right;
@@ -159,10 +159,10 @@ cli::ExitCode run(const LadderOptions& options) {
     warpseal_device_info info{};
     const size_t device = static_cast<size_t>(options.run.device);
     const bool usable = chosen.size() != 0 && warpseal_device_at(device, &info) == WARPSEAL_OK;
-    Report report(options.json, usable ? fmt::format("cuda:{}", device) : "");
+    Report report(options.json, usable ? cli::format("cuda:{}", device) : "");
     if (!usable) {
         report.write();
-        report.print(fmt::format("not run: {}\n", ladder::steps().empty()
+        report.print(cli::format("not run: {}\n", ladder::steps().empty()
                                                       ? "built without CUDA"
                                                       : "no GPU that can be used"));
         return cli::ExitCode::ok;
@@ -177,10 +177,10 @@ cli::ExitCode run(const LadderOptions& options) {
 std::string list_text() {
     std::string text;
     for (const ladder::Step& step : ladder::steps())
-        text += fmt::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "",
+        text += cli::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "",
                             step.cipher, step.what);
     for (const ladder::KemStep& step : ladder::kem_steps())
-        text += fmt::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "",
+        text += cli::format("{:<40}{:<4}{:<15}{}\n", step.name, step.paper ? step.paper : "",
                             step.set, step.what);
     return text.empty() ? "built without CUDA: no steps\n" : text;
 }

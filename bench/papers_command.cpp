@@ -1,6 +1,4 @@
 // `warpseal-bench papers`: prints each published table with this machine's measurements beside it.
-#include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 
@@ -18,6 +16,7 @@
 #include "bench/report/clocks.h"
 #include "bench/report/file.h"
 #include "bench/report/head.h"
+#include "cli/support/format.h"
 
 namespace warpseal::bench {
 namespace {
@@ -54,9 +53,9 @@ std::vector<const papers::Paper*> with_table(const std::vector<const papers::Pap
     std::string tables;
     for (const papers::Paper* paper : chosen)
         for (const papers::Table* one : paper->tables)
-            tables += fmt::format("{}{} {}", tables.empty() ? "" : "; ", paper->name, one->name);
+            tables += cli::format("{}{} {}", tables.empty() ? "" : "; ", paper->name, one->name);
     refuse(
-        fmt::format("--table: there is no '{}'. Tables of the chosen papers: {}.", table, tables));
+        cli::format("--table: there is no '{}'. Tables of the chosen papers: {}.", table, tables));
 }
 
 void check_text_files(const PapersOptions& options,
@@ -77,7 +76,7 @@ void check_text_files(const PapersOptions& options,
 void check_outputs(const PapersOptions& options) {
     const bool prints = options.output.empty() || options.output == "-";
     if (options.json == "-" && prints && options.format != "text")
-        refuse(fmt::format("--json - and --format {} both write to stdout: give --output FILE.",
+        refuse(cli::format("--json - and --format {} both write to stdout: give --output FILE.",
                            options.format));
     if (options.format == "html" && (prints || options.json.empty() || options.json == "-"))
         refuse(
@@ -128,7 +127,7 @@ public:
         begin_text(head);
         for (const papers::Paper* paper : chosen_) {
             if (options_.format != "text" || !options_.output.empty())
-                cli::remark(session_, fmt::format("{}: measuring", paper->name));
+                cli::remark(session_, cli::format("{}: measuring", paper->name));
             measured_.push_back({paper, {}});
             paper->reproduce(study);
             say(paper_text(*paper, measured_.back().rows, shown_));
@@ -149,7 +148,7 @@ private:
     }
 
     void begin_text(const nlohmann::ordered_json& head) {
-        say(fmt::format("warpseal {} (commit {}), {}\n", head["warpseal"].get<std::string>(),
+        say(cli::format("warpseal {} (commit {}), {}\n", head["warpseal"].get<std::string>(),
                         head["commit"].get<std::string>(), head["machine"].get<std::string>()));
         say(papers::index_text(chosen_));
         say("\n/publ. and /method: ratios of speeds, 2x is twice as fast. per unit: default over "
@@ -173,7 +172,7 @@ private:
 
     std::string markdown(const nlohmann::ordered_json& head) const {
         std::string text =
-            fmt::format("# The papers' tables\n\nwarpseal {} (commit {}), {}\n",
+            cli::format("# The papers' tables\n\nwarpseal {} (commit {}), {}\n",
                         head["warpseal"].get<std::string>(), head["commit"].get<std::string>(),
                         head["machine"].get<std::string>());
         for (const PaperRows& paper : measured_)
@@ -273,7 +272,7 @@ void add_papers(CLI::App& program, cli::Session& session) {
     std::vector<std::string> names;
     for (const papers::Paper* paper : papers::all_papers) {
         names.emplace_back(paper->name);
-        footer += fmt::format("{}: {}\n", paper->name, paper->title);
+        footer += cli::format("{}: {}\n", paper->name, paper->title);
     }
     papers->footer(footer +
                    "bench/README.md says what a row means. Exit code 1: an output was wrong.");

@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -47,16 +48,16 @@ std::string side_channels_as_text(const warpseal_cipher_info& cipher) {
 
 std::string representations_as_text() {
     std::vector<warpseal_target_info> usable;
-    std::string text = fmt::format("{:<14}", "REPRESENTATION");
+    std::string text = cli::format("{:<14}", "REPRESENTATION");
     for (const warpseal_target_info& target : all_targets())
         if (target.usable) usable.push_back(target);
-    for (const warpseal_target_info& target : usable) text += fmt::format("  {:<12}", target.name);
+    for (const warpseal_target_info& target : usable) text += cli::format("  {:<12}", target.name);
     text += "\n";
     for (const warpseal_cipher_info& cipher : all_ciphers()) {
-        text += fmt::format("{:<14}", cipher.name);
+        text += cli::format("{:<14}", cipher.name);
         for (const warpseal_target_info& target : usable) {
             const char* representation = warpseal_internal_representation(cipher.name, target.name);
-            text += fmt::format("  {:<12}", representation ? representation : "-");
+            text += cli::format("  {:<12}", representation ? representation : "-");
         }
         text += "\n";
     }
@@ -74,10 +75,10 @@ nlohmann::ordered_json targets_as_json() {
 }
 
 std::string targets_as_text() {
-    std::string text = fmt::format("{:<10}  {:<6}  {}\n", "TARGET", "USABLE",
+    std::string text = cli::format("{:<10}  {:<6}  {}\n", "TARGET", "USABLE",
                                    "SIDE CHANNELS, OR WHY IT IS NOT USABLE");
     for (const warpseal_target_info& target : all_targets())
-        text += fmt::format("{:<10}  {:<6}  {}\n", target.name, target.usable ? "yes" : "no",
+        text += cli::format("{:<10}  {:<6}  {}\n", target.name, target.usable ? "yes" : "no",
                             target.usable ? target.side_channels : target.reason);
     return text;
 }
@@ -99,15 +100,15 @@ ExitCode list(bool json) {
         print_output(all.dump(2) + "\n");
         return ExitCode::ok;
     }
-    std::string text = fmt::format("{:<14}  {:>8}  {:>10}  {:<27}  {}\n", "CIPHER", "KEY BITS",
+    std::string text = cli::format("{:<14}  {:>8}  {:>10}  {:<27}  {}\n", "CIPHER", "KEY BITS",
                                    "BLOCK BITS", "SIDE CHANNELS", "MODES");
     for (const warpseal_cipher_info& cipher : all_ciphers())
-        text += fmt::format("{:<14}  {:>8}  {:>10}  {:<27}  {}{}\n", cipher.name,
+        text += cli::format("{:<14}  {:>8}  {:>10}  {:<27}  {}{}\n", cipher.name,
                             cipher.key_bytes * 8, cipher.block_bytes * 8,
                             side_channels_as_text(cipher), fmt::join(mode_names(cipher), " "),
                             cipher.legacy ? "  (legacy: for old data alone)" : "");
     print_output(text + "\n" + targets_as_text() + "\n" + representations_as_text() +
-                 fmt::format("\nFor files (-c): {}\n", fmt::join(file_suites(), ", ")));
+                 cli::format("\nFor files (-c): {}\n", fmt::join(file_suites(), ", ")));
     return ExitCode::ok;
 }
 
@@ -119,20 +120,20 @@ int allowed_processors() {
 
 ExitCode devices(bool json) {
     nlohmann::ordered_json gpus = nlohmann::ordered_json::array();
-    std::string text = fmt::format("cpu         {} processors\n", allowed_processors());
+    std::string text = cli::format("cpu         {} processors\n", allowed_processors());
     warpseal_device_info gpu{};
     for (size_t i = 0; warpseal_device_at(i, &gpu) == WARPSEAL_OK; ++i) {
-        gpus.push_back({{"device", fmt::format("cuda:{}", i)},
+        gpus.push_back({{"device", cli::format("cuda:{}", i)},
                         {"name", gpu.name},
-                        {"compute_capability", fmt::format("{}.{}", gpu.compute_capability / 10,
+                        {"compute_capability", cli::format("{}.{}", gpu.compute_capability / 10,
                                                            gpu.compute_capability % 10)},
                         {"multiprocessors", gpu.multiprocessors},
                         {"memory_bytes", gpu.memory_bytes},
                         {"shared_bytes_per_block", gpu.shared_bytes_per_block},
                         {"driver", gpu.driver}});
-        text += fmt::format(
+        text += cli::format(
             "{:<10}  {}, {}, {} multiprocessors, compute capability {}.{}, driver {}\n",
-            fmt::format("cuda:{}", i), gpu.name, human_bytes(gpu.memory_bytes), gpu.multiprocessors,
+            cli::format("cuda:{}", i), gpu.name, human_bytes(gpu.memory_bytes), gpu.multiprocessors,
             gpu.compute_capability / 10, gpu.compute_capability % 10, gpu.driver);
     }
     if (json) {

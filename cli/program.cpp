@@ -1,5 +1,4 @@
 // The commands of `warpseal`, and the text of `warpseal --help`.
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <cstdlib>
@@ -7,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/program.h"
+#include "cli/support/format.h"
 #include "cli/support/program.h"
 
 namespace warpseal::cli {
@@ -15,7 +15,7 @@ namespace {
 std::string exit_codes() {
     std::string text = "Exit codes (stable; take an unknown one for a failure):\n";
     for (const ExitCodeText& row : exit_code_texts)
-        text += fmt::format("  {:>3}  {}\n", static_cast<int>(row.code), row.text);
+        text += cli::format("  {:>3}  {}\n", static_cast<int>(row.code), row.text);
     return text;
 }
 

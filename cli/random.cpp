@@ -1,5 +1,4 @@
 // `warpseal random`: random bytes to a file or a stream.
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -13,6 +12,7 @@
 
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 #include "cli/support/stream.h"
 #include "warpseal/drbg.h"
@@ -37,7 +37,7 @@ struct DrbgDelete {
 void require(warpseal_status status) {
     if (status != WARPSEAL_OK)
         throw Failure(exit_code_of(status),
-                      fmt::format("cannot make random bytes: {}", warpseal_status_text(status)));
+                      cli::format("cannot make random bytes: {}", warpseal_status_text(status)));
 }
 
 // Host memory of the engine, zeroized on release.
@@ -88,7 +88,7 @@ void check_endless(const RandomChoice& choice, const Output& output) {
         !output.is_stream() || (fstat(output.descriptor(), &about) == 0 && S_ISREG(about.st_mode));
     if (!choice.bytes && file)
         throw Failure(ExitCode::usage,
-                      fmt::format("without BYTES the output has no end, and {} is a file: say how "
+                      cli::format("without BYTES the output has no end, and {} is a file: say how "
                                   "many, as in `warpseal random 1GiB`.",
                                   output.shown()));
 }

@@ -1,6 +1,5 @@
 // `warpseal bench auto`: compares `auto` with the fastest of all its choices, for points of cipher,
 // size and memory kind.
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +10,7 @@
 #include "bench/report/head.h"
 #include "c_api/internal.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/format.h"
 
 namespace warpseal::bench {
 namespace {
@@ -90,16 +90,16 @@ public:
     cli::ExitCode run() {
         report_["head"] = json_head(has_gpu_ ? "cuda" : "");
         report_["points"] = nlohmann::ordered_json::array();
-        print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9}  {:<10}{:>9}{:>8}   GB/s of each\n", "",
+        print(cli::format("{:<18}{:>9}  {:<8}{:<14}{:>9}  {:<10}{:>9}{:>8}   GB/s of each\n", "",
                           "bytes", "place", "auto picked", "GB/s", "best", "GB/s", "ratio"));
         std::vector<uint64_t> sizes = options_.sizes;
         if (sizes.empty()) sizes.assign(std::begin(default_sizes), std::end(default_sizes));
         for (const char* place : places)
             for (const uint64_t bytes : sizes) measure(place, bytes);
         const size_t all = points_ + left_out_;
-        print(fmt::format(
+        print(cli::format(
             "\n{} of {} points within 10 % of the best{}\n", points_ - bad_, all,
-            left_out_ == 0 ? "" : fmt::format("; {} NOT RUN: there is no GPU", left_out_)));
+            left_out_ == 0 ? "" : cli::format("; {} NOT RUN: there is no GPU", left_out_)));
         report_["left_out"] = left_out_;
         report_file_.write(report_.dump(1) + "\n");
         return bad_ == 0 ? cli::ExitCode::ok : cli::ExitCode::error;
@@ -112,7 +112,7 @@ private:
         const std::vector<BenchCase> cases = auto_cases();
         if (place != "host" && !has_gpu_) {
             for (const BenchCase& what : cases)
-                print(fmt::format("{:<18}{:>9}  {:<8}NOT RUN: there is no GPU\n", what.name(),
+                print(cli::format("{:<18}{:>9}  {:<8}NOT RUN: there is no GPU\n", what.name(),
                                   cli::human_bytes(bytes), place));
             left_out_ += cases.size();
             return;
@@ -129,7 +129,7 @@ private:
             } catch (const BenchWrong& why) {
                 ++points_;
                 ++bad_;
-                cli::complain(fmt::format("{} at {} in {} memory: {}", what.name(),
+                cli::complain(cli::format("{} at {} in {} memory: {}", what.name(),
                                           cli::human_bytes(bytes), place, why.what()));
             }
         }
@@ -179,8 +179,8 @@ private:
 
     void add_row(const Point& point) {
         std::string each;
-        for (const auto& [name, rate] : point.rates) each += fmt::format(" {} {:.2f}", name, rate);
-        print(fmt::format("{:<18}{:>9}  {:<8}{:<14}{:>9.2f}  {:<10}{:>9.2f}{:>8.2f}{}  {}\n",
+        for (const auto& [name, rate] : point.rates) each += cli::format(" {} {:.2f}", name, rate);
+        print(cli::format("{:<18}{:>9}  {:<8}{:<14}{:>9.2f}  {:<10}{:>9.2f}{:>8.2f}{}  {}\n",
                           point.what.name(), cli::human_bytes(point.bytes), point.place,
                           point.picked, point.rate, point.best, point.best_rate, point.ratio(),
                           point.good() ? " " : "!", each));

@@ -1,12 +1,11 @@
 // Upper bounds of a GPU's figures.
 #include "bench/bulk/bounds.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "bench/report/figures.h"
 #include "bench/work/work.h"
+#include "cli/support/format.h"
 
 namespace warpseal::bench {
 namespace {
@@ -32,7 +31,7 @@ std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode,
         const double operations = (work.plane_gates + (counts ? 1 : 2) * transposition) / 32;
         return Bound{
             clocks * logic_lanes / operations * work.block_bytes / 1e9,
-            fmt::format("{:.1f} gates and transpositions a block, {:g} a clock and multiprocessor",
+            cli::format("{:.1f} gates and transpositions a block, {:g} a clock and multiprocessor",
                         operations, logic_lanes)};
     }
     if (work.lookups != 0) {
@@ -42,12 +41,12 @@ std::optional<Bound> unit_bound(const CipherWork& work, const std::string& mode,
         const unsigned lookups = mode == "ccm" ? work.lookups + work.counting_lookups : text;
         return Bound{
             clocks * banks / lookups * work.block_bytes / 1e9,
-            fmt::format("{} lookups a block, {:g} a clock and multiprocessor", lookups, banks)};
+            cli::format("{} lookups a block, {:g} a clock and multiprocessor", lookups, banks)};
     }
     if (work.logic == 0) return std::nullopt;
     const unsigned logic = mode == "ccm" ? 2 * work.logic : work.logic;
     return Bound{clocks * logic_lanes / logic * work.block_bytes / 1e9,
-                 fmt::format("{} XORs and rotations a block, {:g} a clock and multiprocessor",
+                 cli::format("{} XORs and rotations a block, {:g} a clock and multiprocessor",
                              logic, logic_lanes)};
 }
 

@@ -2,7 +2,6 @@
 // outputs.
 #include "bench/bulk/measure.h"
 
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "bench/report/file.h"
 #include "bench/report/head.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/format.h"
 #include "cli/support/words/suggest.h"
 
 namespace warpseal::bench {
@@ -71,7 +71,7 @@ std::vector<BenchCase> chosen_cases(const BenchOptions& options) {
         if (chosen.size() == before)
             throw cli::Failure(
                 cli::ExitCode::unsupported,
-                fmt::format("there is no '{}': `warpseal list` shows the ciphers and modes.{}",
+                cli::format("there is no '{}': `warpseal list` shows the ciphers and modes.{}",
                             name, cli::did_you_mean(name, cli::cipher_mode_names())));
     }
     if (options.what.empty()) chosen = all;
@@ -190,7 +190,7 @@ private:
             return row;
         } catch (const BenchWrong& why) {
             wrong_ = true;
-            cli::complain(fmt::format("{} {} on {}: no figure: {}", what.name(), what.operation(),
+            cli::complain(cli::format("{} {} on {}: no figure: {}", what.name(), what.operation(),
                                       device, why.what()));
             return std::nullopt;
         }

@@ -1,5 +1,4 @@
 // `warpseal-bench random`: random bytes by the generator, getrandom(2) and OpenSSL's RAND_bytes.
-#include <fmt/core.h>
 #include <openssl/rand.h>
 #include <sys/random.h>
 #include <CLI/CLI.hpp>
@@ -14,6 +13,7 @@
 #include "bench/report/memory.h"
 #include "bench/report/report.h"
 #include "c_api/internal.h"
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 #include "warpseal/drbg.h"
 
@@ -106,7 +106,7 @@ public:
           report_(options.json, gpu_) {}
 
     cli::ExitCode run() {
-        report_.print(fmt::format("{:<26}{:<8}{:>8}{:>12}{:>10}\n", "source", "place", "threads",
+        report_.print(cli::format("{:<26}{:<8}{:>8}{:>12}{:>10}\n", "source", "place", "threads",
                                   "bytes", "GB/s"));
         if (options_.device.rfind("cuda", 0) != 0)
             for (const unsigned threads : {1u, 0u})
@@ -161,7 +161,7 @@ private:
             figures.push_back(static_cast<double>(bytes * calls) / seconds(calls) / 1e9);
         }
         const double middle = median(figures);
-        report_.print(fmt::format("{:<26}{:<8}{:>8}{:>12}{:>10}\n", source, place,
+        report_.print(cli::format("{:<26}{:<8}{:>8}{:>12}{:>10}\n", source, place,
                                   threads == 0 ? "all" : std::to_string(threads), size_text(bytes),
                                   rate_text(middle)));
         nlohmann::ordered_json all = nlohmann::ordered_json::array();

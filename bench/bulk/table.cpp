@@ -1,7 +1,7 @@
 // Output of `warpseal bench`: a table for people and JSON for programs.
-#include <fmt/core.h>
 
 #include "bench/bulk/measure.h"
+#include "cli/support/format.h"
 
 namespace warpseal::bench {
 namespace {
@@ -14,12 +14,12 @@ std::string without_end_spaces(const std::string& text) {
 }
 
 std::string side_text(const BenchRow* row) {
-    if (!row) return fmt::format("{:>10}  {:<{}}", "-", "", detail_width);
+    if (!row) return cli::format("{:>10}  {:<{}}", "-", "", detail_width);
     const std::string memory = row->pinned            ? (*row->pinned ? ", pinned" : ", pageable")
                                : row->place == "file" ? ", files"
                                                       : "";
-    return fmt::format("{:>10}  {:<{}}", rate_text(median(row->figures.ours)),
-                       fmt::format("{}, {}{}", row->device, size_text(row->bytes), memory),
+    return cli::format("{:>10}  {:<{}}", rate_text(median(row->figures.ours)),
+                       cli::format("{}, {}{}", row->device, size_text(row->bytes), memory),
                        detail_width);
 }
 
@@ -117,11 +117,11 @@ bool BenchTable::openssl_alone() const {
 }
 
 std::string BenchTable::yardstick_titles() const {
-    if (openssl_alone()) return fmt::format("{:>9}{:>9}", "OpenSSL", "ratio");
+    if (openssl_alone()) return cli::format("{:>9}{:>9}", "OpenSSL", "ratio");
     std::string text;
     for (const Yardstick& one : yardsticks)
-        text += fmt::format("{:>{}}", one.name, yardstick_width);
-    return yardsticks.empty() ? text : text + fmt::format("{:>9}", "ratio");
+        text += cli::format("{:>{}}", one.name, yardstick_width);
+    return yardsticks.empty() ? text : text + cli::format("{:>9}", "ratio");
 }
 
 // OpenSSL alone has no cell where it has no figure. Of several each has one.
@@ -129,15 +129,15 @@ std::string BenchTable::yardstick_cells(const BenchFigures& figures) const {
     const YardstickFigures* const best = figures.best();
     std::string text;
     if (openssl_alone()) {
-        if (best) text = fmt::format("{:>9}", rate_text(median(best->rates)));
+        if (best) text = cli::format("{:>9}", rate_text(median(best->rates)));
     } else {
         for (const YardstickFigures& one : figures.yardsticks)
             text +=
-                fmt::format("{:>{}}", one.rates.empty() ? "NOT RUN" : rate_text(median(one.rates)),
+                cli::format("{:>{}}", one.rates.empty() ? "NOT RUN" : rate_text(median(one.rates)),
                             yardstick_width);
     }
     if (!best) return text;
-    text += fmt::format("{:>8.2f}x", median(figures.ours) / median(best->rates));
+    text += cli::format("{:>8.2f}x", median(figures.ours) / median(best->rates));
     const std::string ecb = best->is_ecb_instead ? best->cipher : "";
     const std::string of = openssl_alone() ? ecb : best->name + (ecb.empty() ? "" : " " + ecb);
     return of.empty() ? text : text + "  of " + of;
@@ -146,39 +146,39 @@ std::string BenchTable::yardstick_cells(const BenchFigures& figures) const {
 std::string BenchTable::title(const BenchOptions& options,
                               const nlohmann::ordered_json& head) const {
     std::string text =
-        fmt::format("warpseal {} (commit {}), {}\n{}\n", head["warpseal"].get<std::string>(),
+        cli::format("warpseal {} (commit {}), {}\n{}\n", head["warpseal"].get<std::string>(),
                     head["commit"].get<std::string>(), head["openssl"].get<std::string>(),
                     head["machine"].get<std::string>());
-    text += fmt::format(
+    text += cli::format(
         "GB/s = 10^9 bytes a second, median of {}; every output checked; {} thread{} on the "
         "cores\n\n",
         bench_repetitions, options.threads, options.threads == 1 ? "" : "s");
     if (!openssl_alone())
         for (const Yardstick& one : yardsticks)
-            text += fmt::format("{:<12}{}\n", one.name,
+            text += cli::format("{:<12}{}\n", one.name,
                                 one.library ? one.version : "NOT RUN: " + one.not_run);
     text += yardsticks.empty() || openssl_alone() ? "" : "\n";
-    text += fmt::format("{:<18}{:<10}{:<10}", "", "", "message");
-    if (cores) text += fmt::format("{:>10}  {:<{}}", "cores", "", detail_width);
-    if (gpu) text += fmt::format("{:>10}  {:<{}}", "GPU", "", detail_width);
+    text += cli::format("{:<18}{:<10}{:<10}", "", "", "message");
+    if (cores) text += cli::format("{:>10}  {:<{}}", "cores", "", detail_width);
+    if (gpu) text += cli::format("{:>10}  {:<{}}", "GPU", "", detail_width);
     return without_end_spaces(text + yardstick_titles()) + "\n";
 }
 
 std::string BenchTable::line(const BenchRow* cores_row, const BenchRow* gpu_row) const {
     const BenchRow& row = cores_row ? *cores_row : *gpu_row;
-    std::string text = fmt::format("{:<18}{:<10}{:<10}", row.what.name(), row.what.operation(),
+    std::string text = cli::format("{:<18}{:<10}{:<10}", row.what.name(), row.what.operation(),
                                    size_text(row.message_bytes));
     if (cores) text += side_text(cores_row);
     if (gpu) text += side_text(gpu_row);
     text += yardstick_cells(row.figures);
     if (gpu_row && !gpu_row->link.empty()) {
         const double link = median(gpu_row->link);
-        text += fmt::format("  {:.0f} % of the link's {}",
+        text += cli::format("  {:.0f} % of the link's {}",
                             100 * median(gpu_row->figures.ours) / link, rate_text(link));
     }
     if (gpu_row && !gpu_row->one_gpu.empty()) {
         const double one = median(gpu_row->one_gpu);
-        text += fmt::format("  {:.2f}x one GPU's {}", median(gpu_row->figures.ours) / one,
+        text += cli::format("  {:.2f}x one GPU's {}", median(gpu_row->figures.ours) / one,
                             rate_text(one));
     }
     return without_end_spaces(text) + "\n";

@@ -2,8 +2,6 @@
 // trips.
 #include "bench/kem/kem_bench.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,6 +14,7 @@
 #include "bench/report/figures.h"
 #include "bench/report/file.h"
 #include "bench/report/head.h"
+#include "cli/support/format.h"
 #include "cli/support/kem_sets.h"
 
 namespace warpseal::bench {
@@ -117,7 +116,7 @@ public:
         const warpseal_status status = warpseal_engine_create(&options, &made);
         if (status != WARPSEAL_OK)
             throw cli::Failure(cli::exit_code_of(status),
-                               fmt::format("cannot start: {}", warpseal_status_text(status)));
+                               cli::format("cannot start: {}", warpseal_status_text(status)));
         engine_.reset(made);
     }
     Device(const Device&) = delete;
@@ -170,12 +169,12 @@ public:
         report_["head"] =
             json_head(devices_.back()->is_gpu() ? devices_.back()->name : "", options_.seconds);
         report_["rows"] = nlohmann::ordered_json::array();
-        print(fmt::format("warpseal {} (commit {}), {}\n",
+        print(cli::format("warpseal {} (commit {}), {}\n",
                           report_["head"]["warpseal"].get<std::string>(),
                           report_["head"]["commit"].get<std::string>(),
                           report_["head"]["machine"].get<std::string>()));
         if (options_.round_trips == 0)
-            print(fmt::format(
+            print(cli::format(
                 "median of {}, and the time that half and 99 % of all calls stayed within; every "
                 "secret checked; {} thread{} on the "
                 "cores{}\n\n{:<18}{:<13}{:<16}{:>8}{:>14}{:>13}{:>13}\n",
@@ -215,13 +214,13 @@ private:
             } catch (const BenchWrong& why) {
                 wrong_ = true;
                 cli::complain(
-                    fmt::format("{} on {}: no figure: {}", set.name, device.name, why.what()));
+                    cli::format("{} on {}: no figure: {}", set.name, device.name, why.what()));
             }
         };
         if (!has_code_for(set, device)) {
             if (!options_.sets.empty())
                 return checked([] { throw BenchWrong("there is no code of this set for it"); });
-            return cli::complain(fmt::format(
+            return cli::complain(cli::format(
                 "NOT RUN {} on {}: there is no code of this set for it", set.name, device.name));
         }
         if (options_.round_trips > 0) return checked([&] { round_trips(set, device); });
@@ -233,7 +232,7 @@ private:
     // Checks that both secrets of each item are equal and that no two items have the same secret.
     static void check(KemBatch& batch, uint64_t count, const Device& device) {
         if (const uint64_t wrong = batch.mismatches(count))
-            throw BenchWrong(fmt::format("{} of {} secrets did not arrive", wrong, count));
+            throw BenchWrong(cli::format("{} of {} secrets did not arrive", wrong, count));
         Seen seen(count);
         seen.add(batch, count);
         if (seen.distinct() != count) throw BenchWrong("two secrets are the same");
@@ -270,9 +269,9 @@ private:
         const double rate = median(figures.rates), p50 = figures.percentile(0.5),
                      p99 = figures.percentile(0.99);
         const bool has_p99 = figures.calls.size() >= enough_calls;
-        print(fmt::format("{:<18}{:<13}{:<16}{:>8}{:>14.0f}{:>10.1f} us{:>13}\n", set.name,
+        print(cli::format("{:<18}{:<13}{:<16}{:>8}{:>14.0f}{:>10.1f} us{:>13}\n", set.name,
                           operation, device.name + ", " + place(device), count, rate, 1e6 * p50,
-                          has_p99 ? fmt::format("{:.1f} us", 1e6 * p99) : "-"));
+                          has_p99 ? cli::format("{:.1f} us", 1e6 * p99) : "-"));
         nlohmann::ordered_json row{
             {"set", set.name},
             {"operation", operation},
@@ -309,7 +308,7 @@ private:
         const double seconds = seconds_since(start);
         const uint64_t distinct = seen.distinct();
         wrong_ = wrong_ || wrong != 0 || distinct != total;
-        print(fmt::format(
+        print(cli::format(
             "{:<18}{}, {}: {} round trips in {:.1f} s, {} mismatches, {} distinct secrets\n",
             set.name, device.name, place(device), total, seconds, wrong, distinct));
         device.require_no_notice();

@@ -8,6 +8,7 @@
 
 #include "bench/papers/json.h"
 #include "bench/papers/text.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -45,17 +46,17 @@ Choice chosen(const std::vector<Row>& rows, bool all) {
 std::string left_out_text(const char* paper, const Choice& choice, const std::string& no_gpu) {
     std::string text;
     if (choice.left_out > 0)
-        text += fmt::format(
+        text += cli::format(
             "{}: {} more rows have no published figure or compare no speed; --all or --table shows "
             "them\n",
             paper, choice.left_out);
     if (choice.bare.rows == 0) return text;
     if (choice.bare.reason == no_gpu)
-        return text + fmt::format(
+        return text + cli::format(
                           "{}: needs an NVIDIA GPU ({}) for {} of its published figures; "
                           "--all lists them\n",
                           paper, no_gpu, choice.bare.published);
-    return text + fmt::format("{}: rows that were not measured: {} ({}); --all lists them\n", paper,
+    return text + cli::format("{}: rows that were not measured: {} ({}); --all lists them\n", paper,
                               choice.bare.rows, choice.bare.reason);
 }
 
@@ -79,7 +80,7 @@ std::string escaped_markdown(std::string text) {
 std::string markdown_row(const Row& row) {
     std::string note = row.noisy() ? "noisy" : "";
     if (!row.not_run.empty()) note += (note.empty() ? "not run: " : "; not run: ") + row.not_run;
-    return fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
+    return cli::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n",
                        escaped_markdown(row.row), published_text(row), row.unit,
                        figure_text(row.method), times_text(row.method_over_published()),
                        figure_text(row.ours), times_text(row.ours_over_published()),
@@ -102,7 +103,7 @@ std::string csv_field(const nlohmann::ordered_json& value) {
 std::string index_text(const std::vector<const Paper*>& papers) {
     std::string text;
     for (const Paper* paper : papers) {
-        text += fmt::format("\n{}  {}\n", paper->name, paper->title);
+        text += cli::format("\n{}  {}\n", paper->name, paper->title);
         std::string line;
         for (const Table* table : paper->tables) {
             const std::string next = (line.empty() ? "    " : "; ") + std::string(table->name);
@@ -129,11 +130,11 @@ std::string paper_text(const Paper& paper, const std::vector<Row>& rows, const S
 
 std::string markdown_text(const Paper& paper, const std::vector<Row>& rows, const Shown& shown) {
     const Choice choice = chosen(rows, shown.all);
-    std::string text = fmt::format("\n## {}: {}\n", paper.name, paper.title);
+    std::string text = cli::format("\n## {}: {}\n", paper.name, paper.title);
     for (size_t at = 0; at < choice.shown.size(); ++at) {
         if (starts_table(choice.shown, at)) {
             const Row& row = titled(choice.shown, at);
-            text += fmt::format(
+            text += cli::format(
                 "\n### {}\n\nPublished on: {}. What differs: {}.\n\n"
                 "| | published | unit | method here | / published | default | / published | "
                 "/ method | default / published, each per unit | |\n"
@@ -156,8 +157,8 @@ std::string csv_text(const std::vector<Row>& rows) {
             keys.push_back(key);
             fields.push_back(csv_field(value));
         }
-        if (text.empty()) text = fmt::format("{}\r\n", fmt::join(keys, ","));
-        text += fmt::format("{}\r\n", fmt::join(fields, ","));
+        if (text.empty()) text = cli::format("{}\r\n", fmt::join(keys, ","));
+        text += cli::format("{}\r\n", fmt::join(fields, ","));
     }
     return text;
 }

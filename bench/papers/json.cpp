@@ -1,10 +1,9 @@
 // JSON of a row: bench/README.md describes each key.
 #include "bench/papers/json.h"
 
-#include <fmt/core.h>
-
 #include "bench/papers/text.h"
 #include "bench/report/figures.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -42,7 +41,7 @@ Json json_row(const Row& row) {
     Json json{{"paper", row.table->paper},
               {"table", row.table->name},
               {"title", row.scaled.empty() ? row.table->title
-                                           : fmt::format("{} [{}]", row.table->title, row.scaled)},
+                                           : cli::format("{} [{}]", row.table->title, row.scaled)},
               {"row", row.row},
               {"unit", row.unit},
               {"better", higher ? Json(*higher ? "higher" : "lower") : Json(nullptr)},

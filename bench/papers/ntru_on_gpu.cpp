@@ -1,11 +1,10 @@
 // Runs steps and components of NTRU's ladder for P4.
 #include "bench/papers/ntru_on_gpu.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "bench/papers/published.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 
@@ -15,7 +14,7 @@ namespace {
 
 std::string step_name(KemOperation operation, const char* how) {
     constexpr const char* names[kem_operation_count] = {"keypair", "encapsulate", "decapsulate"};
-    return fmt::format("{}.{}.{}", paper::set, names[static_cast<int>(operation)], how);
+    return cli::format("{}.{}.{}", paper::set, names[static_cast<int>(operation)], how);
 }
 
 template <class All>
@@ -24,7 +23,7 @@ const auto& named(const All& all, const std::string& name, const char* kind) {
                                     [&](const auto& candidate) { return name == candidate.name; });
     if (found == all.end())
         throw cli::Failure(cli::ExitCode::error,
-                           fmt::format("the ladder has no {} {}.", kind, name));
+                           cli::format("the ladder has no {} {}.", kind, name));
     return *found;
 }
 
@@ -53,7 +52,7 @@ NtruOnGpu::NtruOnGpu(Study& study) : study_(study) {
 }
 
 TimedStep NtruOnGpu::component(const std::string& name, int threads) {
-    TimedStep out{.what = fmt::format("{}, T = {}", name, threads), .not_run = study_.no_gpu()};
+    TimedStep out{.what = cli::format("{}, T = {}", name, threads), .not_run = study_.no_gpu()};
     if (study_.gpu().empty()) return out;
     const ladder::Component& component = named(ladder::components(), name, "component");
     ladder::KemOptions options{.count = 0,
@@ -78,7 +77,7 @@ TimedStep NtruOnGpu::step(KemOperation operation, const char* how, uint64_t coun
     out.units = study_.on_multiprocessors();
     if (out.milliseconds && most_ < count)
         out.scaled =
-            fmt::format("{} of {} operations ran (--bytes); times are scaled", most_, count);
+            cli::format("{} of {} operations ran (--bytes); times are scaled", most_, count);
     if (out.milliseconds)
         *out.milliseconds *= static_cast<double>(count) / static_cast<double>(paper::count);
     return out;

@@ -1,8 +1,6 @@
 // P4's NTRU set on one core: our default and the plain implementation, with the same keys.
 #pragma once
 
-#include <fmt/core.h>
-
 #include <functional>
 #include <iterator>
 #include <string>
@@ -12,6 +10,7 @@
 #include "bench/papers/plain_ntru.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
+#include "cli/support/format.h"
 #include "warpseal/kem.h"
 
 namespace warpseal::papers {
@@ -111,7 +110,7 @@ private:
             .statuses = nullptr};
         const warpseal_status status = operation(engine_, published::p4::set, &batch);
         if (status != WARPSEAL_OK)
-            study_.wrong(fmt::format("P4 on a core: {}", warpseal_status_text(status)));
+            study_.wrong(cli::format("P4 on a core: {}", warpseal_status_text(status)));
     }
 
     // Returns the median over as many windows as start within the time of the study.

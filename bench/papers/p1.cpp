@@ -1,11 +1,11 @@
 // P1: AES, ARIA and DES on CUDA in two representations: throughput, growth with the number of
 // multiprocessors, kernel resources, occupancy and the best block size.
-#include <fmt/core.h>
 
 #include "bench/papers/p1_cpu_load.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
 #include "bench/papers/table_code.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -107,11 +107,11 @@ private:
                  {std::pair{paper::gts, paper::throughput[i].on_gts},
                   {paper::gtx, paper::throughput[i].on_gtx}}) {
                 Row row{.table = &throughput,
-                        .row = fmt::format("{}, {}", ciphers[i].paper_name, machine),
+                        .row = cli::format("{}, {}", ciphers[i].paper_name, machine),
                         .unit = "Gbit/s"};
                 row.published = figure;
                 row.published_on = machine;
-                row.figure = fmt::format("P1 {} on a GPU", ciphers[i].paper_name);
+                row.figure = cli::format("P1 {} on a GPU", ciphers[i].paper_name);
                 set_method(row, words_[i], as_gigabits);
                 set_ours(row, study_.on_gpu(ciphers[i].ours, true, bytes_), as_gigabits);
                 study_.take(row);
@@ -127,7 +127,7 @@ private:
             for (int quarters = 1; quarters <= 4 && all > 0; ++quarters)
                 on_multiprocessors(i, all * quarters / 4);
             Row row{.table = &multiprocessors_table,
-                    .row = fmt::format("{}, {} multiprocessors over {}", ciphers[i].paper_name,
+                    .row = cli::format("{}, {} multiprocessors over {}", ciphers[i].paper_name,
                                        paper::gtx_multiprocessors, paper::gts_multiprocessors),
                     .unit = "times",
                     .published = Printed::computed(paper::throughput[i].on_gtx /
@@ -149,7 +149,7 @@ private:
         options.multiprocessors = count;
         auto figure = study_.step(ciphers[cipher].persistent_words, options);
         Row row{.table = &multiprocessors_table,
-                .row = fmt::format("{}, {} multiprocessors", ciphers[cipher].paper_name, count),
+                .row = cli::format("{}, {} multiprocessors", ciphers[cipher].paper_name, count),
                 .unit = "Gbit/s"};
         set_method(row, figure, as_gigabits);
         if (row.method) {
@@ -171,7 +171,7 @@ private:
             row.method_what = "32-bit code with look-up tables, one core";
             row.method_spread = cores_[i].spread;
             row.method_units = study_.on_cores(1);
-            row.figure = fmt::format("P1 {} on a core", ciphers[i].paper_name);
+            row.figure = cli::format("P1 {} on a core", ciphers[i].paper_name);
             set_ours(row, study_.on_one_core(ciphers[i].ours, true), as_gigabits);
             study_.take(row);
         }
@@ -193,7 +193,7 @@ private:
 
     Row over_core(size_t cipher, const Study::StepFigure& figure, const char* form) const {
         Row row{.table = &forms,
-                .row = fmt::format("{}, {}", ciphers[cipher].paper_name, form),
+                .row = cli::format("{}, {}", ciphers[cipher].paper_name, form),
                 .unit = "times"};
         set_method(row, figure,
                    [&](double rate) { return rate / cores_[cipher].gigabytes_per_second; });
@@ -219,7 +219,7 @@ private:
                      {"local", "bytes", published.local_bytes, kernel.local_bytes}};
         for (const auto& line : lines) {
             Row row{.table = &resources,
-                    .row = fmt::format("{}, {}: {}", published.form, published.cipher, line.what),
+                    .row = cli::format("{}, {}: {}", published.form, published.cipher, line.what),
                     .unit = line.unit};
             row.published = line.published;
             row.method_what = figure.what;
@@ -244,7 +244,7 @@ private:
                      {"threads at once", "threads", kernel.resident_threads()}};
         for (const auto& line : lines) {
             Row row{.table = &occupancy_table,
-                    .row = fmt::format("{}, {}: {}", published.form, published.cipher, line.what),
+                    .row = cli::format("{}, {}: {}", published.form, published.cipher, line.what),
                     .unit = line.unit};
             if (line.unit == std::string_view("threads"))
                 row.published = paper::least_threads, row.published_bound = "over";
@@ -265,7 +265,7 @@ private:
                 for (const int in_block : {16, 32, 64, 128, 192, 256, 384, 512, 768, 1024}) {
                     if (!step || (in_block == 16 && step == cipher.words)) continue;
                     Row row{.table = &threads,
-                            .row = fmt::format("{}, {} threads", step, in_block),
+                            .row = cli::format("{}, {} threads", step, in_block),
                             .unit = "GB/s"};
                     set_method(row, study_.step(step, bytes, in_block, 3), as_gigabytes);
                     row.more.emplace_back("threads_per_block", in_block);

@@ -1,12 +1,11 @@
 // CPU seconds per GB by the public calls. Each output is compared with the cores'.
 #include "bench/papers/p1_cpu_load.h"
 
-#include <fmt/core.h>
-
 #include "bench/bulk/measure.h"
 #include "bench/papers/cpu_time.h"
 #include "bench/papers/table_code.h"
 #include "bench/report/memory.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -62,7 +61,7 @@ private:
     void take(const Cipher& cipher, const char* where, const std::string& not_run,
               const std::function<Load()>& measure) {
         Row row{.table = &load_table,
-                .row = fmt::format("{}, {}", cipher.paper_name, where),
+                .row = cli::format("{}, {}", cipher.paper_name, where),
                 .unit = "s/GB",
                 .not_run = not_run};
         const bool on_cores = where == std::string_view("cores");
@@ -75,7 +74,7 @@ private:
         if (not_run.empty()) try {
                 const Load load = measure();
                 row.ours = load.cpu_seconds_per_gigabyte;
-                row.ours_what = fmt::format("{}-ecb, {}", cipher.name, where);
+                row.ours_what = cli::format("{}-ecb, {}", cipher.name, where);
                 row.more.emplace_back("default_gigabytes_per_second", load.gigabytes_per_second);
                 row.more.emplace_back("bytes", static_cast<double>(bytes_));
             } catch (const bench::BenchWrong& why) {

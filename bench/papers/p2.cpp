@@ -1,10 +1,10 @@
 // P2: Camellia's counter mode with four tables in shared memory, and with one merged table in
 // global memory, in one shared copy, and in one shared copy per bank; and their bank conflicts.
-#include <fmt/core.h>
 
 #include "bench/papers/bank_conflicts.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -49,16 +49,16 @@ void take_pair(Study& study, const paper::Layout& layout, int key, const Study::
     for (const bool as_time : {true, false}) {
         const auto convert = as_time ? seconds_at : as_gigabits;
         Row row{.table = &layouts,
-                .row = fmt::format("Camellia-{}, {}", paper::key_bits[key], layout.name),
+                .row = cli::format("Camellia-{}, {}", paper::key_bits[key], layout.name),
                 .unit = as_time ? "s" : "Gbit/s"};
         row.published = as_time ? layout.seconds[key] : layout.gigabits_per_second[key];
         set_method(row, method, convert);
         set_ours(row, ours, convert);
-        row.figure = fmt::format("P2 Camellia-{} on a GPU", paper::key_bits[key]);
+        row.figure = cli::format("P2 Camellia-{} on a GPU", paper::key_bits[key]);
         if (method.gigabytes_per_second) {
             const uint64_t blocks = method.measured.bytes / 16;
             if (blocks < paper::blocks)
-                row.scaled = fmt::format("{} of 2^35 blocks ran; times are scaled", blocks);
+                row.scaled = cli::format("{} of 2^35 blocks ran; times are scaled", blocks);
             row.more.emplace_back("method_blocks", static_cast<double>(blocks));
             row.more.emplace_back("method_milliseconds", method.measured.milliseconds);
         }
@@ -83,18 +83,18 @@ public:
 
 private:
     Study::StepFigure step(const char* layout, int key_bits) {
-        return study_.step(fmt::format("camellia-{}.{}", key_bits, layout),
+        return study_.step(cli::format("camellia-{}.{}", key_bits, layout),
                            study_.limited(16 * paper::blocks), 0, 1);
     }
     const Figure& ours(int key_bits) {
-        return study_.on_gpu(fmt::format("camellia-{}-ctr", key_bits), true,
+        return study_.on_gpu(cli::format("camellia-{}-ctr", key_bits), true,
                              study_.limited(uint64_t{1} << 30));
     }
 
     void print_tables(const char* layout, int key_bits) {
         const auto figure = step(layout, key_bits);
         Row row{.table = &tables_table,
-                .row = fmt::format("Camellia-{}, {}", key_bits, layout),
+                .row = cli::format("Camellia-{}, {}", key_bits, layout),
                 .unit = "Gbit/s"};
         set_method(row, figure, as_gigabits);
         set_ours(row, ours(key_bits), as_gigabits);
@@ -133,7 +133,7 @@ private:
     void take_saving(const char* name, const char* unit, int key, Printed published, size_t layout,
                      double minus) {
         Row row{.table = &savings,
-                .row = fmt::format("Camellia-{}, {}", paper::key_bits[key], name),
+                .row = cli::format("Camellia-{}, {}", paper::key_bits[key], name),
                 .unit = unit,
                 .published = published,
                 .published_bound = unit == std::string_view("points") ? "about" : "",

@@ -1,6 +1,5 @@
 // P3: gKrypt's AES-256 step by step, key expansion on the device, and time against size beside all
 // cores.
-#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -8,6 +7,7 @@
 #include "bench/papers/p3_files.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -52,7 +52,7 @@ constexpr uint64_t mebibyte = 1 << 20;
 constexpr uint64_t sizes[] = {1, 4, 16, 64, 256};  // MiB
 
 std::string step_name(const char* step, bool decrypts) {
-    return fmt::format("gkrypt.{}{}", decrypts ? "decrypt." : "", step);
+    return cli::format("gkrypt.{}{}", decrypts ? "decrypt." : "", step);
 }
 
 class Reproduction {
@@ -95,7 +95,7 @@ private:
     Study::StepFigure print_step(const char* step, bool decrypts) {
         auto figure = study_.step(step_name(step, decrypts), bytes_);
         Row row{.table = &ladder_table,
-                .row = fmt::format("{}{}, {}", step, step == our_step ? " (ours)" : "",
+                .row = cli::format("{}{}, {}", step, step == our_step ? " (ours)" : "",
                                    decrypts ? "decryption" : "encryption"),
                 .unit = "GB/s"};
         set_method(row, figure, as_gigabytes);
@@ -163,7 +163,7 @@ private:
 
     void take_rate(const Study::StepFigure& figure, int blocks) {
         Row row{.table = &blocks_table,
-                .row = fmt::format("{}: rate with {} blocks", figure.what, blocks),
+                .row = cli::format("{}: rate with {} blocks", figure.what, blocks),
                 .unit = "GB/s"};
         set_method(row, figure, as_gigabytes);
         if (row.method) add_kernel(row, figure.measured);
@@ -192,7 +192,7 @@ private:
 
     void take_excluded_size(uint64_t size, const char* where, const std::string& reason) {
         study_.take({.table = &sizes_table,
-                     .row = fmt::format("{} MiB, {}", size, where),
+                     .row = cli::format("{} MiB, {}", size, where),
                      .unit = "ms",
                      .not_run = reason});
     }
@@ -201,7 +201,7 @@ private:
         const auto milliseconds = [&](double rate) {
             return static_cast<double>(size * mebibyte) / rate / 1e6;
         };
-        Row row{.table = &sizes_table, .row = fmt::format("{} MiB, {}", size, where), .unit = "ms"};
+        Row row{.table = &sizes_table, .row = cli::format("{} MiB, {}", size, where), .unit = "ms"};
         set_method(row, method, milliseconds);
         set_ours(row, ours, milliseconds);
         row.more.emplace_back("bytes", static_cast<double>(size * mebibyte));
@@ -214,7 +214,7 @@ private:
         const Timed time =
             study_.seconds_of([&] { plain(true, data.data(), out.data(), bytes / 16); });
         return {static_cast<double>(bytes) / time.seconds / 1e9,
-                fmt::format("AES over a state of bytes, {} threads", team.threads()),
+                cli::format("AES over a state of bytes, {} threads", team.threads()),
                 "",
                 time.spread,
                 study_.on_cores(static_cast<unsigned>(team.threads())),

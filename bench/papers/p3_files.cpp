@@ -1,9 +1,8 @@
 // P3: files encrypted through the GPU and on all cores, which is the purpose of gKrypt.
 #include "bench/papers/p3_files.h"
 
-#include <fmt/core.h>
-
 #include "bench/papers/published.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 constinit const Table p3_files_table{
@@ -21,7 +20,7 @@ constexpr uint64_t sizes[] = {1, 4, 16, 64, 256, 1024};  // MiB
 void take_file(Study& study, uint64_t mebibytes, bool on_gpu, bool seals) {
     const uint64_t bytes = mebibytes << 20;
     Row row{.table = &p3_files_table,
-            .row = fmt::format("{} MiB, {}, {}", mebibytes, seals ? "encryption" : "decryption",
+            .row = cli::format("{} MiB, {}, {}", mebibytes, seals ? "encryption" : "decryption",
                                on_gpu ? "GPU" : "all cores"),
             .unit = "ms"};
     if (study.limited(bytes) != bytes) {

@@ -1,6 +1,5 @@
 // P4: NTRU with a block of threads for each operation, for 10^2 to 10^6 clients, and the gain of
 // its parts from threads. Runs on cores and on a GPU.
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -12,6 +11,7 @@
 #include "bench/papers/p4_tables.h"
 #include "bench/papers/published.h"
 #include "bench/papers/study.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -77,8 +77,8 @@ private:
             row.method_spread = plain_time.spread;
             row.ours_spread = our_time.spread;
             row.method_units = row.ours_units = study_.on_cores(1);
-            row.figure = fmt::format("P4 {} on a core", operation_name(operation));
-            row.ours_what = fmt::format("warpseal_kem_{}, one core",
+            row.figure = cli::format("P4 {} on a core", operation_name(operation));
+            row.ours_what = cli::format("warpseal_kem_{}, one core",
                                         encapsulates ? "encapsulate" : "decapsulate");
             study_.take(row);
             for (size_t i = 0, timed = 0; i < std::size(paper::parts); ++i) {
@@ -86,7 +86,7 @@ private:
                 const PlainNtru::Part& part = PlainNtru::parts()[i];
                 const Timed& time = plain_times[++timed];
                 Row line{.table = &parts_table,
-                         .row = fmt::format("{}: {}", operation_name(operation), part.name),
+                         .row = cli::format("{}: {}", operation_name(operation), part.name),
                          .unit = "ms"};
                 line.published = paper::parts[i].milliseconds;
                 line.method = 1000 * time.seconds;
@@ -134,7 +134,7 @@ private:
             if (threads == 1 || step.milliseconds.value_or(1e300) < *best.milliseconds) best = step;
             if (!step.milliseconds) break;
         }
-        Row row{.table = &components_table, .row = fmt::format("{}: time", name), .unit = "ms"};
+        Row row{.table = &components_table, .row = cli::format("{}: time", name), .unit = "ms"};
         set_method(row, best);
         study_.take(row);
     }
@@ -142,7 +142,7 @@ private:
     void take_component(const paper::Component& published, const TimedStep& one,
                         const TimedStep& best) {
         Row time{.table = &components_table,
-                 .row = fmt::format("{}: time", published.name),
+                 .row = cli::format("{}: time", published.name),
                  .unit = "ms",
                  .published = published.milliseconds,
                  .published_units = 1};
@@ -150,7 +150,7 @@ private:
         time.more = {{"measured_count", static_cast<double>(best.measured.count)}};
         study_.take(time);
         Row speed_up = time;
-        speed_up.row = fmt::format("{}: speed-up", published.name);
+        speed_up.row = cli::format("{}: speed-up", published.name);
         speed_up.unit = "times";
         speed_up.published = published.speed_up;
         if (best.milliseconds && one.milliseconds) {
@@ -159,7 +159,7 @@ private:
         }
         study_.take(speed_up);
         Row registers = time;
-        registers.row = fmt::format("{}: registers", published.name);
+        registers.row = cli::format("{}: registers", published.name);
         registers.unit = "registers";
         registers.published = published.registers;
         if (best.milliseconds) registers.method = best.measured.registers;
@@ -193,7 +193,7 @@ private:
                 .table = &whole_table, .row = line.name, .unit = "ms", .published = line.published};
             set_method(row, line.method);
             set_ours(row, line.ours);
-            row.figure = fmt::format("P4 {}capsulation on a GPU", line.encapsulates ? "en" : "de");
+            row.figure = cli::format("P4 {}capsulation on a GPU", line.encapsulates ? "en" : "de");
             study_.take(row);
         }
         for (const auto& line : lines) {
@@ -206,7 +206,7 @@ private:
             row.ours_what = line.ours.what + " over our one core";
             row.scaled = line.ours.scaled;
             row.figure =
-                fmt::format("P4 improvement of {}capsulation", line.encapsulates ? "en" : "de");
+                cli::format("P4 improvement of {}capsulation", line.encapsulates ? "en" : "de");
             if (line.method.milliseconds)
                 row.method = plain_[line.encapsulates] / *line.method.milliseconds;
             if (line.ours.milliseconds)
@@ -261,7 +261,7 @@ private:
                       double(kernel.measured.resident_blocks)}};
         for (const auto& line : lines) {
             Row row{.table = &occupancy_table,
-                    .row = fmt::format("{}: {}", kernel.what, line.what),
+                    .row = cli::format("{}: {}", kernel.what, line.what),
                     .unit = line.unit,
                     .published = line.published,
                     .method_what = kernel.what,
@@ -317,7 +317,7 @@ private:
                 if (threads != 1 && threads < 32) continue;
                 const TimedStep timed = step(operation, how, threads);
                 Row row{.table = &block_table,
-                        .row = fmt::format("{}, T = {}", operation_name(operation), threads),
+                        .row = cli::format("{}, T = {}", operation_name(operation), threads),
                         .unit = "ms"};
                 set_method(row, timed);
                 row.more = {{"threads_per_block", threads}};
@@ -341,14 +341,14 @@ private:
 
     static Row excluded_clients(KemOperation operation, uint64_t clients) {
         return {.table = &client_times_table,
-                .row = fmt::format("{}, N = {}", operation_name(operation), clients),
+                .row = cli::format("{}, N = {}", operation_name(operation), clients),
                 .unit = "ms",
                 .not_run = "more than --bytes"};
     }
 
     Row time_by_clients(KemOperation operation, uint64_t clients) {
         Row row{.table = &client_times_table,
-                .row = fmt::format("{}, N = {}", operation_name(operation), clients),
+                .row = cli::format("{}, N = {}", operation_name(operation), clients),
                 .unit = "ms"};
         const char* const how = operation == KemOperation::encapsulate ? "block" : "split-hash";
         if (operation != KemOperation::keypair)

@@ -1,10 +1,9 @@
 // Bursts of clients through the batcher, by the load generator of `warpseal tls-bench exchanges`.
 #include "bench/papers/p4_clients.h"
 
-#include <fmt/core.h>
-
 #include "bench/clients/kem_load.h"
 #include "bench/papers/p4_tables.h"
+#include "cli/support/format.h"
 #include "cli/support/kem_sets.h"
 
 namespace warpseal::papers {
@@ -68,13 +67,13 @@ private:
             const tls::KemFigure& figure = again ? warm : cold;
             Row one = row(device, clients, decapsulates, again, "");
             one.ours = 1e3 * figure.seconds;
-            one.ours_what = fmt::format("warpseal_kem_batcher_submit, {}", device.name);
+            one.ours_what = cli::format("warpseal_kem_batcher_submit, {}", device.name);
             one.more = {{"clients", static_cast<double>(clients)},
                         {"p50_milliseconds", 1e3 * figure.p50_seconds},
                         {"p99_milliseconds", 1e3 * figure.p99_seconds},
                         {"core_microseconds", 1e6 * figure.core_seconds_each()}};
             if (figure.wrong != 0)
-                study_.wrong(fmt::format("P4, {}: {} secrets differ", one.row, figure.wrong));
+                study_.wrong(cli::format("P4, {}: {} secrets differ", one.row, figure.wrong));
             study_.take(one);
         }
     }
@@ -82,7 +81,7 @@ private:
     static Row row(const Device& device, uint64_t clients, bool decapsulates, bool warm,
                    const std::string& not_run) {
         Row row{.table = &p4::clients_at_once_table,
-                .row = fmt::format("server {}, N = {}, {}, {} batcher",
+                .row = cli::format("server {}, N = {}, {}, {} batcher",
                                    decapsulates ? "decapsulates" : "encapsulates", clients,
                                    device.name, warm ? "warm" : "new"),
                 .unit = "ms",

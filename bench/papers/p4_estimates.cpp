@@ -1,12 +1,11 @@
 // Shares, estimates and sizes of P4. They need no GPU, but for the speed-ups of components.
 #include "bench/papers/p4_estimates.h"
 
-#include <fmt/core.h>
-
 #include <stdexcept>
 #include <string_view>
 
 #include "bench/papers/p4_tables.h"
+#include "cli/support/format.h"
 #include "warpseal/kem.h"
 
 namespace warpseal::papers {
@@ -29,14 +28,14 @@ std::optional<warpseal_kem_info> find_set(std::string_view name) {
 void take_size(Study& study, const paper::KemSizes& sizes, const char* what,
                const std::optional<int>& published, int by_source, std::optional<uint32_t> ours) {
     Row row{
-        .table = &p4::sizes_table, .row = fmt::format("{}: {}", sizes.name, what), .unit = "bytes"};
+        .table = &p4::sizes_table, .row = cli::format("{}: {}", sizes.name, what), .unit = "bytes"};
     if (published) row.published = *published;
     row.method = by_source;
     row.method_what = sizes.source;
     if (ours) row.ours = *ours;
-    if (ours) row.ours_what = fmt::format("warpseal_kem_at, {}", sizes.set);
+    if (ours) row.ours_what = cli::format("warpseal_kem_at, {}", sizes.set);
     if (ours && static_cast<int>(*ours) != by_source)
-        study.wrong(fmt::format("P4: {} differs from its specification", row.row));
+        study.wrong(cli::format("P4: {} differs from its specification", row.row));
     study.take(row);
 }
 
@@ -84,7 +83,7 @@ void print_shares(Study& study, const std::array<CoreProfile, 2>& profiles) {
     for (const bool encapsulates : {true, false}) {
         const auto take = [&](const char* part, std::optional<Printed> published, double method) {
             Row row{.table = &p4::shares_table,
-                    .row = fmt::format("{}: {}", operation_name(encapsulates), part),
+                    .row = cli::format("{}: {}", operation_name(encapsulates), part),
                     .unit = "% of the operation",
                     .published = published};
             row.method = method;
@@ -106,7 +105,7 @@ void print_estimates(Study& study, const std::array<CoreProfile, 2>& profiles,
     const auto take = [&](bool encapsulates, const char* what, Printed published, double by_tables,
                           std::optional<double> here) {
         Row row{.table = &p4::estimates_table,
-                .row = fmt::format("{}, {}", operation_name(encapsulates), what),
+                .row = cli::format("{}, {}", operation_name(encapsulates), what),
                 .unit = "times, estimated",
                 .published = published,
                 .published_bound = "about",
@@ -137,7 +136,7 @@ void print_sizes(Study& study) {
     for (const paper::KemSizes& sizes : paper::kem_sizes) {
         const auto info = find_set(sizes.set);
         if (!info && *sizes.set != '\0')
-            throw std::logic_error(fmt::format("there is no set {}", sizes.set));
+            throw std::logic_error(cli::format("there is no set {}", sizes.set));
         const auto published = [&](int bytes) {
             return sizes.in_table_2 ? std::optional<int>(bytes) : std::nullopt;
         };

@@ -1,6 +1,5 @@
 // P5: compares methods of AES on all cores: their output, time, operation counts and thread
 // utilization.
-#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -12,6 +11,7 @@
 #include "bench/papers/p5_times.h"
 #include "bench/papers/study.h"
 #include "bench/papers/thread_use.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -64,7 +64,7 @@ private:
                            &expected = encrypts ? ciphertext : plaintext;
                 Row row{
                     .table = &kinds_table,
-                    .row = fmt::format("{}, {}", file.kind, encrypts ? "encryption" : "decryption"),
+                    .row = cli::format("{}, {}", file.kind, encrypts ? "encryption" : "decryption"),
                     .unit = "bytes"};
                 if (!own) row.published = 0;
                 row.method = static_cast<double>(
@@ -72,7 +72,7 @@ private:
                     differing_bytes(run(openmp, encrypts, first(in, head)), first(expected, head)) +
                     differing_bytes(run(tile, encrypts, in), expected) +
                     differing_bytes(run(blocks, encrypts, in), expected));
-                row.method_what = fmt::format(
+                row.method_what = cli::format(
                     "{}threads inside one state, inside tiles of states, and over blocks",
                     has_openmp ? "OpenMP, " : "");
                 row.ours =
@@ -96,7 +96,7 @@ private:
                 const char* formula = published.formula[at];
                 Row row{
                     .table = &counts_table,
-                    .row = fmt::format("{}, {} core{}{}{}", published.step, paper::cores[at],
+                    .row = cli::format("{}, {} core{}{}{}", published.step, paper::cores[at],
                                        at ? "s" : "", formula ? ": " : "", formula ? formula : ""),
                     .unit = "operations"};
                 if (formula) row.published = published.count[at];
@@ -127,7 +127,7 @@ private:
             const auto in = made_text(16 * blocks);
             const uint64_t wrong = differing_blocks(run(method, true, in), run(serial_, true, in));
             row.method = static_cast<double>(wrong);
-            row.method_what = fmt::format("the listings with OpenMP, of {} blocks", blocks);
+            row.method_what = cli::format("the listings with OpenMP, of {} blocks", blocks);
             row.more = {{"blocks", static_cast<double>(blocks)},
                         {"wrong_percent", 100 * *row.method / static_cast<double>(blocks)}};
             if (temporaries == Temporaries::own && wrong != 0)
@@ -142,22 +142,22 @@ private:
         for (const int threads : {2, 4}) {
             if (threads > std::max(cores_, 2)) {
                 study_.take({.table = &forks_table,
-                             .row = fmt::format("{} threads", threads),
+                             .row = cli::format("{} threads", threads),
                              .unit = "ns",
-                             .not_run = fmt::format("there are {} cores", cores_)});
+                             .not_run = cli::format("there are {} cores", cores_)});
                 continue;
             }
             time_forks_by_openmp(threads);
             Team team(threads);
-            take_fork_row(fmt::format("a fork and a join, {} threads of ours", threads), "ns",
+            take_fork_row(cli::format("a fork and a join, {} threads of ours", threads), "ns",
                           1e9 * seconds_of_a_fork([&] { team.run([](Share) {}); }), 0);
-            take_block_rows(fmt::format("{} threads of ours", threads),
+            take_block_rows(cli::format("{} threads of ours", threads),
                             inside_one_state(key_, team));
         }
     }
 
     void time_forks_by_openmp(int threads) {
-        const std::string how = fmt::format("{} threads of OpenMP", threads);
+        const std::string how = cli::format("{} threads of OpenMP", threads);
         const std::string fork = "a fork and a join, " + how;
         if (!no_openmp().empty()) {
             study_.take({.table = &forks_table, .row = fork, .unit = "ns", .not_run = no_openmp()});
@@ -172,9 +172,9 @@ private:
         constexpr int forks_of_a_block = 3 * 10 - 1;
         const uint64_t blocks = blocks_in_time(study_, method);
         const double block = block_seconds(study_, method, true, blocks);
-        take_fork_row(fmt::format("one block, {}, {} forks", how, forks_of_a_block), "ns",
+        take_fork_row(cli::format("one block, {}, {} forks", how, forks_of_a_block), "ns",
                       1e9 * block, blocks);
-        take_fork_row(fmt::format("100 MB so, {}, extrapolated", how), "s",
+        take_fork_row(cli::format("100 MB so, {}, extrapolated", how), "s",
                       block * (paper::file_bytes / 16.0), blocks);
     }
 
@@ -208,7 +208,7 @@ private:
         const auto shares = shares_on_core([&] { product_(true, in.data(), out.data(), blocks); });
         for (size_t thread = 0; thread < shares.size(); ++thread) {
             Row row{.table = &profile_table,
-                    .row = fmt::format("the product's thread {} of {}, on a core", thread + 1,
+                    .row = cli::format("the product's thread {} of {}, on a core", thread + 1,
                                        shares.size())};
             row.unit = "% of the time";
             row.ours = 100 * shares[thread];
@@ -221,7 +221,7 @@ private:
         constexpr const char* name = "two threads, OpenMP";
         if (!no_openmp().empty()) {
             study_.take({.table = &profile_table,
-                         .row = fmt::format("threads that ran, {}", name),
+                         .row = cli::format("threads that ran, {}", name),
                          .unit = "threads",
                          .published = paper::parallel_threads,
                          .not_run = no_openmp()});
@@ -244,13 +244,13 @@ private:
     void take_threads(const char* name, std::optional<double> published,
                       const std::vector<double>& shares) {
         Row row{.table = &profile_table,
-                .row = fmt::format("threads that ran, {}", name),
+                .row = cli::format("threads that ran, {}", name),
                 .unit = "threads"};
         row.published = published;
         row.method = static_cast<double>(shares.size());
         row.method_what = "counted by the kernel's account";
         for (size_t thread = 0; thread < shares.size(); ++thread)
-            row.more.emplace_back(fmt::format("thread_{}_percent_on_a_core", thread + 1),
+            row.more.emplace_back(cli::format("thread_{}_percent_on_a_core", thread + 1),
                                   100 * shares[thread]);
         study_.take(row);
     }
@@ -263,7 +263,7 @@ private:
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         for (int thread = 0; thread < team.threads(); ++thread) {
             Row row{.table = &profile_table,
-                    .row = fmt::format("{}, thread {} of {}, at work", name, thread + 1,
+                    .row = cli::format("{}, thread {} of {}, at work", name, thread + 1,
                                        team.threads())};
             row.unit = "% of the time";
             row.method = 100 * team.seconds_at_work(thread) / took.count();

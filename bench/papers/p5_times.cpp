@@ -1,8 +1,6 @@
 // P5's times. The product's part is sealing and opening the file by its own file call.
 #include "bench/papers/p5_times.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "bench/bulk/measure.h"
@@ -10,6 +8,7 @@
 #include "bench/papers/openmp.h"
 #include "bench/papers/p5_tables.h"
 #include "bench/report/figures.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers::p5 {
 namespace {
@@ -23,7 +22,7 @@ public:
           file_(study.options().directory, study.limited(paper::file_bytes)),
           scale_(static_cast<double>(paper::file_bytes) / static_cast<double>(file_.bytes())) {
         if (file_.bytes() < paper::file_bytes)
-            scaled_ = fmt::format("{} of 100 MB ran (--bytes); times are scaled",
+            scaled_ = cli::format("{} of 100 MB ran (--bytes); times are scaled",
                                   bench::size_text(file_.bytes()));
     }
 
@@ -112,7 +111,7 @@ private:
                      paper::parallel_seconds);
         if (study_.cores() <= 2) return;
         for (const bool encrypts : {true, false}) {
-            Row row = file_row(fmt::format("all {} threads, {}", study_.cores(),
+            Row row = file_row(cli::format("all {} threads, {}", study_.cores(),
                                            encrypts ? "encryption" : "decryption"),
                                study_.cores(), encrypts);
             row.table = &variants_table;
@@ -145,9 +144,9 @@ private:
             row.ours_spread = spread_of(rates);
             if (encrypts && threads == 1) one_thread_ours_ = row.ours;
         } catch (const bench::BenchWrong& why) {
-            study_.wrong(fmt::format("P5, {}: {}", row.row, why.what()));
+            study_.wrong(cli::format("P5, {}: {}", row.row, why.what()));
         }
-        row.ours_what = fmt::format("warpseal_file_{}, {}, {} thread{}", encrypts ? "seal" : "open",
+        row.ours_what = cli::format("warpseal_file_{}, {}, {} thread{}", encrypts ? "seal" : "open",
                                     file_suite, threads, threads == 1 ? "" : "s");
         row.ours_units = study_.on_cores(threads);
         row.figure = "P5 100 MB, " + row.ours_what;
@@ -174,10 +173,10 @@ private:
         time.seconds += (serial_[encrypts].whole - serial_[encrypts].cipher) * scale_;
         set_method(row, time, 1, static_cast<unsigned>(threads));
         row.method_what =
-            fmt::format("the listings with OpenMP, {} thread{}", threads, threads == 1 ? "" : "s");
+            cli::format("the listings with OpenMP, {} thread{}", threads, threads == 1 ? "" : "s");
         if (blocks < static_cast<uint64_t>(all_blocks))
             row.method_what +=
-                fmt::format(", extrapolated from {} of {:.0f} blocks", blocks, all_blocks);
+                cli::format(", extrapolated from {} of {:.0f} blocks", blocks, all_blocks);
         row.scaled = scaled_;
         row.more.emplace_back("blocks_that_ran", static_cast<double>(blocks));
     }
@@ -272,7 +271,7 @@ void print_speed_up(Study& study) {
         const double ours = block_seconds(study, product, true, blocks);
         if (threads == 1) plain_alone = plain, ours_alone = ours;
         Row row{.table = &cores_table,
-                .row = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s"),
+                .row = cli::format("{} thread{}", threads, threads == 1 ? "" : "s"),
                 .unit = "times"};
         if (threads == paper::parallel_threads)
             row.published = Printed::computed(paper::serial_seconds / paper::parallel_seconds);
@@ -282,7 +281,7 @@ void print_speed_up(Study& study) {
             const uint64_t few = blocks_in_time(study, openmp);
             const double method = block_seconds(study, openmp, true, few);
             row.method = serial / method;
-            row.method_what = fmt::format("the listings with OpenMP, from {} blocks", few);
+            row.method_what = cli::format("the listings with OpenMP, from {} blocks", few);
             row.more = {{"method_gigabytes_per_second", gigabytes(method)},
                         {"serial_gigabytes_per_second", gigabytes(serial)}};
         }
@@ -312,7 +311,7 @@ void print_amdahl(Study& study) {
     for (const int cores : {2, 4, 0})
         take_estimate(study,
                       cores == 0 ? "that fraction, infinitely many cores"
-                                 : fmt::format("that fraction, {} cores", cores),
+                                 : cli::format("that fraction, {} cores", cores),
                       {}, amdahl(ours, cores), "the formula");
 }
 

@@ -1,12 +1,11 @@
 // Evaluates a row of `warpseal bench papers`.
 #include "bench/papers/row.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <string_view>
 
 #include "bench/papers/published.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -37,11 +36,11 @@ std::optional<double> without_machine(bool higher_is_better, std::optional<doubl
 
 std::string Printed::text() const {
     if (digits_) return digits_;
-    return computed_ ? fmt::format("{:.4g}", value_) : fmt::format("{}", value_);
+    return computed_ ? cli::format("{:.4g}", value_) : cli::format("{}", value_);
 }
 
 std::string Row::figure_name() const {
-    return figure.empty() ? fmt::format("{} {}: {}, {}", table->paper, table->name, row, unit)
+    return figure.empty() ? cli::format("{} {}: {}, {}", table->paper, table->name, row, unit)
                           : figure;
 }
 

@@ -3,7 +3,6 @@
 
 #include <time.h>
 
-#include <fmt/core.h>
 #include <sched.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "bench/bulk/measure.h"
 #include "bench/report/clocks.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
@@ -52,7 +52,7 @@ bench::BenchCase case_of(const std::string& what, bool encrypts) {
 
 Figure figure_of(const bench::BenchRow& row, const char* how) {
     return {bench::median(row.figures.ours),
-            fmt::format("{} {}, {}, {}", row.what.name(), row.what.operation(), row.device, how),
+            cli::format("{} {}, {}, {}", row.what.name(), row.what.operation(), row.device, how),
             "", spread_of(row.figures.ours)};
 }
 
@@ -141,7 +141,7 @@ uint64_t Study::limited(uint64_t bytes) const {
 
 std::string Study::scaled_text(uint64_t bytes) const {
     if (options_.bytes == 0 || bytes < limited(UINT64_MAX)) return "";
-    return fmt::format("measured on {} (--bytes)", bench::size_text(bytes));
+    return cli::format("measured on {} (--bytes)", bench::size_text(bytes));
 }
 
 bool Study::wants(const Table& table) const {
@@ -229,7 +229,7 @@ Figure Study::bulk(std::unique_ptr<bench::BulkMeter>& meter, const std::string& 
 
 const Figure& Study::on_gpu(const std::string& what, bool encrypts, uint64_t bytes) {
     return remembered(
-        fmt::format("{} {} on the GPU, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes),
+        cli::format("{} {} on the GPU, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes),
         [&]() -> Figure {
             if (gpu_.empty()) return {{}, "", no_gpu_};
             return bulk(gpu_meter_, gpu_, what, encrypts, bytes);
@@ -238,13 +238,13 @@ const Figure& Study::on_gpu(const std::string& what, bool encrypts, uint64_t byt
 
 const Figure& Study::on_all_cores(const std::string& what, bool encrypts, uint64_t bytes) {
     return remembered(
-        fmt::format("{} {} on all cores, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes),
+        cli::format("{} {} on all cores, {} bytes", what, encrypts ? "encrypt" : "decrypt", bytes),
         [&] { return bulk(cores_meter_, "cpu", what, encrypts, bytes); });
 }
 
 const Figure& Study::on_one_core(const std::string& what, bool encrypts) {
     return remembered(
-        fmt::format("{} {} on one core", what, encrypts ? "encrypt" : "decrypt"), [&] {
+        cli::format("{} {} on one core", what, encrypts ? "encrypt" : "decrypt"), [&] {
             bench::BenchOptions options;
             options.seconds = options_.seconds;
             Figure figure = figure_of(bench::measure_cores(options, case_of(what, encrypts), "cpu",
@@ -256,8 +256,8 @@ const Figure& Study::on_one_core(const std::string& what, bool encrypts) {
 }
 
 Figure Study::from_file_to_file(bool on_gpu, bool seals, uint64_t bytes) {
-    const std::string what = fmt::format("aes-256-gcm, file to file, {}",
-                                         on_gpu ? "GPU" : fmt::format("{} threads", cores_));
+    const std::string what = cli::format("aes-256-gcm, file to file, {}",
+                                         on_gpu ? "GPU" : cli::format("{} threads", cores_));
     if (on_gpu && gpu_.empty()) return {{}, what, no_gpu_};
     bench::BenchOptions options;
     options.threads = cores_;

@@ -1,38 +1,37 @@
 // Counts what the default and the papers' methods reach.
 #include "bench/papers/tally.h"
 
-#include <fmt/core.h>
-
 #include "bench/papers/text.h"
+#include "cli/support/format.h"
 
 namespace warpseal::papers {
 namespace {
 
 std::string place_text(const Row& row) {
-    return fmt::format("{} {}, {}", row.table->paper, row.table->name, row.row);
+    return cli::format("{} {}, {}", row.table->paper, row.table->name, row.row);
 }
 
 std::string published_with_unit(const Row& row) {
-    return fmt::format("{} {}", published_text(row), row.unit);
+    return cli::format("{} {}", published_text(row), row.unit);
 }
 
 std::string miss_of_default(const Row& row) {
     if (*row.ours_over_published() > 1)
-        return fmt::format("{}: our default has {}, the paper's method here {} {}", place_text(row),
+        return cli::format("{}: our default has {}, the paper's method here {} {}", place_text(row),
                            figure_text(row.ours), figure_text(row.method), row.unit);
-    return fmt::format("{}: our default has {} of {} published ({})", place_text(row),
+    return cli::format("{}: our default has {} of {} published ({})", place_text(row),
                        figure_text(row.ours), published_with_unit(row),
                        times_text(row.ours_over_published()));
 }
 
 std::string miss_of_method(const Row& row) {
-    return fmt::format("{}: the method has {} of {} published ({})", place_text(row),
+    return cli::format("{}: the method has {} of {} published ({})", place_text(row),
                        figure_text(row.method), published_with_unit(row),
                        times_text(row.method_over_published()));
 }
 
 std::string list(const char* title, const std::vector<std::string>& lines, const char* bullet) {
-    std::string text = lines.empty() ? "" : fmt::format("\n{}:\n", title);
+    std::string text = lines.empty() ? "" : cli::format("\n{}:\n", title);
     for (const std::string& line : lines) text += bullet + line + "\n";
     return text;
 }
@@ -66,7 +65,7 @@ std::string Tally::text(const char* bullet) const {
     return list("Not beaten by our default", not_beaten_texts(), bullet) +
            list("Methods that are below their published figure here", methods_below_texts(),
                 bullet) +
-           fmt::format(
+           cli::format(
                "\n{} of {} distinct figures that the papers publish are beaten by our default; {} "
                "of {} methods are below theirs here\n",
                beaten(), judged(), methods_below(), methods_judged());

@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "cli/support/format.h"
+
 namespace warpseal::papers {
 namespace {
 
@@ -30,8 +32,8 @@ std::string figure_text(std::optional<double> figure) {
     if (*figure == 0) return "0";
     const double size = std::abs(*figure);
     if (size >= 100 || (size >= 1 && size == std::floor(size)))
-        return fmt::format("{:.0f}", *figure);
-    return size >= 10 ? fmt::format("{:.1f}", *figure) : fmt::format("{:.3g}", *figure);
+        return cli::format("{:.0f}", *figure);
+    return size >= 10 ? cli::format("{:.1f}", *figure) : cli::format("{:.3g}", *figure);
 }
 
 std::string times_text(std::optional<double> ratio) {
@@ -44,30 +46,30 @@ std::string published_text(const Row& row) {
 }
 
 std::string title_text(const Row& row) {
-    return fmt::format("{} {}: {}{}", row.table->paper, row.table->name, row.table->title,
-                       row.scaled.empty() ? "" : fmt::format(" [{}]", row.scaled));
+    return cli::format("{} {}: {}{}", row.table->paper, row.table->name, row.table->title,
+                       row.scaled.empty() ? "" : cli::format(" [{}]", row.scaled));
 }
 
 std::string table_text(const Row& first, bool differences) {
-    std::string text = fmt::format("\n{}\n", title_text(first));
-    text += fmt::format("  published on: {}\n", first.table->published_on);
+    std::string text = cli::format("\n{}\n", title_text(first));
+    text += cli::format("  published on: {}\n", first.table->published_on);
     if (differences) text += wrapped(std::string("what differs: ") + first.table->differs);
-    return text + fmt::format(fmt::runtime(columns), "", "published", "method", "/publ.", "default",
+    return text + cli::format(fmt::runtime(columns), "", "published", "method", "/publ.", "default",
                               "/publ.", "/method", "per unit", "unit");
 }
 
 std::string row_text(const Row& row) {
     if (row.bare())
-        return fmt::format("  {:<48}{:>14}   not run: {}\n", row.row, published_text(row),
+        return cli::format("  {:<48}{:>14}   not run: {}\n", row.row, published_text(row),
                            row.not_run);
     std::string text =
-        fmt::format(fmt::runtime(columns), row.row, published_text(row), figure_text(row.method),
+        cli::format(fmt::runtime(columns), row.row, published_text(row), figure_text(row.method),
                     times_text(row.method_over_published()), figure_text(row.ours),
                     times_text(row.ours_over_published()), times_text(row.ours_over_method()),
                     times_text(per_unit(row).ours_over_published), row.unit);
     text.pop_back();
     if (row.noisy()) text += "  (noisy)";
-    if (!row.not_run.empty()) text += fmt::format("  (not run: {})", row.not_run);
+    if (!row.not_run.empty()) text += cli::format("  (not run: {})", row.not_run);
     return text + "\n";
 }
 

@@ -1,7 +1,6 @@
 // Head of a report.
 #include "bench/report/head.h"
 
-#include <fmt/core.h>
 #include <openssl/crypto.h>
 #include <sched.h>
 #include <sys/utsname.h>
@@ -12,6 +11,7 @@
 #include "bench/report/clocks.h"
 #include "bench/report/figures.h"
 #include "bench_commit.h"
+#include "cli/support/format.h"
 #include "warpseal/warpseal.h"
 
 namespace warpseal::bench {
@@ -43,7 +43,7 @@ std::string now_utc() {
 nlohmann::ordered_json json_head(const std::string& gpu_device, std::optional<double> seconds) {
     utsname system{};
     uname(&system);
-    nlohmann::ordered_json head{{"machine", fmt::format("{}, {} cores", cpu_name(), core_count())},
+    nlohmann::ordered_json head{{"machine", cli::format("{}, {} cores", cpu_name(), core_count())},
                                 {"gpu", nullptr},
                                 {"driver", nullptr},
                                 {"date", now_utc()},
@@ -52,7 +52,7 @@ nlohmann::ordered_json json_head(const std::string& gpu_device, std::optional<do
                                 {"openssl", OpenSSL_version(OPENSSL_VERSION)},
                                 {"cpu", cpu_name()},
                                 {"cores", core_count()},
-                                {"system", fmt::format("{} {}", system.sysname, system.release)},
+                                {"system", cli::format("{} {}", system.sysname, system.release)},
                                 {"repetitions", bench_repetitions}};
     if (seconds) head["seconds"] = *seconds;
     warpseal_device_info gpu{};
@@ -70,7 +70,7 @@ nlohmann::ordered_json json_head(const std::string& gpu_device, std::optional<do
             head["gpu_clock_megahertz"] = clocks->megahertz;
             head["gpu_memory_bytes_per_second"] = clocks->memory_bytes_per_second;
         }
-        head["machine"] = fmt::format("{}, {}", head["machine"].get<std::string>(), gpu.name);
+        head["machine"] = cli::format("{}, {}", head["machine"].get<std::string>(), gpu.name);
     }
     return head;
 }

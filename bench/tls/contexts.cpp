@@ -1,11 +1,10 @@
 // Contexts of OpenSSL for both ends of the handshakes.
 #include "bench/tls/contexts.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::tls {
 
@@ -14,7 +13,7 @@ GroupChoice::GroupChoice(const std::string& text)
     if (group.size() < text.size()) provider = text.substr(group.size() + 1);
     if (provider != "default" && provider != "warpseal")
         throw cli::Failure(cli::ExitCode::usage,
-                           fmt::format("--group {}: the provider is default or warpseal.", text));
+                           cli::format("--group {}: the provider is default or warpseal.", text));
 }
 
 bool GroupChoice::is_ours() const {

@@ -1,6 +1,5 @@
 // `warpseal tls-bench exchanges`: both scenarios of the paper without TLS. Study P4 of bench/papers
 // has the table for data in GPU memory.
-#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -8,6 +7,7 @@
 #include "bench/report/figures.h"
 #include "bench/report/report.h"
 #include "bench/tls/options.h"
+#include "cli/support/format.h"
 #include "cli/support/kem_sets.h"
 
 namespace warpseal::tls {
@@ -48,7 +48,7 @@ public:
         report_.say("outstanding", options_.outstanding);
         report_.say("device", options_.device);
         report_.print(
-            fmt::format("{} threads ask, {} requests waiting; device {}; every secret "
+            cli::format("{} threads ask, {} requests waiting; device {}; every secret "
                         "compared\n\n{:<66}{:>12}{:>14}{:>10}{:>10}{:>10}{:>9}\n",
                         options_.threads, options_.outstanding, options_.device, "", "seconds",
                         "exchanges/s", "core us", "p50 ms", "p99 ms", "batch"));
@@ -67,10 +67,10 @@ private:
         wrong_ = wrong_ || figure.wrong != 0;
         if (figure.wrong)
             cli::complain(
-                fmt::format("{}: {}: {} secrets did not arrive", set.name, how, figure.wrong));
-        const std::string who = clients ? fmt::format("N = {}, {}", clients, how) : how;
-        std::string line = fmt::format(
-            "{:<66}{:>12.4f}{:>14.0f}{:>10.2f}", fmt::format("{} {}: {}", set.name, scenario, who),
+                cli::format("{}: {}: {} secrets did not arrive", set.name, how, figure.wrong));
+        const std::string who = clients ? cli::format("N = {}, {}", clients, how) : how;
+        std::string line = cli::format(
+            "{:<66}{:>12.4f}{:>14.0f}{:>10.2f}", cli::format("{} {}: {}", set.name, scenario, who),
             figure.seconds, figure.rate(), 1e6 * figure.core_seconds_each());
         nlohmann::ordered_json row{{"set", set.name}, {"scenario", scenario}, {"how", how}};
         if (clients) row["clients"] = clients;
@@ -82,12 +82,12 @@ private:
         if (figure.p50_seconds > 0) {
             row["p50_milliseconds"] = rounded(1e3 * figure.p50_seconds);
             row["p99_milliseconds"] = rounded(1e3 * figure.p99_seconds);
-            line += fmt::format("{:>10.3f}{:>10.3f}", 1e3 * figure.p50_seconds,
+            line += cli::format("{:>10.3f}{:>10.3f}", 1e3 * figure.p50_seconds,
                                 1e3 * figure.p99_seconds);
         }
         if (figure.mean_batch > 0) {
             row["mean_batch"] = rounded(figure.mean_batch);
-            line += fmt::format("{:>9.0f}", figure.mean_batch);
+            line += cli::format("{:>9.0f}", figure.mean_batch);
         }
         report_.print(line + "\n");
         report_.add(row);

@@ -1,5 +1,4 @@
 // `warpseal tls-bench`: runs groups in turn in several rounds and reports medians over the rounds.
-#include <fmt/core.h>
 #include <openssl/err.h>
 
 #include <algorithm>
@@ -14,6 +13,7 @@
 #include "bench/tls/load.h"
 #include "bench/tls/metrics.h"
 #include "bench/tls/options.h"
+#include "cli/support/format.h"
 #include "examples/tls_exchange/socket.h"
 
 namespace warpseal::tls {
@@ -48,7 +48,7 @@ public:
         load_.client_threads = options.client_threads ? options.client_threads : usual;
         if (options.library_contexts > load_.server_threads)
             throw cli::Failure(cli::ExitCode::usage,
-                               fmt::format("--library-contexts {}: there are {} loops; give as "
+                               cli::format("--library-contexts {}: there are {} loops; give as "
                                            "many at most.",
                                            options.library_contexts, load_.server_threads));
         constexpr uint64_t others = 256;
@@ -148,16 +148,16 @@ private:
 
     void introduce() {
         const std::string loops =
-            load_.server_threads == 1 ? "1 loop" : fmt::format("{} loops", load_.server_threads);
-        std::string how = fmt::format("both ends joined by memory, {}", loops);
+            load_.server_threads == 1 ? "1 loop" : cli::format("{} loops", load_.server_threads);
+        std::string how = cli::format("both ends joined by memory, {}", loops);
         if (options_.sockets)
-            how = fmt::format("TCP over loopback, {} of the server, {} of clients", loops,
+            how = cli::format("TCP over loopback, {} of the server, {} of clients", loops,
                               load_.client_threads);
         if (external())
-            how = fmt::format("{}, {} of clients{}", options_.connect, load_.client_threads,
+            how = cli::format("{}, {} of clients{}", options_.connect, load_.client_threads,
                               options_.authority.empty() ? ", certificate not verified" : "");
         if (options_.library_contexts > 1)
-            how += fmt::format(", {} library contexts", options_.library_contexts);
+            how += cli::format(", {} library contexts", options_.library_contexts);
         if (options_.async && !external()) how += ", asynchronous";
         report_.say("how", how);
         if (!external()) report_.say("device", options_.device);
@@ -165,17 +165,17 @@ private:
         report_.say("library_contexts", options_.library_contexts);
         report_.say("rounds", options_.rounds);
         report_.say("libssl", OpenSSL_version(OPENSSL_VERSION));
-        report_.print(fmt::format("{}: {}, {} in flight; medians of {} rounds\n\n",
+        report_.print(cli::format("{}: {}, {} in flight; medians of {} rounds\n\n",
                                   OpenSSL_version(OPENSSL_VERSION), how, options_.in_flight,
                                   options_.rounds));
-        report_.print(fmt::format("{:<26}{:>13}{:>10}{:>10}{:>12}{:>8}{:>10}{:>9}{:>11}{:>9}\n", "",
+        report_.print(cli::format("{:<26}{:>13}{:>10}{:>10}{:>12}{:>8}{:>10}{:>9}{:>11}{:>9}\n", "",
                                   "handshakes/s", "p50 ms", "p99 ms", "server us", "ratio",
                                   "exchange", "batch", "wait us", "failed"));
     }
 
     void add_row(const Row& row, const Row& first) {
         if (!row.first_failure.empty())
-            cli::complain(fmt::format("{}: {}", row.name, row.first_failure));
+            cli::complain(cli::format("{}: {}", row.name, row.first_failure));
         nlohmann::ordered_json json{
             {"group", row.name}, {"handshakes", row.done}, {"failures", row.failed}};
         if (row.failed) json["first_failure"] = row.first_failure;
@@ -191,9 +191,9 @@ private:
         json["p99_milliseconds"] = rounded(p99);
         json["loops_busy"] = rounded(bench::median(row.busy));
         std::string line =
-            fmt::format("{:<26}{:>13.0f}{:>10.2f}{:>10.2f}", row.name, rate, p50, p99);
+            cli::format("{:<26}{:>13.0f}{:>10.2f}{:>10.2f}", row.name, rate, p50, p99);
         if (!external()) line += server_figures(row, first, json);
-        report_.print(line + fmt::format("{:>9}\n", row.failed));
+        report_.print(line + cli::format("{:>9}\n", row.failed));
     }
 
     std::string server_figures(const Row& row, const Row& first,
@@ -205,26 +205,26 @@ private:
         json["server_cpu_ratio"] = rounded(ratio);
         for (const double one : row.server_cpu)
             json["server_cpu_rounds"].push_back(rounded(1e6 * one));
-        std::string line = fmt::format("{:>12.1f}{:>7.2f}x", cpu, ratio);
+        std::string line = cli::format("{:>12.1f}{:>7.2f}x", cpu, ratio);
         const GroupChoice choice(options_.mixed ? groups_.front() : GroupChoice(row.name));
         const double exchange = options_.mixed
                                     ? 0
                                     : 1e6 * key_exchange_seconds(contexts_.front()->servers(),
                                                                  choice.group, choice.provider);
         json["key_exchange_microseconds"] = rounded(exchange);
-        line += exchange > 0 ? fmt::format("{:>8.1f} %", 100 * exchange / cpu)
-                             : fmt::format("{:>10}", "-");
+        line += exchange > 0 ? cli::format("{:>8.1f} %", 100 * exchange / cpu)
+                             : cli::format("{:>10}", "-");
         BatchCounts batches;
         for (const BatchCounts& counts : row.batches) {
             batches += counts;
             json["requests_of_contexts"].push_back(counts.requests);
         }
-        if (batches.batches == 0) return line + fmt::format("{:>9}{:>11}", "-", "-");
+        if (batches.batches == 0) return line + cli::format("{:>9}{:>11}", "-", "-");
         json["batches"] = batches.batches;
         json["mean_batch"] = rounded(batches.mean_batch());
         json["mean_wait_microseconds"] = rounded(1e6 * batches.mean_wait_seconds());
         json["fallbacks"] = batches.fallbacks;
-        return line + fmt::format("{:>9.1f}{:>11.0f}", batches.mean_batch(),
+        return line + cli::format("{:>9.1f}{:>11.0f}", batches.mean_batch(),
                                   1e6 * batches.mean_wait_seconds());
     }
 

@@ -1,7 +1,6 @@
 // Library contexts of OpenSSL, configured in memory.
 #include "bench/tls/library.h"
 
-#include <fmt/core.h>
 #include <openssl/core_names.h>
 #include <openssl/params.h>
 #include <openssl/x509v3.h>
@@ -13,6 +12,7 @@
 
 #include "cli/support/command.h"
 #include "cli/support/descriptor.h"
+#include "cli/support/format.h"
 
 namespace warpseal::tls {
 namespace {
@@ -28,7 +28,7 @@ std::string configuration(bool with_warpseal, const ProviderSettings& settings) 
     text += "[default_provider]\nactivate = 1\n";
     if (!with_warpseal) return text;
     text += "[warpseal_provider]\nactivate = 1\n";
-    for (const auto& [name, value] : settings) text += fmt::format("{} = {}\n", name, value);
+    for (const auto& [name, value] : settings) text += cli::format("{} = {}\n", name, value);
     return text;
 }
 
@@ -36,7 +36,7 @@ void load_configuration(OSSL_LIB_CTX* library, const std::string& text) {
     const cli::Descriptor file(memfd_create("openssl.cnf", MFD_CLOEXEC));
     if (write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
         fail("write OpenSSL's configuration");
-    const std::string path = fmt::format("/proc/self/fd/{}", file.get());
+    const std::string path = cli::format("/proc/self/fd/{}", file.get());
     if (OSSL_LIB_CTX_load_config(library, path.c_str()) != 1) fail("load OpenSSL's providers");
 }
 
@@ -64,7 +64,7 @@ Library::Library(bool with_warpseal, const ProviderSettings& settings)
     warpseal_.reset(OSSL_PROVIDER_load(get(), provider_name));
     if (!warpseal_)
         throw cli::Failure(cli::ExitCode::unsupported,
-                           fmt::format("OpenSSL does not load the provider warpseal ({}): set "
+                           cli::format("OpenSSL does not load the provider warpseal ({}): set "
                                        "OPENSSL_MODULES to the folder of warpseal.so.",
                                        openssl_error()));
 }
@@ -77,7 +77,7 @@ SslContext Library::context(const SSL_METHOD* method, const std::string& groups,
     if (SSL_CTX_set1_groups_list(context.get(), groups.c_str()) != 1) {
         openssl_error();
         throw cli::Failure(cli::ExitCode::unsupported,
-                           fmt::format("OpenSSL has no group '{}' here.", groups));
+                           cli::format("OpenSSL has no group '{}' here.", groups));
     }
     SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(context.get(), SSL_MODE_RELEASE_BUFFERS);

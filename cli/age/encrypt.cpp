@@ -1,5 +1,4 @@
 // Encrypts to an age file.
-#include <fmt/core.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
@@ -8,6 +7,7 @@
 #include "cli/age/recipients.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -28,13 +28,13 @@ void wrap_for(const std::vector<Recipient>& recipients, const Secret& passphrase
 Secret begin_file(const std::vector<Stanza>& stanzas, View file_key, Sink& sink) {
     if (stanzas.size() > max_stanzas)  // A plugin may make several for a recipient.
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("the header for all recipients has {} stanzas, and the limit is "
+                      cli::format("the header for all recipients has {} stanzas, and the limit is "
                                   "{}: give fewer recipients.",
                                   stanzas.size(), max_stanzas));
     const std::string header = write_header(stanzas, file_key);
     if (header.size() > max_header_bytes)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("the header for all recipients has {} bytes, and the limit is "
+                      cli::format("the header for all recipients has {} bytes, and the limit is "
                                   "{}: give fewer recipients.",
                                   header.size(), max_header_bytes));
     const Secret nonce = random_secret(payload_nonce_bytes);
@@ -80,12 +80,12 @@ ExitCode run_age_encrypt(const FileChoice& file, const AgeChoice& choice, int in
     for (const Recipient& recipient : recipients)
         if (recipient.type == KeyType::ntru)
             throw Failure(ExitCode::unsupported,
-                          fmt::format("{} is a recipient of Warpseal files only: leave --format "
+                          cli::format("{} is a recipient of Warpseal files only: leave --format "
                                       "age and -a out, or give an age1 or age1pq1 recipient.",
                                       recipient.shown));
     if (recipients.size() > max_stanzas)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("there are {} recipients, and a file takes at most {}.",
+                      cli::format("there are {} recipients, and a file takes at most {}.",
                                   recipients.size(), max_stanzas));
     if (recipients.empty() && !file.secrets.passphrase())
         throw Failure(ExitCode::usage,

@@ -2,7 +2,6 @@
 #include "cli/age/file_key.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
 #include "cli/age/unlock/unlock.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -148,7 +148,7 @@ Identities read_identities(const AgeChoice& choice) {
 void say_if_costly(const Stanza& stanza, const Session& session) {
     const unsigned cost = log2_cost_of(stanza);
     if (cost > quiet_scrypt_log2_cost)
-        remark(session, fmt::format("the passphrase of this file needs {} of memory for scrypt.",
+        remark(session, cli::format("the passphrase of this file needs {} of memory for scrypt.",
                                     human_bytes(uint64_t{1024} << cost)));
 }
 

@@ -1,5 +1,4 @@
 // Recipients and identities for Warpseal files, whose slots take their text.
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include "cli/age/slots/recipients.h"
 #include "cli/age/task.h"
 #include "cli/age/unlock/unlock.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -27,7 +27,7 @@ constexpr size_t max_identities = 1024;
 void require_few(size_t identities) {
     if (identities > max_identities)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("-i names {} identities, and at most {} are tried on a Warpseal "
+                      cli::format("-i names {} identities, and at most {} are tried on a Warpseal "
                                   "file: give fewer.",
                                   identities, max_identities));
 }
@@ -41,18 +41,18 @@ void add(std::vector<Identity>& to, std::vector<Identity> more) {
 std::vector<Identity> ask_for(const LockedFile& file, const Session& session) {
     if (!has_terminal())
         throw Failure(ExitCode::usage,
-                      fmt::format("{} is itself encrypted: give its passphrase with "
+                      cli::format("{} is itself encrypted: give its passphrase with "
                                   "--passphrase-file or --passphrase-fd.",
                                   file.shown));
-    remark(session, fmt::format("{} is itself encrypted.", file.shown));
+    remark(session, cli::format("{} is itself encrypted.", file.shown));
     SecretChoice asked;
     asked.ask = true;
-    asked.prompt = fmt::format("Passphrase of {}", printable(file.shown));
+    asked.prompt = cli::format("Passphrase of {}", printable(file.shown));
     std::vector<Identity> found =
         identities_in(file, read_passphrase(asked, false, session), session);
     if (found.empty())
         throw Failure(ExitCode::wrong_key,
-                      fmt::format("the passphrase does not open {}.", file.shown));
+                      cli::format("the passphrase does not open {}.", file.shown));
     return found;
 }
 
@@ -77,8 +77,8 @@ void unlock(const LockedFile& file, const std::vector<warpseal_secret>& others, 
         }
     }
     say(has_passphrase
-            ? fmt::format("the passphrase does not open {}.", file.shown)
-            : fmt::format("{} is itself encrypted, and was not tried: --passphrase-file and "
+            ? cli::format("the passphrase does not open {}.", file.shown)
+            : cli::format("{} is itself encrypted, and was not tried: --passphrase-file and "
                           "--passphrase-fd give its passphrase.",
                           file.shown));
 }
@@ -154,7 +154,7 @@ void add_recipients(const AgeChoice& choice, SecretChoice& secrets, const Sessio
     const std::vector<Recipient> recipients = read_recipients(choice, session);
     if (const size_t slots = slots_for(recipients); slots > WARPSEAL_MAX_SLOTS)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("{} recipients need {} key slots, and a Warpseal file has at "
+                      cli::format("{} recipients need {} key slots, and a Warpseal file has at "
                                   "most {}: give fewer.",
                                   recipients.size(), slots, WARPSEAL_MAX_SLOTS));
     for (const Recipient& recipient : recipients)

@@ -1,11 +1,10 @@
 // Wraps file keys by the library, which has the same recipients for its own files.
 #include "cli/age/hybrid.h"
 
-#include <fmt/core.h>
-
 #include "c_api/internal.h"
 #include "cli/age/crypto.h"
 #include "cli/age/keys.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -13,7 +12,7 @@ namespace {
 void require(warpseal_status status) {
     if (status != WARPSEAL_OK)
         throw Failure(exit_code_of(status),
-                      fmt::format("mlkem768x25519 failed: {}.", warpseal_status_text(status)));
+                      cli::format("mlkem768x25519 failed: {}.", warpseal_status_text(status)));
 }
 
 }  // namespace

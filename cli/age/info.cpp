@@ -1,5 +1,4 @@
 // Prints the stanzas and sizes of an age file, for `warpseal info`.
-#include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
 
@@ -7,6 +6,7 @@
 #include "cli/age/format/header.h"
 #include "cli/age/payload/payload.h"
 #include "cli/age/task.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -74,10 +74,10 @@ std::string as_json(const AgeInfo& info) {
 
 std::string as_text(const AgeInfo& info) {
     const auto bytes = [](const std::optional<uint64_t>& count) {
-        return count ? fmt::format("{} bytes", *count) : std::string("unknown");
+        return count ? cli::format("{} bytes", *count) : std::string("unknown");
     };
     const std::optional<bool> safe = is_post_quantum(info.header);
-    std::string text = fmt::format(
+    std::string text = cli::format(
         "format      age, version 1{}\n"
         "header      {}\n"
         "file        {}\n"
@@ -91,8 +91,8 @@ std::string as_text(const AgeInfo& info) {
     for (size_t i = 0; i < info.header.stanzas.size(); ++i) {
         const Stanza& stanza = info.header.stanzas[i];
         const bool has_cost = stanza.type() == "scrypt" && stanza.arguments.size() == 3;
-        text += fmt::format("stanza {:<4} {}{}\n", i + 1, stanza.type(),
-                            has_cost ? fmt::format(", 2^{} rounds", stanza.arguments[2]) : "");
+        text += cli::format("stanza {:<4} {}{}\n", i + 1, stanza.type(),
+                            has_cost ? cli::format(", 2^{} rounds", stanza.arguments[2]) : "");
     }
     return text + "Read without a key, so not authenticated: `warpseal verify` checks.\n";
 }
@@ -105,7 +105,7 @@ ExitCode print_age_info(int input, const std::string& shown, bool json) {
         print_output(json ? as_json(info) : as_text(info));
     } catch (const Failure& failure) {
         throw Failure(failure.code,
-                      fmt::format("cannot read the header of {}: {}", shown, failure.what()));
+                      cli::format("cannot read the header of {}: {}", shown, failure.what()));
     }
     return ExitCode::ok;
 }

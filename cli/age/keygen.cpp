@@ -1,7 +1,6 @@
 // Makes identities and prints their recipients.
 #include "cli/age/keygen.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <ctime>
@@ -11,6 +10,7 @@
 #include "cli/age/keys.h"
 #include "cli/age/payload/sink.h"
 #include "cli/age/ssh/keys.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -54,7 +54,7 @@ ExitCode run_age_keygen(const std::string& path, IdentityKind kind, Session& ses
     const Identity identity{type, random_secret(key_bytes)};
     const std::string recipient = recipient_of(identity, hybrid);
     OutputSink sink(output);
-    sink.write(view(fmt::format("# created: {}\n# public key: {}\n", time_now(), recipient)));
+    sink.write(view(cli::format("# created: {}\n# public key: {}\n", time_now(), recipient)));
     Secret line = identity_text(identity.type, identity.key);
     line.push_back('\n');
     sink.write(line);

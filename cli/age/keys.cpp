@@ -2,7 +2,6 @@
 #include "cli/age/keys.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include "cli/age/payload/source.h"
 #include "cli/age/plugin/plugin.h"
 #include "cli/age/ssh/keys.h"
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 #include "cli/support/secrets.h"
 
@@ -47,12 +47,12 @@ Secret read_lines(int descriptor, const std::string& shown) {
         try {
             size += buffered.read(content.data() + size, content.size() - size);
         } catch (const Failure& failure) {
-            throw Failure(failure.code, fmt::format("cannot read {}: {}", shown, failure.what()));
+            throw Failure(failure.code, cli::format("cannot read {}: {}", shown, failure.what()));
         }
         if (size < content.size()) break;
         if (size >= max_file_bytes)
             throw Failure(ExitCode::limit_exceeded,
-                          fmt::format("{} has more than {}.", shown, human_bytes(max_file_bytes)));
+                          cli::format("{} has more than {}.", shown, human_bytes(max_file_bytes)));
         content.resize(2 * size);
     }
     content.resize(size);
@@ -69,17 +69,17 @@ void for_each_line(const Secret& content, const std::string& shown, Use use) {
         std::string_view line = rest.substr(0, end);
         rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
         if (!line.empty() && line.back() == '\r') line.remove_suffix(1);
-        const std::string place = fmt::format("line {} of {}", number, shown);
+        const std::string place = cli::format("line {} of {}", number, shown);
         if (line.size() > max_line_bytes)
             throw Failure(ExitCode::limit_exceeded,
-                          fmt::format("{} has more than {} bytes.", place, max_line_bytes));
+                          cli::format("{} has more than {} bytes.", place, max_line_bytes));
         if (!line.empty() && line[0] != '#') use(line, place);
     }
 }
 
 [[noreturn]] void throw_ssh_public_key(const std::string& shown) {
     throw Failure(ExitCode::usage,
-                  fmt::format("{} is an SSH public key: -i takes the private key, whose file has "
+                  cli::format("{} is an SSH public key: -i takes the private key, whose file has "
                               "the same name without .pub.",
                               shown));
 }
@@ -105,11 +105,11 @@ Identity parse_identity(std::string_view text, const std::string& shown) {
         return {KeyType::plugin, Secret(text.begin(), text.end())};
     if (begins_with(text, "age1"))
         throw Failure(ExitCode::usage,
-                      fmt::format("{} is a recipient: -i takes identities, which begin with "
+                      cli::format("{} is a recipient: -i takes identities, which begin with "
                                   "AGE-SECRET-KEY-1.",
                                   shown));
     if (is_ssh_public_key(text)) throw_ssh_public_key(shown);
-    throw Failure(ExitCode::usage, fmt::format("{} is no identity: it must be a comment or a whole "
+    throw Failure(ExitCode::usage, cli::format("{} is no identity: it must be a comment or a whole "
                                                "AGE-SECRET-KEY-1 line.",
                                                shown));
 }
@@ -124,7 +124,7 @@ Recipient parse_recipient(std::string_view text, const std::string& shown) {
                 return {form.type, Octets(found->bytes.begin(), found->bytes.end()), shown};
             if (found->prefix == form.identity)
                 throw Failure(ExitCode::usage,
-                              fmt::format("{} is an identity, which is secret: give the recipient "
+                              cli::format("{} is an identity, which is secret: give the recipient "
                                           "that `warpseal keygen -y` prints for it.",
                                           shown));
         }
@@ -132,29 +132,29 @@ Recipient parse_recipient(std::string_view text, const std::string& shown) {
             return {KeyType::plugin, Octets(text.begin(), text.end()), shown};
         if (begins_with(found->prefix, "age1tag"))
             throw Failure(ExitCode::unsupported,
-                          fmt::format("{} is for a hardware key, which is not supported: give "
+                          cli::format("{} is for a hardware key, which is not supported: give "
                                       "another recipient.",
                                       shown));
     }
     if (is_ssh_public_key(text)) {
         if (std::optional<Recipient> found = parse_ssh_recipient(text, shown)) return *found;
         throw Failure(ExitCode::unsupported,
-                      fmt::format("{} is an SSH key of type {}, which age files do not take: give "
+                      cli::format("{} is an SSH key of type {}, which age files do not take: give "
                                   "an ssh-ed25519, ssh-rsa or age1 recipient.",
                                   shown, ssh_type_of(text)));
     }
     if (is_private_key(text))
         throw Failure(ExitCode::usage,
-                      fmt::format("{} is a private key, which is secret: give its public key, "
+                      cli::format("{} is a private key, which is secret: give its public key, "
                                   "which is in a file that ends in .pub.",
                                   shown));
     if (text.find(" ssh-") != std::string_view::npos)
         throw Failure(
             ExitCode::usage,
-            fmt::format("{} has options before its SSH key: begin with the key's type.", shown));
+            cli::format("{} has options before its SSH key: begin with the key's type.", shown));
     throw Failure(
         ExitCode::usage,
-        fmt::format(
+        cli::format(
             "{} is no recipient: it must begin with age1, ssh-ed25519 or ssh-rsa and be copied "
             "whole. A file of recipients goes with -R.",
             shown));
@@ -168,14 +168,14 @@ void read_recipient_file(const std::string& path, std::vector<Recipient>& to,
     for_each_line(read_lines(file.get(), shown), shown,
                   [&](std::string_view line, const std::string& place) {
                       if (is_ssh_public_key(line) && !is_usable_ssh_key(line))
-                          remark(session, fmt::format("{} is skipped: it is an SSH key of type {}, "
+                          remark(session, cli::format("{} is skipped: it is an SSH key of type {}, "
                                                       "which age files do not take.",
                                                       place, ssh_type_of(line)));
                       else
                           to.push_back(parse_recipient(line, place));
                   });
     if (to.size() == before)
-        throw Failure(ExitCode::usage, fmt::format("{} has no recipient: add a line that begins "
+        throw Failure(ExitCode::usage, cli::format("{} has no recipient: add a line that begins "
                                                    "with age1, ssh-ed25519 or ssh-rsa.",
                                                    shown));
 }
@@ -198,7 +198,7 @@ void read_identity_file(const std::string& path, std::vector<Identity>& to,
     if (!locked)
         throw Failure(
             ExitCode::unsupported,
-            fmt::format("{} is itself encrypted: decrypt it to a private file first.", shown));
+            cli::format("{} is itself encrypted: decrypt it to a private file first.", shown));
     locked->push_back({shown, std::move(content), is_pem});
 }
 
@@ -214,7 +214,7 @@ void parse_identities(const Secret& content, const std::string& shown, std::vect
     });
     if (to.size() == before)
         throw Failure(ExitCode::usage,
-                      fmt::format("{} has no identity: `warpseal keygen --age` makes one.", shown));
+                      cli::format("{} has no identity: `warpseal keygen --age` makes one.", shown));
 }
 
 std::string recipient_text(KeyType type, View public_key) {

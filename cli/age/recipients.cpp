@@ -1,9 +1,8 @@
 // Reads recipients from options and files.
 #include "cli/age/recipients.h"
 
-#include <fmt/core.h>
-
 #include "cli/age/plugin/plugin.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 
@@ -18,7 +17,7 @@ void refuse_mixture(const std::vector<Recipient>& recipients) {
         if (one.type != KeyType::plugin) (is_post_quantum(one.type) ? hybrid : classical) = &one;
     if (hybrid == nullptr || classical == nullptr) return;
     throw Failure(ExitCode::usage,
-                  fmt::format("{} is not post-quantum and would weaken the others: give "
+                  cli::format("{} is not post-quantum and would weaken the others: give "
                               "post-quantum recipients alone (age1pq1…, in Warpseal files "
                               "warpntru1… too), or none.",
                               classical->shown));
@@ -30,13 +29,13 @@ std::vector<Recipient> read_recipients(const AgeChoice& choice, const Session& s
     std::vector<Recipient> recipients;
     recipients.reserve(choice.recipients.size());
     for (size_t i = 0; i < choice.recipients.size(); ++i)
-        recipients.push_back(parse_recipient(choice.recipients[i], fmt::format("-r {}", i + 1)));
+        recipients.push_back(parse_recipient(choice.recipients[i], cli::format("-r {}", i + 1)));
     for (const std::string& path : choice.recipient_files)
         read_recipient_file(path, recipients, session);
     for (const std::string& name : choice.plugins) {
         const Secret text = plugin::identity_without_data(name);
         recipients.push_back(
-            {KeyType::plugin, Octets(text.begin(), text.end()), fmt::format("-j {}", name)});
+            {KeyType::plugin, Octets(text.begin(), text.end()), cli::format("-j {}", name)});
     }
     refuse_mixture(recipients);
     return recipients;

@@ -1,5 +1,4 @@
 // Tells age files by their first bytes, which stay in the input.
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <string_view>
@@ -7,6 +6,7 @@
 #include "cli/age/age.h"
 #include "cli/age/format/armor.h"
 #include "cli/files/peek.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -36,7 +36,7 @@ bool is_age(const FileChoice& file, const AgeChoice& choice, int input) {
     if (file.foreign.format_given && choice.any() && !own)
         throw Failure(
             ExitCode::usage,
-            fmt::format("{} goes with Warpseal and age files only: leave it or --format out.",
+            cli::format("{} goes with Warpseal and age files only: leave it or --format out.",
                         choice.identity_option()));
     if (file.foreign.format_given) return false;
     // Age files take no such key. A stream with one is looked at later, once the output is open.

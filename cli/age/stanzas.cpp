@@ -1,14 +1,13 @@
 // X25519, mlkem768x25519 and scrypt stanzas.
 #include "cli/age/stanzas.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "cli/age/crypto.h"
 #include "cli/age/format/text.h"
 #include "cli/age/ssh/stanzas.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -35,7 +34,7 @@ Octets bytes_of(const std::string& argument) {
 void require_form(const Stanza& stanza, size_t arguments, size_t share_bytes) {
     if (stanza.arguments.size() != 1 + arguments || !has_bytes(stanza.arguments[1], share_bytes) ||
         stanza.body.size() != body_bytes)
-        throw_bad_header(fmt::format("a stanza {} has another form", stanza.type()));
+        throw_bad_header(cli::format("a stanza {} has another form", stanza.type()));
 }
 
 void check_scrypt(const Stanza& stanza) {
@@ -46,7 +45,7 @@ void check_scrypt(const Stanza& stanza) {
     if (cost.size() > 2 || std::stoul(cost) > max_scrypt_log2_cost)
         throw Failure(
             ExitCode::limit_exceeded,
-            fmt::format("its header asks for more work than scrypt with 2^{} rounds, "
+            cli::format("its header asks for more work than scrypt with 2^{} rounds, "
                         "which needs {}.",
                         max_scrypt_log2_cost, human_bytes(uint64_t{1024} << max_scrypt_log2_cost)));
 }
@@ -68,7 +67,7 @@ Stanza wrap_x25519(const Recipient& recipient, View file_key) {
     const Secret share = x25519_public(ephemeral);
     const std::optional<Secret> shared = x25519(ephemeral, recipient.key);
     if (!shared)
-        throw Failure(ExitCode::usage, fmt::format("{} is a point of low order: ask its owner for "
+        throw Failure(ExitCode::usage, cli::format("{} is a point of low order: ask its owner for "
                                                    "another recipient.",
                                                    recipient.shown));
     return {{x25519_type, base64(share, Padding::none)},
@@ -90,7 +89,7 @@ Stanza wrap(const Recipient& recipient, View file_key, Hybrid& hybrid) {
     if (recipient.type == KeyType::x25519) return wrap_x25519(recipient, file_key);
     std::optional<Hybrid::Wrapped> wrapped = hybrid.wrap(recipient.key, file_key);
     if (!wrapped)
-        throw Failure(ExitCode::usage, fmt::format("{} is no valid key: ask its owner for another "
+        throw Failure(ExitCode::usage, cli::format("{} is no valid key: ask its owner for another "
                                                    "recipient.",
                                                    recipient.shown));
     return {{hybrid_type, base64(wrapped->ciphertext, Padding::none)}, std::move(wrapped->body)};

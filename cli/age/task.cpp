@@ -1,7 +1,6 @@
 // Checks, secrets, error texts and the summary of an age task.
 #include "cli/age/task.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -14,6 +13,7 @@
 #include "cli/age/file_key.h"
 #include "cli/age/plugin/run.h"
 #include "cli/age/unlock/unlock.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -45,7 +45,7 @@ const char* next_step(FileTask task, ExitCode code) {
 void check_choice(FileTask task, const FileChoice& file, const AgeChoice& choice) {
     if (file.secrets.key_count() != 0)
         throw Failure(ExitCode::usage,
-                      fmt::format("{} goes with Warpseal files: an age file takes {} or a "
+                      cli::format("{} goes with Warpseal files: an age file takes {} or a "
                                   "passphrase.",
                                   file.secrets.key_files.empty() ? "--key-command" : "-k",
                                   task == FileTask::encrypt ? "-r, -R" : "-i"));
@@ -75,7 +75,7 @@ void refuse_shared_stream(int input, const std::vector<std::string>& paths, cons
         if (keys.st_dev == read.st_dev && keys.st_ino == read.st_ino &&
             (standard || !S_ISREG(keys.st_mode)))
             throw Failure(ExitCode::usage,
-                          fmt::format("{} {} and the input cannot both be standard input or the "
+                          cli::format("{} {} and the input cannot both be standard input or the "
                                       "same pipe: name a file.",
                                       option, path));
     }
@@ -145,7 +145,7 @@ void Task::run(const std::function<void()>& work, const OutputSink* written) {
             code = ExitCode(128 + signal_number);
             text = "interrupted.";
         } else {
-            text = fmt::format("cannot {} {}: {}{}", verb(task_), shown(file_), text,
+            text = cli::format("cannot {} {}: {}{}", verb(task_), shown(file_), text,
                                next_step(task_, code));
         }
         const bool damage = code == ExitCode::not_authentic || code == ExitCode::truncated;
@@ -184,7 +184,7 @@ namespace warpseal::cli {
 void add_plugin_option(CLI::App& command, AgeChoice& choice, const char* about) {
     command
         .add_option("-j,--plugin", choice.plugins,
-                    fmt::format("{}; may be given several times", about))
+                    cli::format("{}; may be given several times", about))
         ->type_name("NAME")
         ->allow_extra_args(false);
 }

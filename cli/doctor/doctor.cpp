@@ -1,7 +1,6 @@
 // `warpseal doctor`: options and report.
 #include "cli/doctor/doctor.h"
 
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -46,11 +46,11 @@ std::string as_json(const Findings& findings, size_t problems, size_t warnings) 
 std::string as_text(const Findings& findings, size_t problems, size_t warnings) {
     std::string text;
     for (const Finding& finding : findings) {
-        text += fmt::format("{:<8} {:<15} {}\n", name_of(finding.result), finding.subject,
+        text += cli::format("{:<8} {:<15} {}\n", name_of(finding.result), finding.subject,
                             finding.found);
-        if (!finding.advice.empty()) text += fmt::format("{:<24} > {}\n", "", finding.advice);
+        if (!finding.advice.empty()) text += cli::format("{:<24} > {}\n", "", finding.advice);
     }
-    return text + fmt::format("{} problems, {} warnings\n", problems, warnings);
+    return text + cli::format("{} problems, {} warnings\n", problems, warnings);
 }
 
 ExitCode doctor(const DoctorChoice& choice) {

@@ -1,5 +1,4 @@
 // `warpseal doctor`, machine part: self-tests of all targets, GPUs and limits of the process.
-#include <fmt/core.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 
@@ -11,6 +10,7 @@
 #include "cli/doctor/doctor.h"
 #include "cli/support/ciphers.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 #include "warpseal/kem.h"
 
 namespace warpseal::cli {
@@ -105,14 +105,14 @@ std::string failures_of(warpseal_engine* engine, size_t& tried) {
     const auto take = [&](const std::string& what, warpseal_status status) {
         ++tried;
         if (status != WARPSEAL_OK)
-            failures += fmt::format("{}{}: {}", failures.empty() ? "" : "; ", what,
+            failures += cli::format("{}{}: {}", failures.empty() ? "" : "; ", what,
                                     warpseal_status_text(status));
     };
     for (const warpseal_cipher_info& cipher : all_ciphers())
         for (const warpseal_mode mode : modes_of(cipher)) {
             warpseal_status status{};
             const DoctorKey key = make_key(engine, cipher, mode, status);
-            take(fmt::format("{}-{}", cipher.name, warpseal_mode_name(mode)),
+            take(cli::format("{}-{}", cipher.name, warpseal_mode_name(mode)),
                  status == WARPSEAL_OK ? try_mode(key.get(), cipher, mode) : status);
         }
     warpseal_kem_info set{};
@@ -139,7 +139,7 @@ Finding examine_target(const char* name) {
     if (!failures.empty()) return {name, CheckResult::problem, failures, advice};
     return {
         name, CheckResult::ok,
-        fmt::format(
+        cli::format(
             "{} ciphers in their modes and sets of NTRU: known answers and round trips are right",
             tried),
         ""};
@@ -152,7 +152,7 @@ void examine_random_source(Findings& findings) {
     else
         findings.push_back(
             {"random source", CheckResult::problem,
-             fmt::format("getrandom(2): {}: keys and IVs come from there", strerror(errno)),
+             cli::format("getrandom(2): {}: keys and IVs come from there", strerror(errno)),
              errno == EAGAIN
                  ? "The kernel has not gathered enough yet: wait, or start after "
                    "systemd-random-seed."
@@ -200,8 +200,8 @@ void examine_gpus(Findings& findings) {
                                        : ""});
         warpseal_device_info gpu{};
         for (size_t i = 0; target.usable && warpseal_device_at(i, &gpu) == WARPSEAL_OK; ++i) {
-            Finding finding = examine_target(fmt::format("cuda:{}", i).c_str());
-            finding.found = fmt::format("{}, driver {}: {}", gpu.name, gpu.driver, finding.found);
+            Finding finding = examine_target(cli::format("cuda:{}", i).c_str());
+            finding.found = cli::format("{}, driver {}: {}", gpu.name, gpu.driver, finding.found);
             findings.push_back(finding);
         }
     }

@@ -12,6 +12,7 @@
 #include "cli/doctor/openssl_config.h"
 #include "cli/doctor/openssl_program.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -76,7 +77,7 @@ private:
             add("OpenSSL",
                 choice_.required || !choice_.program.empty() ? CheckResult::problem
                                                              : CheckResult::note,
-                fmt::format("the program {} cannot be asked: {}", openssl_.program,
+                cli::format("the program {} cannot be asked: {}", openssl_.program,
                             first_line(answer.err)),
                 "Install OpenSSL 3 or name its program with --openssl: how it is set up was not "
                 "looked at.");
@@ -97,7 +98,7 @@ private:
                                                   : openssl_.directory + "/openssl.cnf";
         if (const char* modules = std::getenv("OPENSSL_MODULES")) openssl_.modules = modules;
         add("OpenSSL", CheckResult::ok,
-            fmt::format("{}; {}; modules in {}", openssl_.version, openssl_.config,
+            cli::format("{}; {}; modules in {}", openssl_.version, openssl_.config,
                         openssl_.modules));
         return true;
     }
@@ -151,16 +152,16 @@ private:
         const std::optional<std::string> next = config.value(section, name);
         if (!next) {
             add("openssl.cnf", wanted(),
-                fmt::format("{} has no `{}`: no provider is loaded by this file", where, name),
-                fmt::format("Take over our fragment warpseal.cnf, or write `{} = SECTION`. {}",
+                cli::format("{} has no `{}`: no provider is loaded by this file", where, name),
+                cli::format("Take over our fragment warpseal.cnf, or write `{} = SECTION`. {}",
                             name, manual));
             return "";
         }
         if (config.section(*next) == nullptr) {
             add("openssl.cnf", CheckResult::problem,
-                fmt::format("`{} = {}` of {} names a section that does not exist", name, *next,
+                cli::format("`{} = {}` of {} names a section that does not exist", name, *next,
                             where),
-                fmt::format("Write a section [{}], or its right name.", *next));
+                cli::format("Write a section [{}], or its right name.", *next));
             return "";
         }
         return *next;
@@ -196,8 +197,8 @@ private:
                                        [](const Provider& one) { return one.name == "warpseal"; });
         if (ours == providers.end())
             add("openssl.cnf", wanted(),
-                fmt::format("[{}], the list of providers that counts, has not `warpseal`", list),
-                fmt::format("Add `warpseal = warpseal_provider` there, and that section. {}",
+                cli::format("[{}], the list of providers that counts, has not `warpseal`", list),
+                cli::format("Add `warpseal = warpseal_provider` there, and that section. {}",
                             manual));
         else
             judge_ours(*ours, list);
@@ -220,18 +221,18 @@ private:
                 others += (others.empty() ? "" : ", ") + one.name;
             if (one.activated && is_one_of(one.activate, {"0", "no", "false", "off"}))
                 add("openssl.cnf", CheckResult::warning,
-                    fmt::format("[{}]: `activate = {}` activates all the same: before OpenSSL 3.2 "
+                    cli::format("[{}]: `activate = {}` activates all the same: before OpenSSL 3.2 "
                                 "its presence is what counts",
                                 one.section, one.activate),
                     "Take the line out.");
         }
         if (!has_default && !others.empty())
             add("openssl.cnf", CheckResult::problem,
-                fmt::format("[{}] activates {} but not `default`: the default provider, which is "
+                cli::format("[{}] activates {} but not `default`: the default provider, which is "
                             "there by itself only while no other is "
                             "activated, is off, and with it nearly every algorithm",
                             list, others),
-                fmt::format("Write `default = default_sect` into [{}], and `activate = 1` into "
+                cli::format("Write `default = default_sect` into [{}], and `activate = 1` into "
                             "[default_sect].",
                             list));
     }
@@ -251,29 +252,29 @@ private:
     void judge_ours(const Provider& ours, const std::string& list) {
         if (!ours.found) {
             add("openssl.cnf", CheckResult::problem,
-                fmt::format("`warpseal = {}` of [{}] names a section that does not exist",
+                cli::format("`warpseal = {}` of [{}] names a section that does not exist",
                             ours.section, list),
-                fmt::format("Write a section [{}] with `activate = 1`.", ours.section));
+                cli::format("Write a section [{}] with `activate = 1`.", ours.section));
             return;
         }
         if (!ours.activated)
             add("openssl.cnf", wanted(),
-                fmt::format("[{}] does not activate the provider", ours.section),
+                cli::format("[{}] does not activate the provider", ours.section),
                 "Write `activate = 1` there: else only programs that ask for it by name have it.");
         fs::path module = ours.module.empty() ? "warpseal.so" : ours.module;
         if (module.is_relative()) module = fs::path(openssl_.modules) / module;
         std::error_code error;
         const bool there = fs::is_regular_file(module, error);
         if (!there)
-            add("module", CheckResult::problem, fmt::format("{} is not there", module.string()),
-                beside_.empty() ? fmt::format("Install it. {}", manual)
-                                : fmt::format("Copy {} there, or write `module = {}` into [{}].",
+            add("module", CheckResult::problem, cli::format("{} is not there", module.string()),
+                beside_.empty() ? cli::format("Install it. {}", manual)
+                                : cli::format("Copy {} there, or write `module = {}` into [{}].",
                                               beside_, beside_, ours.section));
         else
             add("module", CheckResult::ok, (module_ = module).string());
         if (there && ours.activated)
             add("openssl.cnf", CheckResult::ok,
-                fmt::format("{} activates warpseal", openssl_.config));
+                cli::format("{} activates warpseal", openssl_.config));
     }
 
     // Checks the providers that OpenSSL loads, independent of the file.
@@ -282,7 +283,7 @@ private:
             ask_openssl(openssl_.program, {"list", "-providers"}, openssl_.config);
         if (!answer.well || !answer.out.starts_with("Providers:")) {
             add("providers", CheckResult::problem,
-                fmt::format("`openssl list -providers` fails: {}", reason_in(answer.err)), manual);
+                cli::format("`openssl list -providers` fails: {}", reason_in(answer.err)), manual);
             return;
         }
         std::vector<std::string> active;
@@ -296,14 +297,14 @@ private:
             return std::find(active.begin(), active.end(), wanted_name) != active.end();
         };
         const std::string found =
-            fmt::format("OpenSSL has active: {}",
-                        active.empty() ? "none" : fmt::format("{}", fmt::join(active, ", ")));
+            cli::format("OpenSSL has active: {}",
+                        active.empty() ? "none" : cli::format("{}", fmt::join(active, ", ")));
         if (has("default") && has("warpseal"))
             add("providers", CheckResult::ok, found);
         else
             add("providers", CheckResult::problem,
                 found + (has("warpseal") ? "" : why_not_loaded()),
-                fmt::format("Both default and warpseal are needed. {}", manual));
+                cli::format("Both default and warpseal are needed. {}", manual));
     }
 
     // OpenSSL silently skips a provider of openssl.cnf that does not load; on the command line it

@@ -2,8 +2,6 @@
 // not say what was unreachable.
 #include "cli/doctor/openssl_config.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
@@ -12,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <utility>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -95,7 +95,7 @@ std::optional<std::string> OpensslConfig::value(const std::string& section_name,
 void OpensslConfig::read_file(const std::string& path, int depth) {
     std::ifstream file(path);
     if (!file || fs::is_directory(path)) {
-        complain_of(depth == 0, fmt::format("{} cannot be read: {}", path,
+        complain_of(depth == 0, cli::format("{} cannot be read: {}", path,
                                             file ? "it is a directory" : strerror(errno)));
         return;
     }
@@ -106,10 +106,10 @@ void OpensslConfig::read_file(const std::string& path, int depth) {
             whole.pop_back();
             continue;
         }
-        read_line(trimmed(without_comment(whole)), fmt::format("{}:{}", path, number), depth);
+        read_line(trimmed(without_comment(whole)), cli::format("{}:{}", path, number), depth);
         whole.clear();
         if (value_bytes_ > longest_values)
-            return complain_of(false, fmt::format("{}:{}: the values have more than {} MiB; the "
+            return complain_of(false, cli::format("{}:{}: the values have more than {} MiB; the "
                                                   "rest is not read",
                                                   path, number, longest_values >> 20));
     }
@@ -161,7 +161,7 @@ void OpensslConfig::include(const std::string& named, const std::string& where, 
     fs::path path = named;
     if (path.is_relative()) {
         if (include_directory_.empty())
-            complain_of(false, fmt::format("{}: .include {} is taken from the working directory of "
+            complain_of(false, cli::format("{}: .include {} is taken from the working directory of "
                                            "each program: write it from / on",
                                            where, named));
         else
@@ -175,7 +175,7 @@ void OpensslConfig::include(const std::string& named, const std::string& where, 
             files.push_back(entry.path().string());
     if (error)
         complain_of(
-            false, fmt::format("{}: {} cannot be read: {}", where, path.string(), error.message()));
+            false, cli::format("{}: {} cannot be read: {}", where, path.string(), error.message()));
     std::sort(files.begin(), files.end());
     for (const std::string& file : files) read_file(file, depth + 1);
 }
@@ -205,12 +205,12 @@ std::string OpensslConfig::variable(std::string_view text, size_t& at, const std
     if (section_name == "ENV") {
         const char* set = std::getenv(name.c_str());
         if (set == nullptr)
-            complain_of(true, fmt::format("{}: {} is not set in the environment", where, name));
+            complain_of(true, cli::format("{}: {} is not set in the environment", where, name));
         return set == nullptr ? "" : set;
     }
     std::optional<std::string> found = value(section_name, name);
     if (!found) found = value("default", name);
-    if (!found) complain_of(true, fmt::format("{}: the variable {} has no value", where, name));
+    if (!found) complain_of(true, cli::format("{}: the variable {} has no value", where, name));
     return found.value_or("");
 }
 
@@ -228,7 +228,7 @@ std::string OpensslConfig::expand(std::string_view text, const std::string& wher
         else if (quote == 0 && letter == '$') {
             out += variable(text, at, where);
             if (out.size() + text.size() - std::min(at, text.size()) >= longest_value) {
-                complain_of(true, fmt::format("{}: a value has {} bytes or more once its "
+                complain_of(true, cli::format("{}: a value has {} bytes or more once its "
                                               "variables are replaced",
                                               where, longest_value));
                 return "";

@@ -2,7 +2,6 @@
 #include "cli/doctor/openssl_program.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -20,6 +19,7 @@
 #include "cli/support/command.h"
 #include "cli/support/companion.h"
 #include "cli/support/descriptor.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -27,7 +27,7 @@ namespace {
 constexpr std::chrono::seconds longest_answer{30};
 
 std::string text_of(const Descriptor& file) {
-    std::ifstream in(fmt::format("/proc/self/fd/{}", file.get()));
+    std::ifstream in(cli::format("/proc/self/fd/{}", file.get()));
     std::stringstream text;
     text << in.rdbuf();
     return text.str();
@@ -80,7 +80,7 @@ OpensslAnswer ask_openssl(const std::string& program, std::vector<std::string> a
     const std::optional<int> status = wait_for(child);
     if (!status)
         return {true, false, text_of(out),
-                fmt::format("gave no answer in {} s", longest_answer.count())};
+                cli::format("gave no answer in {} s", longest_answer.count())};
     return {true, *status == 0, text_of(out), text_of(err)};
 }
 

@@ -1,6 +1,5 @@
 // `warpseal decrypt` and `warpseal verify`: open a sealed file or stream and write or discard the
 // plaintext.
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/age/age.h"
@@ -10,6 +9,7 @@
 #include "cli/foreign/foreign.h"
 #include "cli/many/names.h"
 #include "cli/many/run.h"
+#include "cli/support/format.h"
 #include "cli/tar/tar.h"
 
 namespace warpseal::cli {
@@ -44,7 +44,7 @@ void check_format(FileTask task, const OpenChoice& choice, const FileChoice& fil
     if (choice.many.skip_done && (age || foreign != ForeignFormat::none)) refuse_skipping();
     if (choice.many.remove && foreign == ForeignFormat::openssl)
         throw Failure(ExitCode::usage,
-                      fmt::format("--rm does not remove {}: files of openssl enc are not "
+                      cli::format("--rm does not remove {}: files of openssl enc are not "
                                   "authenticated, so the output may be wrong.",
                                   shown(file)));
 }
@@ -81,7 +81,7 @@ ExitCode run_tar(const OpenChoice& choice, Session& session) {
             if (!is_age(file, choice.age, input) &&
                 foreign_format(FileTask::decrypt, file, input) == ForeignFormat::openssl)
                 throw Failure(ExitCode::unsupported,
-                              fmt::format("--tar does not unpack {}: files of openssl enc are not "
+                              cli::format("--tar does not unpack {}: files of openssl enc are not "
                                           "authenticated.",
                                           shown(file)));
             run_one(FileTask::decrypt, choice, file, input, &output, session);

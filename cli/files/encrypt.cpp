@@ -12,6 +12,7 @@
 #include "cli/many/run.h"
 #include "cli/shards/shards.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/format.h"
 #include "cli/support/words/suggest.h"
 #include "cli/tar/tar.h"
 
@@ -50,7 +51,7 @@ void check(const EncryptChoice& choice) {
         if (std::find(suites.begin(), suites.end(), choice.seal.suite) == suites.end())
             throw Failure(
                 ExitCode::unsupported,
-                fmt::format("there is no cipher '{}' for files: use {}.{}", choice.seal.suite,
+                cli::format("there is no cipher '{}' for files: use {}.{}", choice.seal.suite,
                             fmt::join(suites, " or "), did_you_mean(choice.seal.suite, suites)));
     }
     if ((choice.seal.argon2_memory_mib || choice.seal.argon2_passes) &&

@@ -2,7 +2,6 @@
 // code.
 #include "cli/files/file_command.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -15,6 +14,7 @@
 #include "c_api/internal_slot_keys.h"
 #include "cli/files/resume.h"
 #include "cli/foreign/foreign.h"
+#include "cli/support/format.h"
 #include "cli/support/run/file_run.h"
 #include "cli/support/words/suggest.h"
 
@@ -50,7 +50,7 @@ warpseal_format format_named(const std::string& name) {
     if (name == "cobblestone") return WARPSEAL_FORMAT_COBBLESTONE;
     throw Failure(
         ExitCode::unsupported,
-        fmt::format("there is no format '{}': use warpseal, age, cobblestone, floe or "
+        cli::format("there is no format '{}': use warpseal, age, cobblestone, floe or "
                     "openssl.{}",
                     name,
                     did_you_mean(name, {"warpseal", "age", "cobblestone", "floe", "openssl"})));
@@ -61,7 +61,7 @@ void ask_if_nothing_named(int input, FileTask task, const FileChoice& choice,
                           SecretChoice& secrets) {
     if (secrets.any()) return;
     const std::string how =
-        fmt::format("give -k KEYFILE, {}, -p, --passphrase-file or --passphrase-fd.",
+        cli::format("give -k KEYFILE, {}, -p, --passphrase-file or --passphrase-fd.",
                     task == FileTask::encrypt ? "-r RECIPIENT" : "-i IDENTITYFILE");
     if (task == FileTask::encrypt || choice.format == WARPSEAL_FORMAT_COBBLESTONE ||
         !has_terminal())
@@ -132,24 +132,24 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
     if (interrupted_by() != 0) {
         text = "interrupted.";
     } else {
-        text = fmt::format("cannot {} {}: {}", verb(task), shown(choice),
+        text = cli::format("cannot {} {}: {}", verb(task), shown(choice),
                            result.message[0] ? result.message : warpseal_status_text(status));
         if (result.system_error != 0 &&
             text.find(strerror(result.system_error)) == std::string::npos)
-            text += fmt::format(": {}", strerror(result.system_error));
+            text += cli::format(": {}", strerror(result.system_error));
         if (text.back() != '.') text += '.';
         text += next_step(task, status, choice, result.message);
     }
     if (!output) return text;
     if (const std::string kept = output->unfinished(); !kept.empty())
-        return fmt::format("{} What was done is kept as '{}': the same command continues it.", text,
+        return cli::format("{} What was done is kept as '{}': the same command continues it.", text,
                            kept);
     if (!output->keeps_failed() || result.output_bytes == 0)
         return text + " Nothing was written to " + output->shown() + ".";
     const char* const what = task == FileTask::encrypt        ? "useless"
                              : status == WARPSEAL_BAD_PADDING ? "not verified and may all be wrong"
                                                               : "not the whole file";
-    return fmt::format("{} What went to {} is {}.", text, output->shown(), what);
+    return cli::format("{} What went to {} is {}.", text, output->shown(), what);
 }
 
 }  // namespace
@@ -157,7 +157,7 @@ std::string failure_text(FileTask task, const FileChoice& choice, warpseal_statu
 void say_if_header_copies_differ(const FileChoice& choice, const warpseal_file_result& result) {
     if (result.header_copies_differ == 0) return;
     complain(
-        fmt::format("{} is whole, but the two copies of its header differ: one is damaged, or a "
+        cli::format("{} is whole, but the two copies of its header differ: one is damaged, or a "
                     "change of its keys was not finished. It "
                     "opens with the other: make a new copy of the file while it does.",
                     shown(choice)));
@@ -169,12 +169,12 @@ void say_done(FileTask task, const FileChoice& choice, const warpseal_file_resul
     const double rate =
         seconds > 0 ? static_cast<double>(result.plaintext_bytes) / seconds / 1e9 : 0;
     remark(session,
-           fmt::format(
+           cli::format(
                "{} {} on {}{} in {:.2f} s ({:.2f} GB/s){}", past(task),
                human_bytes(result.plaintext_bytes),
                result.target && result.target[0] ? result.target : "no target",
                choice.engine.device == "auto" ? " (picked by auto)" : "", seconds, rate,
-               key_seconds > 0 ? fmt::format(", after {:.2f} s for the key", key_seconds) : ""));
+               key_seconds > 0 ? cli::format(", after {:.2f} s for the key", key_seconds) : ""));
 }
 
 Secrets read_secrets(int input, FileTask task, const FileChoice& choice) {
@@ -321,7 +321,7 @@ ExitCode run_file_task(FileTask task, const FileChoice& choice, int input, const
         format != ForeignFormat::none) {
         if (choice.secrets.public_keys())
             throw Failure(ExitCode::usage,
-                          fmt::format("{} goes with Warpseal and age files only, and {} is "
+                          cli::format("{} goes with Warpseal and age files only, and {} is "
                                       "another: leave it out.",
                                       choice.secrets.identity_option, shown(choice)));
         FileChoice foreign = choice;

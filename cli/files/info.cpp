@@ -1,5 +1,4 @@
 // `warpseal info`: prints the header of a sealed file, which needs no key.
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <nlohmann/json.hpp>
@@ -7,6 +6,7 @@
 #include "cli/age/age.h"
 #include "cli/commands.h"
 #include "cli/key/slot_text.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -36,9 +36,9 @@ std::string as_json(const warpseal_file_info& info) {
 
 std::string as_text(const warpseal_file_info& info) {
     const auto bytes = [](uint64_t count) {
-        return count == UINT64_MAX ? std::string("unknown") : fmt::format("{} bytes", count);
+        return count == UINT64_MAX ? std::string("unknown") : cli::format("{} bytes", count);
     };
-    std::string text = fmt::format(
+    std::string text = cli::format(
         "format      warpseal, version {}\n"
         "cipher      {}\n"
         "file id     {}\n"

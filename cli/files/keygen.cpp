@@ -1,5 +1,4 @@
 // `warpseal keygen`: writes 32 random bytes, or an identity of age, to a private file.
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -9,6 +8,7 @@
 
 #include "cli/age/keygen.h"
 #include "cli/commands.h"
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 #include "cli/support/secrets.h"
 
@@ -61,12 +61,12 @@ ExitCode run(const KeygenChoice& choice, Session& session) {
         if (put < 0 && errno == EINTR) continue;
         if (put <= 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot write {}: {}.", output.shown(), strerror(errno)));
+                          cli::format("cannot write {}: {}.", output.shown(), strerror(errno)));
         done += static_cast<size_t>(put);
     }
     output.commit();
     if (!output.is_stream())
-        remark(session, fmt::format("new key in {}: keep a copy, nothing opens without it.",
+        remark(session, cli::format("new key in {}: keep a copy, nothing opens without it.",
                                     output.shown()));
     return ExitCode::ok;
 }

@@ -1,7 +1,6 @@
 // Decrypts a range: opens a reader, and writes what it reads in order.
 #include "cli/files/range.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <CLI/CLI.hpp>
 
@@ -10,6 +9,7 @@
 #include "c_api/internal.h"
 #include "c_api/internal_slot_keys.h"
 #include "cli/foreign/foreign.h"
+#include "cli/support/format.h"
 #include "cli/support/stream.h"
 
 namespace warpseal::cli {
@@ -105,7 +105,7 @@ std::string parse_range(const std::string& text, Range& range) {
     };
     const size_t colon = text.find(':');
     if (colon == std::string::npos)
-        return fmt::format("'{}' is no range: give OFFSET:LENGTH, or OFFSET: for all from there on",
+        return cli::format("'{}' is no range: give OFFSET:LENGTH, or OFFSET: for all from there on",
                            text);
     std::string error = size(text.substr(0, colon), range.offset);
     if (!error.empty() || colon + 1 == text.size()) return error;
@@ -117,7 +117,7 @@ void refuse_streams(int input, const FileChoice& choice) {
     if (fstat(input, &about) == 0 && (S_ISREG(about.st_mode) || S_ISDIR(about.st_mode))) return;
     throw Failure(
         ExitCode::usage,
-        fmt::format("--range needs a file, and {} is a pipe or a device: name the file, or decrypt "
+        cli::format("--range needs a file, and {} is a pipe or a device: name the file, or decrypt "
                     "all of it and cut the range out, with tail -c and head -c.",
                     shown(choice)));
 }
@@ -126,7 +126,7 @@ uint64_t bytes_within(const Range& range, uint64_t size, const FileChoice& choic
     if (range.offset > size)
         throw Failure(
             ExitCode::usage,
-            fmt::format("--range begins at byte {}, and the plaintext of {} has {} bytes: "
+            cli::format("--range begins at byte {}, and the plaintext of {} has {} bytes: "
                         "give an OFFSET of at most that.",
                         range.offset, shown(choice), size));
     return std::min(range.length, size - range.offset);
@@ -134,7 +134,7 @@ uint64_t bytes_within(const Range& range, uint64_t size, const FileChoice& choic
 
 void say_if_shortened(const Range& range, uint64_t bytes, const Session& session) {
     if (range.length != UINT64_MAX && bytes < range.length)
-        remark(session, fmt::format("the plaintext ends {} bytes into the range of {} bytes", bytes,
+        remark(session, cli::format("the plaintext ends {} bytes into the range of {} bytes", bytes,
                                     range.length));
 }
 

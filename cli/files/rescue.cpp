@@ -1,5 +1,4 @@
 // `warpseal rescue`: writes what verifies of a damaged file, with a list of its holes.
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -16,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
 #include "cli/foreign/foreign.h"
+#include "cli/support/format.h"
 #include "cli/support/stream.h"
 
 namespace warpseal::cli {
@@ -63,7 +63,7 @@ public:
             {"bytes_after_end", rescue.bytes_after_end},
         };
         const std::string members = rest.dump(2);
-        text_ += fmt::format("{}],{}\n", count_ == 0 ? beginning : "\n  ", members.substr(1));
+        text_ += cli::format("{}],{}\n", count_ == 0 ? beginning : "\n  ", members.substr(1));
         flush();
     }
 
@@ -76,7 +76,7 @@ private:
         const nlohmann::ordered_json one{{"offset", hole.offset},
                                          {"bytes", hole.bytes},
                                          {"reason", cut ? "cut or changed" : "not authentic"}};
-        text_ += fmt::format("{}\n    {}", count_++ == 0 ? beginning : ",", one.dump());
+        text_ += cli::format("{}\n    {}", count_++ == 0 ? beginning : ",", one.dump());
         if (text_.size() >= buffer_bytes) flush();
     }
     void flush() {
@@ -105,7 +105,7 @@ std::filesystem::path whole_path(const std::string& path) {
 std::string refused_output(const std::string& path) {
     return ends_in(path, rescued_ending)
                ? ""
-               : fmt::format("it must end in {}, so that nobody takes it for the original",
+               : cli::format("it must end in {}, so that nobody takes it for the original",
                              rescued_ending);
 }
 
@@ -114,7 +114,7 @@ void refuse_names(const RescueChoice& choice) {
     const std::filesystem::path output = whole_path(choice.output);
     const std::filesystem::path holes = whole_path(choice.holes_path());
     if (output == holes)
-        throw Failure(ExitCode::usage, fmt::format("'{}' cannot be the list of holes too: give "
+        throw Failure(ExitCode::usage, cli::format("'{}' cannot be the list of holes too: give "
                                                    "--holes another name.",
                                                    choice.output));
     const std::string& input = choice.file.input;
@@ -126,7 +126,7 @@ void refuse_names(const RescueChoice& choice) {
     for (const std::filesystem::path& path : {output, holes})
         if (path == original)
             throw Failure(ExitCode::usage,
-                          fmt::format("'{}' is the name of the original of '{}', and a rescued "
+                          cli::format("'{}' is the name of the original of '{}', and a rescued "
                                       "file never gets it: give another name.",
                                       path.string(), input));
 }
@@ -134,7 +134,7 @@ void refuse_names(const RescueChoice& choice) {
 void refuse_stream(const Output& output) {
     if (output.is_stream())
         throw Failure(ExitCode::usage,
-                      fmt::format("{} is a pipe or a device: name a file, as a rescued file and "
+                      cli::format("{} is a pipe or a device: name a file, as a rescued file and "
                                   "its list belong together.",
                                   output.shown()));
 }
@@ -143,7 +143,7 @@ void require_file(const Descriptor& input, const FileChoice& choice) {
     struct stat about;
     if (fstat(input.get(), &about) == 0 && S_ISREG(about.st_mode)) return;
     throw Failure(ExitCode::usage,
-                  fmt::format("{} is a pipe or a device: save it to a file first, because a rescue "
+                  cli::format("{} is a pipe or a device: save it to a file first, because a rescue "
                               "reads parts of it again.",
                               shown(choice)));
 }
@@ -163,7 +163,7 @@ void commit(Output& list, Output& output) {
 }
 
 std::string summary(const RescueChoice& choice, const warpseal_file_result& result) {
-    return fmt::format(
+    return cli::format(
         "'{}' is not the whole file: {}. Holes are filled with zeros; '{}' lists them. Take the "
         "file from its source or a backup if there is one.",
         choice.output, result.message, choice.holes_path());
@@ -172,11 +172,11 @@ std::string summary(const RescueChoice& choice, const warpseal_file_result& resu
 void say_what_else(const RescueChoice& choice, const warpseal_rescue& rescue,
                    const warpseal_file_result& result) {
     if (rescue.bytes_after_end != 0)
-        complain(fmt::format("{} bytes follow the end of {} and were left out.",
+        complain(cli::format("{} bytes follow the end of {} and were left out.",
                              rescue.bytes_after_end, shown(choice.file)));
     if (result.header_copies_differ != 0)
         complain(
-            fmt::format("the two copies of the header of {} differ: one is damaged, or a "
+            cli::format("the two copies of the header of {} differ: one is damaged, or a "
                         "change of its keys was not finished. It was opened with the other.",
                         shown(choice.file)));
 }
@@ -215,7 +215,7 @@ warpseal_status rescue_any(RescueCall& call) {
     if (call.file.foreign.format == ForeignFormat::none) return rescue_own(call);
     if (call.file.secrets.public_keys())
         throw Failure(ExitCode::usage,
-                      fmt::format("{} goes with Warpseal and age files only, and {} is another: "
+                      cli::format("{} goes with Warpseal and age files only, and {} is another: "
                                   "leave it out.",
                                   call.age.identity_option(), shown(call.file)));
     return rescue_foreign(call.file, call.output, call.input, call.session, call.report,
@@ -247,7 +247,7 @@ ExitCode run(RescueChoice& choice, Session& session) {
     if (choice.age.any() && choice.file.format == WARPSEAL_FORMAT_COBBLESTONE)
         throw Failure(
             ExitCode::usage,
-            fmt::format("{} goes with Warpseal and age files only: leave it or --format out.",
+            cli::format("{} goes with Warpseal and age files only: leave it or --format out.",
                         choice.age.identity_option()));
     refuse_names(choice);
     const Descriptor input = open_input(choice.file.input);

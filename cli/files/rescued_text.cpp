@@ -1,9 +1,9 @@
 // Texts, holes and the report of a rescue.
 #include "cli/files/rescued_text.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 
@@ -60,13 +60,13 @@ warpseal_status RescuedText::say_missing(warpseal_file_result& result) const {
         status = WARPSEAL_TRUNCATED;
         text = "it ends within its first chunk: nothing can be rescued";
     } else if (verified_ == 0) {
-        text = fmt::format("none of its {} chunks verifies: nothing can be rescued", chunks_);
+        text = cli::format("none of its {} chunks verifies: nothing can be rescued", chunks_);
     } else if (report_.hole_count == 0) {
         status = WARPSEAL_TRUNCATED;
         text = "the end of the file is missing";
     } else {
         text =
-            fmt::format("{} of {} bytes could not be rescued, in {} hole{}{}", report_.hole_bytes,
+            cli::format("{} of {} bytes could not be rescued, in {} hole{}{}", report_.hole_bytes,
                         result.output_bytes, report_.hole_count, report_.hole_count == 1 ? "" : "s",
                         report_.end_found != 0 ? "" : ", and the end of the file is missing");
     }

@@ -1,7 +1,6 @@
 // Checks and remarks of --resume.
 #include "cli/files/resume.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -10,6 +9,7 @@
 
 #include "c_api/internal_resume.h"
 #include "cli/foreign/foreign.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -38,11 +38,11 @@ void check_secrets(FileTask task, const FileChoice& choice) {
 void say_how(const ResumableCall& call, const warpseal_internal_resumption& resumption,
              const Session& session) {
     if (resumption.continued != 0)
-        remark(session, fmt::format("{} was continued: {} of the text were there and verified.",
+        remark(session, cli::format("{} was continued: {} of the text were there and verified.",
                                     call.output.shown(), human_bytes(resumption.kept_bytes)));
     else if (resumption.not_continued[0] != 0)
         complain(
-            fmt::format("the unfinished output of {} could not be continued, and was begun "
+            cli::format("the unfinished output of {} could not be continued, and was begun "
                         "anew: {}.",
                         call.output.shown(), resumption.not_continued));
 }
@@ -57,14 +57,14 @@ void add_resume_option(CLI::App& command, OutputChoice& choice) {
 
 void refuse_resuming(const char* format) {
     throw Failure(ExitCode::unsupported,
-                  fmt::format("--resume continues Warpseal files and cobblestone messages only, "
+                  cli::format("--resume continues Warpseal files and cobblestone messages only, "
                               "and this is {}: leave it out.",
                               format));
 }
 
 void refuse_resuming_with(const OutputChoice& output, bool given, const char* option) {
     if (output.resume && given)
-        throw Failure(ExitCode::usage, fmt::format("--resume does not go with {}.", option));
+        throw Failure(ExitCode::usage, cli::format("--resume does not go with {}.", option));
 }
 
 bool is_resumable(FileTask task, const FileChoice& choice, int input, const OutputChoice& output) {
@@ -73,7 +73,7 @@ bool is_resumable(FileTask task, const FileChoice& choice, int input, const Outp
     struct stat about;
     if (fstat(input, &about) != 0 || !S_ISREG(about.st_mode))
         throw Failure(ExitCode::usage,
-                      fmt::format("--resume reads the input again, and {} is a pipe or a device: "
+                      cli::format("--resume reads the input again, and {} is a pipe or a device: "
                                   "name a file.",
                                   shown(choice)));
     switch (foreign_format(task, choice, input)) {
@@ -96,12 +96,12 @@ warpseal_status run_resumable(const ResumableCall& call, const Session& session,
                                        &call.options, call.keys, &resumption, &result);
     if (resumption.other_file != 0)
         throw Failure(ExitCode::output_exists,
-                      fmt::format("'{}' exists, is not an unfinished output and was left alone: "
+                      cli::format("'{}' exists, is not an unfinished output and was left alone: "
                                   "remove it, or name another output.",
                                   call.output.unfinished()));
     if (sealing && status == WARPSEAL_WRONG_KEY)
         throw Failure(ExitCode::wrong_key,
-                      fmt::format("cannot continue '{}': none of the keys opens it. Give those "
+                      cli::format("cannot continue '{}': none of the keys opens it. Give those "
                                   "that it was begun with, or remove it.",
                                   call.output.unfinished()));
     say_how(call, resumption, session);

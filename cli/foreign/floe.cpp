@@ -1,13 +1,14 @@
 // Header and key derivation of FLOE, by libcrypto.
 #include "cli/foreign/floe.h"
 
-#include <fmt/core.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/params.h>
 
 #include <cstring>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -67,13 +68,13 @@ bool FloeHeader::is_likely(std::string_view start) {
 }
 
 std::string FloeHeader::refused_parameters() const {
-    if (bytes[0] != 0) return fmt::format("its AEAD has number {}, and 0 is known", bytes[0]);
-    if (bytes[1] != 0) return fmt::format("its KDF has number {}, and 0 is known", bytes[1]);
+    if (bytes[0] != 0) return cli::format("its AEAD has number {}, and 0 is known", bytes[0]);
+    if (bytes[1] != 0) return cli::format("its KDF has number {}, and 0 is known", bytes[1]);
     if (const uint64_t length = load_big_endian(bytes + 6, 4); length != iv_bytes)
-        return fmt::format("its IV has {} bytes, and {} are known", length, iv_bytes);
+        return cli::format("its IV has {} bytes, and {} are known", length, iv_bytes);
     const uint32_t segment = segment_bytes();
     if (segment < least_segment || segment > most_segment)
-        return fmt::format("its segments have {} bytes, and {} to {} are supported", segment,
+        return cli::format("its segments have {} bytes, and {} to {} are supported", segment,
                            least_segment, most_segment);
     return "";
 }

@@ -1,5 +1,4 @@
 // Reads FLOE. Only segments whose tags verified are written, in order.
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +6,7 @@
 
 #include "cli/files/range.h"
 #include "cli/foreign/floe_segments.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -93,7 +93,7 @@ private:
     }
 
     [[noreturn]] void fail_without_last() {
-        job_.fail(WARPSEAL_TRUNCATED, fmt::format("segment {}, and maybe others, is missing: "
+        job_.fail(WARPSEAL_TRUNCATED, cli::format("segment {}, and maybe others, is missing: "
                                                   "the file ends before a last segment",
                                                   position_));
     }
@@ -164,7 +164,7 @@ private:
     }
 
     [[noreturn]] void fail(warpseal_status status, const char* why) {
-        job_.fail(status, fmt::format("segment {} {}", position_, why));
+        job_.fail(status, cli::format("segment {} {}", position_, why));
     }
 
     ForeignJob& job_;

@@ -1,7 +1,7 @@
 // Batches of FLOE segments: one message of AES-256-GCM for each segment.
 #include "cli/foreign/floe_segments.h"
 
-#include <fmt/core.h>
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -19,7 +19,7 @@ FloeHeader read_header(ForeignJob& job) {
     if (!refused.empty())
         job.fail(WARPSEAL_UNSUPPORTED, "not a FLOE file that can be read: " + refused);
     if (held < sizeof header.bytes)
-        job.fail(WARPSEAL_TRUNCATED, fmt::format("it has {} bytes, and the header of FLOE has {}",
+        job.fail(WARPSEAL_TRUNCATED, cli::format("it has {} bytes, and the header of FLOE has {}",
                                                  held, sizeof header.bytes));
     return header;
 }

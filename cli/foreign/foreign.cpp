@@ -1,7 +1,6 @@
 // Common sequence for files of other programs: checks, secrets, output, and the errors' texts.
 #include "cli/foreign/foreign.h"
 
-#include <fmt/core.h>
 #include <openssl/crypto.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -50,7 +51,7 @@ void check_openssl_task(FileTask task, const FileChoice& choice) {
                       "authenticated: write another format.");
     if (task != FileTask::decrypt)
         throw Failure(ExitCode::unsupported,
-                      fmt::format("cannot verify {}: it is a file of openssl enc, in which nothing "
+                      cli::format("cannot verify {}: it is a file of openssl enc, in which nothing "
                                   "is authenticated.",
                                   shown(choice)));
     if (choice.secrets.key_count() != 0)
@@ -71,7 +72,7 @@ void refuse_foreign_options(const FileChoice& choice) {
     if (choice.foreign.has_openssl_options())
         throw Failure(
             ExitCode::usage,
-            fmt::format("--cipher, --digest, --pbkdf2, --iter, --no-salt and --base64 go with "
+            cli::format("--cipher, --digest, --pbkdf2, --iter, --no-salt and --base64 go with "
                         "files of openssl enc only, and {} does not begin like one: files "
                         "without a salt need --format openssl.",
                         shown(choice)));
@@ -80,7 +81,7 @@ void refuse_foreign_options(const FileChoice& choice) {
 void refuse_foreign_format(const FileChoice& choice, const char* what) {
     if (choice.foreign.format != ForeignFormat::none)
         throw Failure(ExitCode::unsupported,
-                      fmt::format("{} is for sealed files of Warpseal only.", what));
+                      cli::format("{} is for sealed files of Warpseal only.", what));
     refuse_foreign_options(choice);
 }
 
@@ -151,13 +152,13 @@ std::vector<uint8_t> read_aad(const ForeignJob& job) {
         if (got < 0 && errno == EINTR && interrupted_by() == 0) continue;
         if (got < 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot read '{}': {}.", options.aad_file, strerror(errno)));
+                          cli::format("cannot read '{}': {}.", options.aad_file, strerror(errno)));
         if (got == 0) break;
         held += static_cast<size_t>(got);
     }
     if (held > most_aad_bytes)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("'{}' is longer than the {} that --aad-file may have.",
+                      cli::format("'{}' is longer than the {} that --aad-file may have.",
                                   options.aad_file, human_bytes(most_aad_bytes)));
     aad.resize(held);
     return aad;
@@ -181,7 +182,7 @@ warpseal_status rescue_foreign(const FileChoice& choice, Output& output, int inp
                                warpseal_file_result& result) {
     if (choice.foreign.format == ForeignFormat::openssl)
         throw Failure(ExitCode::unsupported,
-                      fmt::format("cannot rescue {}: it is a file of openssl enc, in which nothing "
+                      cli::format("cannot rescue {}: it is a file of openssl enc, in which nothing "
                                   "is authenticated.",
                                   shown(choice)));
     check_floe_choice(FileTask::rescue, choice, {});

@@ -1,7 +1,6 @@
 // Reads files of `openssl enc`, which are not authenticated.
 #include "cli/foreign/openssl.h"
 
-#include <fmt/core.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,6 +14,7 @@
 #include "cli/foreign/floe.h"
 #include "cli/foreign/foreign.h"
 #include "cli/raw/raw.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -125,7 +125,7 @@ std::vector<uint8_t> read_salt(ForeignJob& job, OpensslInput& input) {
                  "needs --no-salt");
     if (held < header_bytes)
         job.fail(WARPSEAL_TRUNCATED,
-                 fmt::format("it has {} bytes, and the header has {}", held, header_bytes));
+                 cli::format("it has {} bytes, and the header has {}", held, header_bytes));
     return {header.begin() + magic_bytes, header.end()};
 }
 
@@ -200,7 +200,7 @@ void open_openssl(ForeignJob& job, Secrets& secrets) {
     const std::vector<uint8_t> salt = read_salt(job, input);
     const OpensslCipherKey key(job, cipher, secrets, salt);
     job.remark(
-        fmt::format("{} is not authenticated, as no file of openssl enc is: whoever could "
+        cli::format("{} is not authenticated, as no file of openssl enc is: whoever could "
                     "change it can have changed what comes out.",
                     job.input_name()));
     if (position >= 0 && !input.is_base64())
@@ -213,7 +213,7 @@ void open_openssl(ForeignJob& job, Secrets& secrets) {
         if (failure.code == ExitCode::bad_padding) job.fail(WARPSEAL_BAD_PADDING, bad_padding);
         if (failure.code == ExitCode::truncated && !input.failed())
             job.fail(WARPSEAL_TRUNCATED,
-                     fmt::format("it does not end with a whole block of {}", cipher.name));
+                     cli::format("it does not end with a whole block of {}", cipher.name));
         throw;
     }
     const uint64_t bytes = job.out().written_bytes();

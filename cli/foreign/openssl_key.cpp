@@ -1,5 +1,4 @@
 // Names and key derivation of `openssl enc`, by libcrypto.
-#include <fmt/core.h>
 #include <openssl/evp.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 
 #include "cli/foreign/openssl.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/format.h"
 #include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
@@ -32,7 +32,7 @@ Digest fetch_digest(const std::string& name) {
     if (!digest || (EVP_MD_get_flags(digest.get()) & EVP_MD_FLAG_XOF) != 0 ||
         EVP_MD_get_size(digest.get()) <= 0)
         throw Failure(ExitCode::unsupported,
-                      fmt::format("there is no digest '{}': use md5, sha1, sha256, sha512 or "
+                      cli::format("there is no digest '{}': use md5, sha1, sha256, sha512 or "
                                   "another of `openssl list -digest-algorithms`.",
                                   name));
     return digest;
@@ -64,7 +64,7 @@ std::string our_name(std::string name) {
     if (!name.empty() && name.front() == '-') name.erase(0, 1);
     for (const char* const family : {"aes", "aria", "camellia"})
         for (const char* const bits : {"128", "192", "256"})
-            if (name == std::string(family) + bits) return fmt::format("{}-{}-cbc", family, bits);
+            if (name == std::string(family) + bits) return cli::format("{}-{}-cbc", family, bits);
     if (name == "des3") return "des-ede3-cbc";
     if (name == "des" || name == "seed" || name == "sm4") name += "-cbc";
     for (const char* const family : {"seed", "sm4"})
@@ -85,9 +85,9 @@ OpensslCipher openssl_cipher(const std::string& name) {
     const std::string wanted = our_name(name);
     for (const warpseal_cipher_info& cipher : all_ciphers())
         for (const warpseal_mode mode : modes_of(cipher)) {
-            const std::string plain = fmt::format("{}-{}", cipher.name, warpseal_mode_name(mode));
+            const std::string plain = cli::format("{}-{}", cipher.name, warpseal_mode_name(mode));
             const std::string full =
-                fmt::format("{}-{}", cipher.name, full_mode_name(cipher, mode));
+                cli::format("{}-{}", cipher.name, full_mode_name(cipher, mode));
             if (wanted != plain && wanted != full) continue;
             if (mode == WARPSEAL_CBC || mode == WARPSEAL_CTR || mode == WARPSEAL_CFB ||
                 mode == WARPSEAL_OFB)
@@ -99,11 +99,11 @@ OpensslCipher openssl_cipher(const std::string& name) {
     };
     if (ends("-ecb") || wanted == "des-ede" || wanted == "des-ede3")
         throw Failure(ExitCode::unsupported,
-                      fmt::format("'{}' is ECB, which is not read: decrypt it with `openssl enc -d "
+                      cli::format("'{}' is ECB, which is not read: decrypt it with `openssl enc -d "
                                   "-{}`, and encrypt it in another mode.",
                                   name, wanted));
     throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no cipher '{}' for files of openssl enc: use a cipher of "
+                  cli::format("there is no cipher '{}' for files of openssl enc: use a cipher of "
                               "`warpseal list` with cbc, ctr, cfb or ofb, such as aes-256-cbc.{}",
                               name, did_you_mean(wanted, cipher_mode_names())));
 }

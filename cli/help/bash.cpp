@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/help/tree.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -34,13 +35,13 @@ std::string bash_names(const HelpCommand& command) {
     std::vector<std::string> names;
     for (const HelpOption& option : command.options)
         names.insert(names.end(), option.names.begin(), option.names.end());
-    return fmt::format("{}", fmt::join(names, " "));
+    return cli::format("{}", fmt::join(names, " "));
 }
 
 std::string bash_value(const HelpOption& option) {
     switch (option.value) {
         case HelpOption::Value::listed:
-            return fmt::format("words=\"{}\"", fmt::join(option.values, " "));
+            return cli::format("words=\"{}\"", fmt::join(option.values, " "));
         case HelpOption::Value::directory: return "compopt -o dirnames +o default; return";
         case HelpOption::Value::file: return "return";
         default: return "compopt +o default +o bashdefault; return";
@@ -51,14 +52,14 @@ std::string bash_command(const HelpCommand& command) {
     std::string values;
     for (const HelpOption& option : command.options)
         if (option.value != HelpOption::Value::none)
-            values += fmt::format("                {}) {} ;;\n", fmt::join(option.names, "|"),
+            values += cli::format("                {}) {} ;;\n", fmt::join(option.names, "|"),
                                   bash_value(option));
     std::vector<std::string> commands;
     for (const HelpCommand& one : command.commands) commands.push_back(one.name);
-    std::string text = fmt::format("        \"{}\")\n", command.path);
+    std::string text = cli::format("        \"{}\")\n", command.path);
     if (!values.empty()) text += "            case $previous in\n" + values + "            esac\n";
     // Names of commands, or else of files.
-    text += fmt::format(
+    text += cli::format(
         "            if [[ -z $words && $current == -* && -z $help ]]; then\n"
         "                words=\"{}\"\n"
         "            elif [[ -z $words ]]; then\n"
@@ -75,7 +76,7 @@ std::string bash_completion(const HelpCommand& program) {
     for_each_command(program, [&](const HelpCommand& parent) {
         for (const HelpCommand& one : parent.commands)
             if (one.path != "help")
-                text += fmt::format("            \"{} {}\") command=\"{}\" ;;\n", parent.path,
+                text += cli::format("            \"{} {}\") command=\"{}\" ;;\n", parent.path,
                                     one.name, one.path);
     });
     text += "        esac\n    done\n    case $command in\n";

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/help/tree.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -31,7 +32,7 @@ std::string fish_quoted(const std::string& text) {
 }
 
 std::string fish_line(const HelpCommand& command, const std::string& rest) {
-    return fmt::format("complete -c warpseal -n 'test \"$(__warpseal_command)\" = \"{}\"' {}\n",
+    return cli::format("complete -c warpseal -n 'test \"$(__warpseal_command)\" = \"{}\"' {}\n",
                        command.path, rest);
 }
 
@@ -45,7 +46,7 @@ std::string fish_option(const HelpOption& option) {
         case HelpOption::Value::file: text += " -r -F"; break;
         case HelpOption::Value::directory: text += " -x -a '(__fish_complete_directories)'"; break;
         case HelpOption::Value::listed:
-            text += fmt::format(" -x -a '{}'", fmt::join(option.values, " "));
+            text += cli::format(" -x -a '{}'", fmt::join(option.values, " "));
     }
     return text.substr(1) + " -d " + fish_quoted(option.text);
 }
@@ -57,14 +58,14 @@ std::string fish_completion(const HelpCommand& program) {
     for_each_command(program, [&](const HelpCommand& parent) {
         for (const HelpCommand& one : parent.commands)
             if (one.path != "help")
-                text += fmt::format("            case '{} {}'\n                set found '{}'\n",
+                text += cli::format("            case '{} {}'\n                set found '{}'\n",
                                     parent.path, one.name, one.path);
     });
     text += fish_middle;
     for_each_command(program, [&](const HelpCommand& command) {
         for (const HelpCommand& one : command.commands)
             text +=
-                fish_line(command, fmt::format("-f -a {} -d {}", one.name, fish_quoted(one.about)));
+                fish_line(command, cli::format("-f -a {} -d {}", one.name, fish_quoted(one.about)));
         if (command.companion) return;
         for (const HelpOption& option : command.options)
             text += fish_line(command, fish_option(option));

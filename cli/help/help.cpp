@@ -1,5 +1,4 @@
 // `warpseal help`: the help of a command, completion scripts, and the man pages.
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -7,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "cli/help/tree.h"
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 #include "cli/support/stream.h"
 #include "cli/support/words/suggest.h"
@@ -25,7 +25,7 @@ void write_file(const fs::path& path, const std::string& text) {
     fs::create_directories(path.parent_path(), error);
     if (error)
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot create the directory '{}': {}.",
+                      cli::format("cannot create the directory '{}': {}.",
                                   path.parent_path().string(), error.message()));
     Output output(path.string(), true, mode_encrypted);
     RawOutput(output).write(reinterpret_cast<const uint8_t*>(text.data()), text.size());
@@ -59,7 +59,7 @@ CLI::App* find_command(CLI::App& program, std::vector<std::string>& words) {
             std::vector<std::string> names;
             for (const CLI::App* one : commands) names.push_back(one->get_name());
             throw Failure(ExitCode::usage,
-                          fmt::format("there is no command '{}'.{} See `warpseal --help`.",
+                          cli::format("there is no command '{}'.{} See `warpseal --help`.",
                                       words.front(), did_you_mean(words.front(), names)));
         }
         app = *found;
@@ -90,7 +90,7 @@ ExitCode run(const HelpChoice& choice, CLI::App& program, const std::vector<std:
              Session& session) {
     const bool writes = !choice.shell.empty() || !choice.share_directory.empty();
     if (!words.empty() && (writes || words.front().rfind('-', 0) == 0))
-        throw Failure(ExitCode::usage, fmt::format("help does not take '{}'. See `warpseal help "
+        throw Failure(ExitCode::usage, cli::format("help does not take '{}'. See `warpseal help "
                                                    "--help`.",
                                                    words.front()));
     if (!choice.shell.empty()) print_output(completion(help_tree(program), choice.shell));

@@ -1,10 +1,10 @@
 // Writes man pages in the macros of man(7).
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <sstream>
 
 #include "cli/help/tree.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -17,7 +17,7 @@ size_t append_character(std::string& to, const std::string& text, size_t at) {
     uint32_t code = first & (0x3fU >> more);
     for (size_t i = 1; i <= more; ++i) code = code << 6 | (byte(at + i) & 0x3f);
     // Terminals without UTF-8 have no sign for the ellipsis.
-    to += code == 0x2026 ? "\\&..." : fmt::format("\\[u{:04X}]", code);
+    to += code == 0x2026 ? "\\&..." : cli::format("\\[u{:04X}]", code);
     return more + 1;
 }
 
@@ -60,15 +60,15 @@ std::string page_title(const HelpCommand& command) {
 
 std::string synopsis(const HelpCommand& command) {
     std::string text =
-        fmt::format(".B warpseal{}\n", command.path.empty() ? "" : " " + escaped(command.path));
+        cli::format(".B warpseal{}\n", command.path.empty() ? "" : " " + escaped(command.path));
     if (command.companion) return text + ".RI [ option \\&.\\|.\\|. ]\n";
     if (!command.options.empty()) text += ".RI [ option \\&.\\|.\\|. ]\n";
     if (!command.commands.empty()) text += ".I command\n";
     for (const HelpOption& argument : command.arguments) {
         const bool more = argument.repeats && argument.type.find("...") == std::string::npos;
         const std::string type = escaped(argument.type) + (more ? " \\&.\\|.\\|." : "");
-        text += argument.required ? fmt::format(".I {}\n", type)
-                                  : fmt::format(".RI [ \"{}\" ]\n", type);
+        text += argument.required ? cli::format(".I {}\n", type)
+                                  : cli::format(".RI [ \"{}\" ]\n", type);
     }
     return text;
 }
@@ -77,14 +77,14 @@ std::string described(const HelpOption& option) {
     std::string text = option.text;
     if (option.required && !option.names.empty()) text += " (required)";
     if (!option.environment.empty())
-        text += fmt::format(". Without it, the environment variable {} counts", option.environment);
+        text += cli::format(". Without it, the environment variable {} counts", option.environment);
     return escaped(text) + "\n";
 }
 
 std::string option_list(const HelpCommand& command) {
     std::string text;
     for (const HelpOption& option : command.arguments)
-        text += fmt::format(".TP\n.I {}\n{}", escaped(option.type), described(option));
+        text += cli::format(".TP\n.I {}\n{}", escaped(option.type), described(option));
     for (const HelpOption& option : command.options) {
         text += ".TP\n";
         std::string names;
@@ -118,20 +118,20 @@ std::string man_page(const HelpCommand& command, const HelpCommand& program) {
     const std::string title = page_title(command);
     std::string about = command.about;
     if (!about.empty() && about.back() == '.') about.pop_back();
-    std::string page = fmt::format(
+    std::string page = cli::format(
         ".\\\" Made from the options of the program.\n"
         ".TH {} 1 \"\" \"Warpseal {}\" \"User Commands\"\n"
         ".SH NAME\n{} \\- {}\n.SH SYNOPSIS\n{}.SH DESCRIPTION\n{}.\n",
         escaped(capitals(title)), warpseal_version(), escaped(title), escaped(about),
         synopsis(command), escaped(about));
     if (command.companion)
-        page += fmt::format(
+        page += cli::format(
             "Another program does this: \\fBwarpseal {} \\-\\-help\\fR shows its options.\n",
             escaped(command.path));
     if (!command.commands.empty()) {
         page += ".SH COMMANDS\n";
         for (const HelpCommand& one : command.commands)
-            page += fmt::format(".TP\n\\fB{}\\fR\n{}\n", escaped(one.name), escaped(one.about));
+            page += cli::format(".TP\n\\fB{}\\fR\n{}\n", escaped(one.name), escaped(one.about));
     }
     if (!command.options.empty() || !command.arguments.empty())
         page += ".SH OPTIONS\n" + option_list(command);
@@ -146,7 +146,7 @@ std::string man_page(const HelpCommand& command, const HelpCommand& program) {
         const bool parent = command.path.rfind(one.path, 0) == 0 && one.path != command.path;
         if (below || parent)
             others +=
-                fmt::format("{}.BR {} (1)", others.empty() ? "" : ",\n", escaped(page_title(one)));
+                cli::format("{}.BR {} (1)", others.empty() ? "" : ",\n", escaped(page_title(one)));
     });
     return page + others + "\n";
 }

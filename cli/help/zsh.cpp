@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/help/tree.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -35,7 +36,7 @@ std::string zsh_action(const HelpOption& option) {
         case HelpOption::Value::listed: {
             std::vector<std::string> values;
             for (const std::string& value : option.values) values.push_back(zsh_text(value));
-            return fmt::format("({})", fmt::join(values, " "));
+            return cli::format("({})", fmt::join(values, " "));
         }
         case HelpOption::Value::directory: return "_files -/";
         case HelpOption::Value::file: return "_files";
@@ -46,13 +47,13 @@ std::string zsh_action(const HelpOption& option) {
 
 std::string zsh_option(const HelpOption& option) {
     const std::string value =
-        option.type.empty() ? "" : fmt::format(":{}:{}", zsh_text(option.type), zsh_action(option));
+        option.type.empty() ? "" : cli::format(":{}:{}", zsh_text(option.type), zsh_action(option));
     std::string text;
     for (const std::string& name : option.names) {
         const bool equals = !value.empty() && name.rfind("--", 0) == 0;
         text +=
-            fmt::format(" \\\n        '{}{}{}[{}]{}'",
-                        option.repeats ? "*" : fmt::format("({})", fmt::join(option.names, " ")),
+            cli::format(" \\\n        '{}{}{}[{}]{}'",
+                        option.repeats ? "*" : cli::format("({})", fmt::join(option.names, " ")),
                         name, equals ? "=" : "", zsh_text(option.text), value);
     }
     return text;
@@ -61,11 +62,11 @@ std::string zsh_option(const HelpOption& option) {
 std::string zsh_group(const HelpCommand& command) {
     std::string commands, cases;
     for (const HelpCommand& one : command.commands) {
-        commands += fmt::format("                '{}:{}'\n", one.name, zsh_text(one.about));
+        commands += cli::format("                '{}:{}'\n", one.name, zsh_text(one.about));
         const std::string target = one.path == "help" ? "_warpseal"
                                    : one.companion    ? "_default"
                                                       : zsh_function(one);
-        cases += fmt::format("                {}) {} ;;\n", one.name, target);
+        cases += cli::format("                {}) {} ;;\n", one.name, target);
     }
     return " \\\n        '1:command:->command' '*::argument:->argument'\n"
            "    case $state in\n"
@@ -89,7 +90,7 @@ std::string zsh_command(const HelpCommand& command) {
     for (const HelpOption& option : command.options) text += zsh_option(option);
     if (!command.commands.empty()) return text + zsh_group(command) + "}\n\n";
     for (const HelpOption& argument : command.arguments)
-        text += fmt::format(" \\\n        '{}:{}:{}'", argument.repeats ? "*" : "",
+        text += cli::format(" \\\n        '{}:{}:{}'", argument.repeats ? "*" : "",
                             zsh_text(argument.type), zsh_action(argument));
     return text + "\n}\n\n";
 }

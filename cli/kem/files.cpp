@@ -1,6 +1,5 @@
 // `warpseal kem keygen`, `encapsulate` and `decapsulate`: keys, ciphertexts and shared secrets as
 // raw bytes in files.
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +9,7 @@
 
 #include "cli/kem/kem.h"
 #include "cli/raw/raw.h"
+#include "cli/support/format.h"
 #include "cli/support/kem_sets.h"
 #include "cli/support/secrets.h"
 
@@ -22,8 +22,8 @@ constexpr mode_t mode_public = 0666;
 constexpr uint64_t chunk_items = 4096;
 
 std::string named(const char* what, const std::string& path) {
-    return path == "-" ? fmt::format("the {} on standard input", what)
-                       : fmt::format("{} '{}'", what, path);
+    return path == "-" ? cli::format("the {} on standard input", what)
+                       : cli::format("{} '{}'", what, path);
 }
 
 // Throws Failure if two paths name the same file, or if more than one is a standard stream.
@@ -33,7 +33,7 @@ void refuse_same(const std::vector<std::string>& paths, const char* stream) {
     for (const std::string& path : paths) {
         if (path == "-" && std::exchange(stream_seen, true))
             throw Failure(ExitCode::usage,
-                          fmt::format("{} can take only one of the two: name a file.", stream));
+                          cli::format("{} can take only one of the two: name a file.", stream));
         std::error_code error;
         if (path == "-" || std::filesystem::is_character_file(path, error)) continue;
         std::filesystem::path whole =
@@ -42,7 +42,7 @@ void refuse_same(const std::vector<std::string>& paths, const char* stream) {
         if (std::find(seen.begin(), seen.end(), whole) != seen.end())
             throw Failure(
                 ExitCode::usage,
-                fmt::format("'{}' is the same file as another one here: name two.", path));
+                cli::format("'{}' is the same file as another one here: name two.", path));
         seen.push_back(std::move(whole));
     }
 }
@@ -70,7 +70,7 @@ public:
                            fstat(other.output_.descriptor(), &b) == 0;
         if (known && !S_ISCHR(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino)
             throw Failure(ExitCode::usage,
-                          fmt::format("{} and {} are the same: name a file for one.",
+                          cli::format("{} and {} are the same: name a file for one.",
                                       one.output_.shown(), other.output_.shown()));
     }
     // Commits both files or none, even with `force`: if the second fails, the first is taken back.
@@ -112,7 +112,7 @@ public:
         if (bytes() == 0 || bytes() % each != 0)
             throw Failure(
                 code,
-                fmt::format("{} has the wrong size: {} bytes, where {} takes {} or a multiple.",
+                cli::format("{} has the wrong size: {} bytes, where {} takes {} or a multiple.",
                             shown_, bytes(), set.name, each));
         return bytes() / each;
     }
@@ -126,10 +126,10 @@ public:
         if (fit.size() == 1) return fit[0];
         if (!fit.empty())
             throw Failure(ExitCode::usage,
-                          fmt::format("{} has {} bytes, as keys of {} and {} have: name the set "
+                          cli::format("{} has {} bytes, as keys of {} and {} have: name the set "
                                       "with --set.",
                                       shown_, bytes(), fit[0].name, fit[1].name));
-        throw Failure(ExitCode::usage, fmt::format("{} has {} bytes, which is one key of no set: "
+        throw Failure(ExitCode::usage, cli::format("{} has {} bytes, which is one key of no set: "
                                                    "name the set with --set if it holds several.",
                                                    shown_, bytes()));
     }
@@ -159,7 +159,7 @@ void call(KemCall operation, const char* task, warpseal_engine* engine,
         bad != statuses.end())
         throw Failure(
             ExitCode::usage,
-            fmt::format(
+            cli::format(
                 "cannot {}: number {} is no key of {}: {}. Take the key from its owner "
                 "again.",
                 task, first + static_cast<uint64_t>(bad - statuses.begin()) + 1, set.name,
@@ -170,10 +170,10 @@ void call(KemCall operation, const char* task, warpseal_engine* engine,
     if (status == WARPSEAL_UNSUPPORTED)
         throw Failure(
             ExitCode::device_not_usable,
-            fmt::format("cannot {} with {} on this device: no GPU code for this set is in "
+            cli::format("cannot {} with {} on this device: no GPU code for this set is in "
                         "the program. Use --device auto or cpu.",
                         task, set.name));
-    throw Failure(exit_code_of(status), fmt::format("cannot {} with {}: {}", task, set.name,
+    throw Failure(exit_code_of(status), cli::format("cannot {} with {}: {}", task, set.name,
                                                     warpseal_status_text(status)));
 }
 
@@ -242,7 +242,7 @@ ExitCode run_kem_encapsulate(const KemChoice& choice, Session& session) {
     if (choice.count_given && key_count > 1)
         throw Failure(
             ExitCode::usage,
-            fmt::format(
+            cli::format(
                 "--count is for one public key, and the file holds {}: each gets one ciphertext.",
                 key_count));
     const uint64_t count = key_count > 1 ? key_count : choice.count;
@@ -290,7 +290,7 @@ ExitCode run_kem_decapsulate(const KemChoice& choice, Session& session) {
     if (key_count > 1 && key_count != count)
         throw Failure(
             ExitCode::usage,
-            fmt::format(
+            cli::format(
                 "there are {} secret keys and {} ciphertexts: one key for all, or one for each.",
                 key_count, count));
     secret_out.remove_abandoned(session);

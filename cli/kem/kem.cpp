@@ -1,12 +1,12 @@
 // `warpseal kem`: key encapsulation on files, and a list of the parameter sets.
 #include "cli/kem/kem.h"
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
 #include "cli/support/companion.h"
+#include "cli/support/format.h"
 #include "cli/support/kem_sets.h"
 #include "cli/support/output.h"
 
@@ -22,10 +22,10 @@ struct FileOption {
 };
 
 std::string lengths() {
-    std::string text = fmt::format("{:<18}{:>11}{:>12}{:>12}{:>15}\n", "bytes", "public key",
+    std::string text = cli::format("{:<18}{:>11}{:>12}{:>12}{:>15}\n", "bytes", "public key",
                                    "secret key", "ciphertext", "shared secret");
     for (const warpseal_kem_info& set : all_kem_sets())
-        text += fmt::format("{:<18}{:>11}{:>12}{:>12}{:>15}\n", set.name, set.public_key_bytes,
+        text += cli::format("{:<18}{:>11}{:>12}{:>12}{:>15}\n", set.name, set.public_key_bytes,
                             set.secret_key_bytes, set.ciphertext_bytes, set.shared_secret_bytes);
     return text +
            "Files hold these bytes and nothing else; several values lie side by side, in the same "

@@ -2,7 +2,6 @@
 #include "cli/key/change.h"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 
 #include "c_api/internal_slot_keys.h"
 #include "cli/key/files.h"
+#include "cli/support/format.h"
 #include "cli/support/interrupt.h"
 #include "warpseal/slots.h"
 
@@ -80,7 +80,7 @@ const char* next_step_of(const warpseal_file_result& result, const warpseal_slot
 std::string failure_of(const std::string& path, warpseal_status status,
                        const warpseal_file_result& result, const warpseal_slots_change& change) {
     std::string text =
-        fmt::format("cannot change the keys of {}: {}", in_quotes(path),
+        cli::format("cannot change the keys of {}: {}", in_quotes(path),
                     result.message[0] ? result.message : warpseal_status_text(status));
     if (text.back() != '.') text += '.';
     return text + next_step_of(result, change, status);
@@ -89,17 +89,17 @@ std::string failure_of(const std::string& path, warpseal_status status,
 std::string done_text(KeyTask task, const KeyChoice& choice, const std::string& path,
                       const warpseal_slots_change& change) {
     const std::string count =
-        fmt::format("{} slot{}", change.slot_count, change.slot_count == 1 ? "" : "s");
+        cli::format("{} slot{}", change.slot_count, change.slot_count == 1 ? "" : "s");
     switch (task) {
-        case KeyTask::add: return fmt::format("{}: key added, {} now.", in_quotes(path), count);
+        case KeyTask::add: return cli::format("{}: key added, {} now.", in_quotes(path), count);
         case KeyTask::remove:
-            return fmt::format("{}: slot {} removed, {} left. Later slots have new numbers.",
+            return cli::format("{}: slot {} removed, {} left. Later slots have new numbers.",
                                in_quotes(path), choice.slot, count);
         case KeyTask::passwd:
-            return fmt::format("{}: passphrase changed, {}.", in_quotes(path), count);
+            return cli::format("{}: passphrase changed, {}.", in_quotes(path), count);
         case KeyTask::rotate: break;
     }
-    return fmt::format("{}: key replaced, {}.", in_quotes(path), count);
+    return cli::format("{}: key replaced, {}.", in_quotes(path), count);
 }
 
 struct SlotKeysDelete {
@@ -120,7 +120,7 @@ public:
           slot_keys_(warpseal_internal_slot_keys_create()) {
         if (!slot_keys_) throw std::bad_alloc();
         if (fresh_.has_short_passphrase())
-            remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed "
+            remark(session, cli::format("a passphrase of fewer than {} characters is soon guessed "
                                         "by who has the file: take a longer one.",
                                         Secrets::short_characters));
     }
@@ -202,7 +202,7 @@ ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
         if (!terminal)
             throw Failure(
                 ExitCode::usage,
-                fmt::format("no key and no passphrase that opens the file: give {}"
+                cli::format("no key and no passphrase that opens the file: give {}"
                             "-p, --passphrase-file or --passphrase-fd.",
                             task == KeyTask::passwd ? "" : "-k KEYFILE, -i IDENTITYFILE, "));
         choice.old.ask = true;
@@ -211,7 +211,7 @@ ExitCode change_keys(KeyTask task, const KeyChoice& given, Session& session) {
         if (!terminal)
             throw Failure(
                 ExitCode::usage,
-                fmt::format("no new key and no new passphrase: give {}--new-passphrase, "
+                cli::format("no new key and no new passphrase: give {}--new-passphrase, "
                             "--new-passphrase-file or --new-passphrase-fd.",
                             task == KeyTask::passwd ? "" : "--new-key KEYFILE, -r RECIPIENT, "));
         choice.fresh.ask = true;

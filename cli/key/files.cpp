@@ -2,7 +2,6 @@
 #include "cli/key/files.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -13,6 +12,7 @@
 
 #include "cli/many/inputs.h"
 #include "cli/many/names.h"
+#include "cli/support/format.h"
 #include "cli/support/output_directory.h"
 
 namespace warpseal::cli {
@@ -39,16 +39,16 @@ void work_within_memory(const KeyWork& work, const std::string& path,
     } catch (const std::bad_alloc&) {
         throw Failure(
             ExitCode::error,
-            fmt::format("out of memory for '{}': `warpseal key list` shows its keys.", path));
+            cli::format("out of memory for '{}': `warpseal key list` shows its keys.", path));
     }
 }
 
 std::string names_of_rest(const std::vector<KeyFile>& files, size_t first) {
     std::string names;
     for (size_t i = first; i < files.size() && i < first + most_names; ++i)
-        names += fmt::format("{}'{}'", names.empty() ? " Not changed: " : ", ", files[i].path);
+        names += cli::format("{}'{}'", names.empty() ? " Not changed: " : ", ", files[i].path);
     if (files.size() > first + most_names)
-        names += fmt::format(" and {} more", files.size() - first - most_names);
+        names += cli::format(" and {} more", files.size() - first - most_names);
     return names.empty() ? "" : names + ".";
 }
 
@@ -82,16 +82,16 @@ Descriptor open_in_place(const std::string& path) {
     if (stat(path.c_str(), &about) != 0) {
         if (errno == ENOENT || errno == ENOTDIR)
             throw Failure(ExitCode::input_missing,
-                          fmt::format("there is no input {}: check the path.", shown));
+                          cli::format("there is no input {}: check the path.", shown));
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot open {}: {}.", shown, strerror(errno)));
+                      cli::format("cannot open {}: {}.", shown, strerror(errno)));
     }
     if (S_ISDIR(about.st_mode))
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot change the keys of {}: it is a directory.", shown));
+                      cli::format("cannot change the keys of {}: it is a directory.", shown));
     if (!S_ISREG(about.st_mode))
         throw Failure(ExitCode::usage,
-                      fmt::format("cannot change the keys of {}: it is not a regular file. Name "
+                      cli::format("cannot change the keys of {}: it is not a regular file. Name "
                                   "the sealed file.",
                                   shown));
     const LinksEnd end = resolve_links(path, shown);
@@ -101,7 +101,7 @@ Descriptor open_in_place(const std::string& path) {
     if (!file)
         throw Failure(
             ExitCode::input_output,
-            fmt::format("cannot open {} for reading and writing: {}.", shown, strerror(errno)));
+            cli::format("cannot open {} for reading and writing: {}.", shown, strerror(errno)));
     return file;
 }
 
@@ -113,12 +113,12 @@ void check_key_files(std::vector<KeyFile>& files, const ManyChoice& choice) {
             struct stat about;
             if (fstat(open_in_place(file.path).get(), &about) != 0)
                 throw Failure(ExitCode::input_output,
-                              fmt::format("cannot open '{}': {}.", file.path, strerror(errno)));
+                              cli::format("cannot open '{}': {}.", file.path, strerror(errno)));
             const auto [first, is_new] =
                 names.emplace(std::pair{about.st_dev, about.st_ino}, file.path);
             if (!is_new)
                 throw Failure(ExitCode::usage,
-                              fmt::format("'{}' and '{}' are the same file: name it once.",
+                              cli::format("'{}' and '{}' are the same file: name it once.",
                                           first->second, file.path));
         } catch (const Failure& failure) {
             if (!choice.keep_going) throw;
@@ -155,7 +155,7 @@ ExitCode for_each_key_file(const std::vector<KeyFile>& files, const ManyChoice& 
     }
     if (failed == 0) return ExitCode::ok;
     throw Failure(ExitCode::some_failed,
-                  fmt::format("{} of {} file{} failed, as said above.", failed, files.size(),
+                  cli::format("{} of {} file{} failed, as said above.", failed, files.size(),
                               files.size() == 1 ? "" : "s"));
 }
 

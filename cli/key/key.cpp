@@ -1,11 +1,11 @@
 // `warpseal key`: the commands' options, and `key list`.
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/commands.h"
 #include "cli/key/change.h"
 #include "cli/key/files.h"
 #include "cli/key/slot_text.h"
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 
 namespace warpseal::cli {
@@ -24,7 +24,7 @@ void list_file(const std::string& path, const ManyChoice& choice, const Session&
     line["authenticated"] = false;
     if (!choice.json) print_output(printable(path) + ":\n" + slot_lines(info, "  {:>2}  {}\n"));
     if (result.header_copies_differ != 0)
-        remark(session, fmt::format("'{}': one of the two copies of its header is damaged or "
+        remark(session, cli::format("'{}': one of the two copies of its header is damaged or "
                                     "outdated. `key add`, `remove`, `passwd` and `rotate` write "
                                     "both again.",
                                     path));

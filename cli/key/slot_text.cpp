@@ -1,10 +1,9 @@
 // Names of slot types, and Argon2id costs.
 #include "cli/key/slot_text.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 
 namespace warpseal::cli {
@@ -34,14 +33,14 @@ warpseal_file_info read_file_info(int input, const std::string& failed,
     const warpseal_status status = warpseal_file_info_read(input, &info, &result);
     if (status == WARPSEAL_OK) return info;
     throw Failure(exit_code_of(status),
-                  fmt::format("{}: {}.", failed,
+                  cli::format("{}: {}.", failed,
                               result.message[0] ? result.message : warpseal_status_text(status)));
 }
 
 std::string slot_lines(const warpseal_file_info& info, const char* format) {
     std::string text;
     for (uint32_t i = 0; i < std::min<uint32_t>(info.slot_count, WARPSEAL_MAX_SLOTS); ++i)
-        text += fmt::format(fmt::runtime(format), i + 1, slot_text(info.slots[i]));
+        text += cli::format(fmt::runtime(format), i + 1, slot_text(info.slots[i]));
     return text;
 }
 
@@ -52,11 +51,11 @@ std::string slot_text(const warpseal_slot_info& slot) {
     if (slot.type == WARPSEAL_SLOT_NTRU_X25519)
         return "recipient ntruhps4096821x25519 (warpntru1…), post-quantum";
     if (slot.type == WARPSEAL_SLOT_SSH_ED25519 || slot.type == WARPSEAL_SLOT_SSH_RSA)
-        return fmt::format("recipient {}", slot_name(slot.type));
+        return cli::format("recipient {}", slot_name(slot.type));
     if (slot.type == WARPSEAL_SLOT_STANZA) return "recipients of a plugin";
     if (slot.type != WARPSEAL_SLOT_PASSPHRASE) return slot_name(slot.type);
     const uint32_t kib = slot.argon2_memory_kib;
-    return fmt::format("{}, Argon2id {} {}, {} {}", slot_name(slot.type),
+    return cli::format("{}, Argon2id {} {}, {} {}", slot_name(slot.type),
                        kib % 1024 == 0 ? kib / 1024 : kib, kib % 1024 == 0 ? "MiB" : "KiB",
                        slot.argon2_passes, slot.argon2_passes == 1 ? "pass" : "passes");
 }

@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <climits>
 #include <cstring>
 
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 
 namespace warpseal::cli {
@@ -40,7 +40,7 @@ public:
         for (size_t end; (end = rest_.find('\0', at)) != std::string::npos; at = end + 1)
             add_name(rest_.substr(at, end - at));
         rest_.erase(0, at);
-        if (rest_.size() >= PATH_MAX) refuse(fmt::format("longer than {} bytes", PATH_MAX - 1));
+        if (rest_.size() >= PATH_MAX) refuse(cli::format("longer than {} bytes", PATH_MAX - 1));
     }
 
     std::vector<std::string> take() {
@@ -51,14 +51,14 @@ public:
 private:
     void add_name(const std::string& name) {
         if (name.empty()) refuse("empty");
-        if (name.size() >= PATH_MAX) refuse(fmt::format("longer than {} bytes", PATH_MAX - 1));
+        if (name.size() >= PATH_MAX) refuse(cli::format("longer than {} bytes", PATH_MAX - 1));
         // "-" is a file here, since standard input may be the list.
         names_.push_back(name == "-" ? "./-" : name);
     }
 
     [[noreturn]] void refuse(const std::string& what) const {
         throw Failure(ExitCode::usage,
-                      fmt::format("name {} in {} is {}: each name ends with one zero byte, as "
+                      cli::format("name {} in {} is {}: each name ends with one zero byte, as "
                                   "`find -print0` writes it.",
                                   names_.size() + 1, shown_, what));
     }
@@ -81,7 +81,7 @@ std::vector<std::string> read_names(const std::string& path) {
         if (got < 0 && error == EINTR) continue;
         if (got < 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot read {}: {}.", shown, strerror(error)));
+                          cli::format("cannot read {}: {}.", shown, strerror(error)));
         if (got == 0) return names.take();
         names.add(block, static_cast<size_t>(got));
     }
@@ -102,7 +102,7 @@ public:
         if (!S_ISDIR(about.st_mode)) return add(std::move(input), about);
         if (choice_.recursive) return walk({path, last_component(path)});
         input.problem.emplace(ExitCode::input_output,
-                              fmt::format("cannot read '{}': it is a directory. --recursive takes "
+                              cli::format("cannot read '{}': it is a directory. --recursive takes "
                                           "the files in it.",
                                           path));
         found_.push_back(std::move(input));
@@ -110,7 +110,7 @@ public:
 
     std::vector<ManyInput> take() {
         if (left_out_ != 0)
-            remark(session_, fmt::format("{} files in directories were left out: their names do "
+            remark(session_, cli::format("{} files in directories were left out: their names do "
                                          "not show that they are for this command. Name them to "
                                          "take them.",
                                          left_out_));
@@ -184,7 +184,7 @@ private:
             waiting.push_back({input.path, input.relative});
         } else if (!S_ISREG(about.st_mode)) {
             remark(session_,
-                   fmt::format("'{}' was left out: it is {}.", input.path,
+                   cli::format("'{}' was left out: it is {}.", input.path,
                                S_ISLNK(about.st_mode) ? "a symbolic link" : "no regular file"));
         } else if (Output::refused_path(input.path).empty() && !is_left_out_(name)) {
             add(std::move(input), about);
@@ -197,7 +197,7 @@ private:
         ManyInput input;
         input.path = directory.path;
         input.relative = directory.relative;
-        input.problem.emplace(ExitCode::input_output, fmt::format("cannot read '{}': {}.",
+        input.problem.emplace(ExitCode::input_output, cli::format("cannot read '{}': {}.",
                                                                   directory.path, strerror(error)));
         found_.push_back(std::move(input));
     }

@@ -2,13 +2,14 @@
 #include "cli/many/names.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -26,7 +27,7 @@ void sync_parent(const std::string& path) {
     const Descriptor directory(open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory || (fsync(directory.get()) != 0 && errno != EINVAL))
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot sync the directory '{}': {}.", parent, strerror(errno)));
+                      cli::format("cannot sync the directory '{}': {}.", parent, strerror(errno)));
 }
 
 void make_directory(const std::string& path, mode_t mode) {
@@ -35,7 +36,7 @@ void make_directory(const std::string& path, mode_t mode) {
     // Another program may have made it.
     if (errno == EEXIST && is_directory(path)) return;
     throw Failure(ExitCode::input_output,
-                  fmt::format("cannot create the directory '{}': {}.", path, strerror(errno)));
+                  cli::format("cannot create the directory '{}': {}.", path, strerror(errno)));
 }
 
 // Beside such paths, of a descriptor for instance, no output has its place.
@@ -47,7 +48,7 @@ bool is_of_system(const std::string& path) {
 std::string as_file(const std::string& path) {
     const std::string reason = Output::refused_path(path);
     if (!reason.empty())
-        throw Failure(ExitCode::usage, fmt::format("cannot write '{}': {}.", path, reason));
+        throw Failure(ExitCode::usage, cli::format("cannot write '{}': {}.", path, reason));
     return path == "-" ? "./-" : path;
 }
 
@@ -79,7 +80,7 @@ std::string output_name(FileTask task, const ManyInput& input, const ManyChoice&
     const size_t length = suffixes.length_in(path);
     if (length == 0)
         throw Failure(ExitCode::usage,
-                      fmt::format("the name '{}' does not end in {}, which would be taken off for "
+                      cli::format("the name '{}' does not end in {}, which would be taken off for "
                                   "the output: give --suffix, or decrypt it alone with -o.",
                                   input.path, suffixes.of_new_files()));
     return as_file(path.substr(0, path.size() - length));
@@ -96,7 +97,7 @@ void name_output_at_terminal(FileTask task, const std::string& input, const char
     const Suffixes suffixes({}, suffix);
     if (task == FileTask::decrypt && suffixes.length_in(input) == 0) return;
     output.path = output_name(task, named, {}, suffixes);
-    remark(session, fmt::format("the output is '{}'.", output.path));
+    remark(session, cli::format("the output is '{}'.", output.path));
 }
 
 void make_directories(const std::string& base, const std::string& output, FileTask task) {

@@ -1,10 +1,11 @@
 // Lines, counts and the outcome of a run.
 #include "cli/many/report.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <new>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -17,7 +18,7 @@ const char* past(FileTask task) {
                                        : "verified";
 }
 
-std::string files(size_t count) { return fmt::format("{} file{}", count, count == 1 ? "" : "s"); }
+std::string files(size_t count) { return cli::format("{} file{}", count, count == 1 ? "" : "s"); }
 
 bool is_interrupt(const Failure& failure) {
     return static_cast<int>(failure.code) > 128 && interrupted_by() != 0;
@@ -28,7 +29,7 @@ bool is_interrupt(const Failure& failure) {
 void Report::print(const RunFile& file, const std::string& output, const char* status,
                    ExitCode code, const std::string& message) {
     if (!choice_.json) return;
-    std::string line = fmt::format(
+    std::string line = cli::format(
         R"({{"input":{},"output":{},"status":"{}","exit_code":{},"bytes":{},"file_bytes":{})",
         json_string(file.input), output.empty() ? "null" : json_string(output), status,
         static_cast<int>(code), file.plaintext_bytes, file.file_bytes);
@@ -97,7 +98,7 @@ void Report::failed(const RunFile& file, const std::string& output, const Failur
 void Report::out_of_memory(const RunFile& file, const std::string& output) noexcept {
     try {
         failed(file, output,
-               Failure(ExitCode::error, fmt::format("out of memory for '{}': fewer --threads need "
+               Failure(ExitCode::error, cli::format("out of memory for '{}': fewer --threads need "
                                                     "less.",
                                                     file.input)));
     } catch (...) {  // not even for the text
@@ -115,9 +116,9 @@ void Report::out_of_memory() noexcept {
 
 std::string Report::counts() const {
     std::string text = files(done_) + (done_ == 1 ? " is done" : " are done");
-    if (skipped_ != 0) text += fmt::format(", {} skipped", skipped_);
-    if (failed_ > 1) text += fmt::format(", {} failed", failed_);
-    return fmt::format("{}, {} not begun or not finished.{}", text,
+    if (skipped_ != 0) text += cli::format(", {} skipped", skipped_);
+    if (failed_ > 1) text += cli::format(", {} failed", failed_);
+    return cli::format("{}, {} not begun or not finished.{}", text,
                        file_count() - done_ - skipped_ - failed_, names_of_rest());
 }
 
@@ -126,32 +127,32 @@ std::string Report::names_of_rest() const {
     size_t count = 0;
     for (size_t i = 0; i < file_count(); ++i) {
         if (ended_[i] || ++count > most_names) continue;
-        names += fmt::format("{}'{}'", count == 1 ? " Not done: " : ", ", (*inputs_)[i].path);
+        names += cli::format("{}'{}'", count == 1 ? " Not done: " : ", ", (*inputs_)[i].path);
     }
     if (count == 0) return "";
-    return count > most_names ? fmt::format("{} and {} more.", names, count - most_names)
+    return count > most_names ? cli::format("{} and {} more.", names, count - most_names)
                               : names + ".";
 }
 
 ExitCode Report::end() {
-    if (failure_) throw Failure(failure_->code, fmt::format("{} {}", failure_->what(), counts()));
+    if (failure_) throw Failure(failure_->code, cli::format("{} {}", failure_->what(), counts()));
     if (const int signal_number = interrupted_by();
         signal_number != 0 && done_ + skipped_ != file_count())
         throw Failure(ExitCode(128 + signal_number), "interrupted. " + counts());
     if (unsaid_)
         throw Failure(ExitCode::error,
-                      fmt::format("out of memory: {} of {} failed, and the report is not complete. "
+                      cli::format("out of memory: {} of {} failed, and the report is not complete. "
                                   "{}",
                                   failed_, files(file_count()), counts()));
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     if (!session_.json_events)
-        remark(session_, fmt::format("{} {}, {}, in {:.2f} s{}", past(task_), files(done_),
+        remark(session_, cli::format("{} {}, {}, in {:.2f} s{}", past(task_), files(done_),
                                      human_bytes(bytes_), seconds,
-                                     skipped_ == 0 ? "" : fmt::format(", {} skipped", skipped_)));
+                                     skipped_ == 0 ? "" : cli::format(", {} skipped", skipped_)));
     if (failed_ == 0) return ExitCode::ok;
     throw Failure(ExitCode::some_failed,
-                  fmt::format("{} of {} failed, as said above.", failed_, files(file_count())));
+                  cli::format("{} of {} failed, as said above.", failed_, files(file_count())));
 }
 
 }  // namespace warpseal::cli

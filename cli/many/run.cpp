@@ -2,7 +2,6 @@
 #include "cli/many/run.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -23,6 +22,7 @@
 #include "cli/many/done.h"
 #include "cli/many/names.h"
 #include "cli/many/report.h"
+#include "cli/support/format.h"
 #include "cli/support/unfinished/unfinished.h"
 
 namespace warpseal::cli {
@@ -111,7 +111,7 @@ void Run::check_options(const std::vector<ManyInput>& inputs) const {
                       "-o names the output: leave it or --output-dir and --suffix out.");
     if (many.has_list() || inputs.size() != 1)
         throw Failure(ExitCode::usage,
-                      fmt::format("-o names one output, and there are {} inputs: leave it out to "
+                      cli::format("-o names one output, and there are {} inputs: leave it out to "
                                   "name each output after its input, or give --output-dir.",
                                   inputs.size()));
     if (output == "-" && many.json)
@@ -151,7 +151,7 @@ void Run::name_outputs() {
         const auto [other, is_new] = named.emplace(path, &input);
         if (!is_new)
             throw Failure(ExitCode::usage,
-                          fmt::format("'{}' would be the output of both '{}' and '{}': nothing "
+                          cli::format("'{}' would be the output of both '{}' and '{}': nothing "
                                       "was written.",
                                       outputs_[&input], other->second->path, input.path));
     }
@@ -266,7 +266,7 @@ bool Run::handle_one(const ManyInput& input, const std::string& output, RunFile&
     struct stat about;
     if (fstat(opened.get(), &about) != 0 || !S_ISREG(about.st_mode))
         throw Failure(ExitCode::usage,
-                      fmt::format("'{}' is a pipe or device: give it alone, with -o.", input.path));
+                      cli::format("'{}' is a pipe or device: give it alone, with -o.", input.path));
     const ManyChoice& many = task_.many;
     if ((many.remove || many.skip_done) && task_.check_format)
         task_.check_format(file, opened.get());
@@ -275,7 +275,7 @@ bool Run::handle_one(const ManyInput& input, const std::string& output, RunFile&
     if (writes() && stat(output.c_str(), &old) == 0 &&
         identities_.count({old.st_dev, old.st_ino}) != 0)
         throw Failure(ExitCode::usage,
-                      fmt::format("cannot write '{}': it is an input of this command.", output));
+                      cli::format("cannot write '{}': it is an input of this command.", output));
     const bool may_replace = writes() && claim(output) && task_.output.force;
     if (many.skip_done && is_done(task_, file, opened.get(), output, session)) return false;
     if (!many.output_directory.empty()) make_directories(many.output_directory, output, task_.task);
@@ -304,7 +304,7 @@ bool Run::claim(const std::string& output) {
         is_free &= claimed_files_.insert({old.st_dev, old.st_ino}).second;
     if (!is_free)
         throw Failure(ExitCode::usage,
-                      fmt::format("cannot write '{}': it is the same file as the output of another "
+                      cli::format("cannot write '{}': it is the same file as the output of another "
                                   "input of this command.",
                                   output));
     return exists;
@@ -337,23 +337,23 @@ void Run::refuse_unsafe_removal(const ManyInput& input, const struct stat& opene
     if (input.from_directory &&
         (opened.st_dev != input.identity.device || opened.st_ino != input.identity.inode))
         throw Failure(ExitCode::input_output,
-                      fmt::format("'{}' was replaced meanwhile, and --rm takes only what was found "
+                      cli::format("'{}' was replaced meanwhile, and --rm takes only what was found "
                                   "in the directory: run the command again.",
                                   input.path));
     if (needed_files_.count({opened.st_dev, opened.st_ino}) != 0)
         throw Failure(ExitCode::usage,
-                      fmt::format("--rm does not remove '{}': this command reads a key, "
+                      cli::format("--rm does not remove '{}': this command reads a key, "
                                   "passphrase, identity or AAD from it. Leave it out.",
                                   input.path));
     struct stat about;
     if (lstat(input.path.c_str(), &about) != 0 || !S_ISREG(about.st_mode))
         throw Failure(ExitCode::usage,
-                      fmt::format("--rm removes no file through a symbolic link, and '{}' is one.",
+                      cli::format("--rm removes no file through a symbolic link, and '{}' is one.",
                                   input.path));
     if (stat(output.c_str(), &about) == 0 && !S_ISREG(about.st_mode))
         throw Failure(
             ExitCode::usage,
-            fmt::format("--rm needs an output that is a file, and '{}' is none.", output));
+            cli::format("--rm needs an output that is a file, and '{}' is none.", output));
 }
 
 // The output has its name, and both it and its directory are synced.
@@ -365,12 +365,12 @@ void Run::remove(const ManyInput& input, const struct stat& opened) const {
                       now.st_mtim.tv_nsec == opened.st_mtim.tv_nsec;
     if (!same)
         throw Failure(ExitCode::input_output,
-                      fmt::format("'{}' was changed or replaced meanwhile and was not removed. The "
+                      cli::format("'{}' was changed or replaced meanwhile and was not removed. The "
                                   "output of what it was is whole.",
                                   input.path));
     if (unlink(input.path.c_str()) != 0)
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot remove '{}': {}. Its output is whole.", input.path,
+                      cli::format("cannot remove '{}': {}. Its output is whole.", input.path,
                                   strerror(errno)));
 }
 
@@ -387,7 +387,7 @@ void refuse_one_use(const std::vector<std::string>& paths, const char* option) {
     for (const std::string& path : paths)
         if (path == "-" || (stat(path.c_str(), &about) == 0 && S_ISFIFO(about.st_mode)))
             throw Failure(ExitCode::usage,
-                          fmt::format("{} {} is read once, and this command may work on several "
+                          cli::format("{} {} is read once, and this command may work on several "
                                       "files: name a file.",
                                       option, path));
 }

@@ -1,12 +1,12 @@
 // Processes raw modes without a tag in chunks. Each chunk passes a counter, a ciphertext block or a
 // unit number to the next.
-#include <fmt/core.h>
 
 #include <algorithm>
 #include <cstring>
 #include <new>
 
 #include "cli/raw/raw.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -132,17 +132,17 @@ private:
     void check_end(size_t bytes) const {
         const auto wrong = [&](const std::string& why) {
             throw Failure(job_.encrypt ? ExitCode::usage : ExitCode::truncated,
-                          fmt::format("cannot {} with {}: {}", job_.verb(), job_.name, why));
+                          cli::format("cannot {} with {}: {}", job_.verb(), job_.name, why));
         };
         if (job_.mode == WARPSEAL_XTS) {
             const size_t rest = bytes % job_.unit_bytes;
             if (total_ < xts_block_bytes || (rest != 0 && rest < xts_block_bytes))
-                wrong(fmt::format("the last data unit has {} bytes, and the shortest has {}.", rest,
+                wrong(cli::format("the last data unit has {} bytes, and the shortest has {}.", rest,
                                   xts_block_bytes));
         }
         if (job_.mode != WARPSEAL_CBC || (job_.padding && job_.encrypt)) return;
         if (bytes % block_ != 0)
-            wrong(fmt::format("the input's {} bytes are not whole blocks of {}.", total_, block_));
+            wrong(cli::format("the input's {} bytes are not whole blocks of {}.", total_, block_));
         if (job_.padding && total_ == 0)
             wrong("the input is empty, and padded data has at least one block.");
     }

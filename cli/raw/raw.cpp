@@ -2,7 +2,6 @@
 // for data exchanged with other programs.
 #include "cli/raw/raw.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
@@ -14,6 +13,7 @@
 #include "cli/commands.h"
 #include "cli/files/file_command.h"
 #include "cli/support/ciphers.h"
+#include "cli/support/format.h"
 #include "cli/support/secrets.h"
 #include "cli/support/words/suggest.h"
 
@@ -48,7 +48,7 @@ CipherMode find_cipher_mode(const std::string& name) {
                 return {cipher, mode};
     throw Failure(
         ExitCode::unsupported,
-        fmt::format(
+        cli::format(
             "there is no '{}' for raw data: `warpseal list` shows the ciphers and modes; CFB is "
             "named with its bits, cfb128 or cfb64.{}",
             name, did_you_mean(name, cipher_mode_names())));
@@ -66,14 +66,14 @@ void check_choice(const RawChoice& choice, const CipherMode& what) {
     if (what.cipher.legacy && !choice.legacy)
         throw Failure(
             ExitCode::usage,
-            fmt::format("{} is for old data alone: say --legacy if that is what you have.",
+            cli::format("{} is for old data alone: say --legacy if that is what you have.",
                         what.cipher.name));
     if (choice.no_padding && what.mode != WARPSEAL_CBC)
         throw Failure(ExitCode::usage, "--no-padding goes with cbc only.");
     if ((choice.unit_bytes != 0) != (what.mode == WARPSEAL_XTS))
         throw Failure(ExitCode::usage,
                       what.mode == WARPSEAL_XTS
-                          ? fmt::format("{} needs --data-unit-bytes: 512 or 4096 for a disk.", name)
+                          ? cli::format("{} needs --data-unit-bytes: 512 or 4096 for a disk.", name)
                           : "--data-unit-bytes goes with xts only.");
     const bool aead = what.mode == WARPSEAL_GCM || what.mode == WARPSEAL_CCM;
     if (!choice.aad_file.empty() && !aead)
@@ -91,7 +91,7 @@ void check_iv(const RawJob& job) {
     const size_t bytes = job.iv.size();
     const auto want = [&](bool right, const std::string& what) {
         if (!right)
-            throw Failure(ExitCode::usage, fmt::format("--iv has {} bytes, where {} takes {}.",
+            throw Failure(ExitCode::usage, cli::format("--iv has {} bytes, where {} takes {}.",
                                                        bytes, job.name, what));
     };
     switch (job.mode) {
@@ -153,7 +153,7 @@ ExitCode run(const RawChoice& choice, bool encrypt, Session& session) {
     { const SecretBytes wiped = std::move(secret); }  // The engine's key is enough.
 
     if (!job.aead())
-        remark(session, fmt::format("{} is unauthenticated: whoever can change what was encrypted "
+        remark(session, cli::format("{} is unauthenticated: whoever can change what was encrypted "
                                     "can change what comes out.",
                                     job.name));
     const uint64_t total = bytes_to_read(input.get());
@@ -255,7 +255,7 @@ void require_raw(const RawJob& job, warpseal_status status) {
     const char* next = status == WARPSEAL_BAD_PADDING
                            ? " Try another key or IV, or --no-padding if there is none."
                            : "";
-    throw Failure(exit_code_of(status), fmt::format("cannot {} with {}: {}{}", job.verb(), job.name,
+    throw Failure(exit_code_of(status), cli::format("cannot {} with {}: {}{}", job.verb(), job.name,
                                                     warpseal_status_text(status), next));
 }
 
@@ -264,7 +264,7 @@ void require_within_limit(const RawJob& job, uint64_t bytes) {
                    blocks = job.padding ? bytes / block + 1 : (bytes + block - 1) / block;
     if (blocks <= job.most_blocks) return;
     throw Failure(ExitCode::limit_exceeded,
-                  fmt::format("cannot encrypt with {}: a call takes at most {} blocks of {} bytes, "
+                  cli::format("cannot encrypt with {}: a call takes at most {} blocks of {} bytes, "
                               "as many as are sound under one key, in all its "
                               "calls together: past that, equal blocks give plaintext away "
                               "(sweet32.info). Use a 128-bit block cipher, or say "

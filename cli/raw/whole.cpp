@@ -1,5 +1,4 @@
 // Processes raw modes with a tag: one in-place call over the whole message in private memory.
-#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include <cstring>
 
 #include "cli/raw/raw.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -23,7 +23,7 @@ uint64_t known_bytes(int descriptor, const std::string& shown) {
     struct stat about {};
     if (fstat(descriptor, &about) != 0)
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot look at {}: {}.", shown, std::strerror(errno)));
+                      cli::format("cannot look at {}: {}.", shown, std::strerror(errno)));
     const off_t position = S_ISREG(about.st_mode) ? lseek(descriptor, 0, SEEK_CUR) : -1;
     return position >= 0 && about.st_size > position
                ? static_cast<uint64_t>(about.st_size - position)
@@ -45,7 +45,7 @@ WholeInput::WholeInput(uint64_t known, size_t more, const std::string& shown)
     void* const memory =
         mmap(nullptr, capacity_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
-        throw Failure(ExitCode::error, fmt::format("out of memory: the {} of {} cannot be held.",
+        throw Failure(ExitCode::error, cli::format("out of memory: the {} of {} cannot be held.",
                                                    human_bytes(capacity_), shown));
     madvise(memory, capacity_, MADV_DONTDUMP);
     data_ = static_cast<uint8_t*>(memory);
@@ -66,11 +66,11 @@ void WholeInput::read(int descriptor, const std::string& shown, const RawOutput&
     }
     if (known_ != 0 && size_ != known_)
         throw Failure(ExitCode::input_output,
-                      fmt::format("{} changed its length while it was read.", shown));
+                      cli::format("{} changed its length while it was read.", shown));
     if (size_ > most)
         throw Failure(
             ExitCode::limit_exceeded,
-            fmt::format("{} is not a regular file and longer than the {} that are held in memory: "
+            cli::format("{} is not a regular file and longer than the {} that are held in memory: "
                         "name a file.",
                         shown, human_bytes(held_most)));
 }
@@ -81,7 +81,7 @@ void run_raw_whole(const RawJob& job, const warpseal_key* key, const WholeInput*
     if (!job.encrypt && in.size() < tag_bytes)
         throw Failure(
             ExitCode::truncated,
-            fmt::format("cannot decrypt with {}: the input has {} bytes, and its tag alone has {}.",
+            cli::format("cannot decrypt with {}: the input has {} bytes, and its tag alone has {}.",
                         job.name, in.size(), tag_bytes));
     const size_t text_bytes = job.encrypt ? in.size() : in.size() - tag_bytes;
     uint8_t *const text = in.data(), *const tag = text + text_bytes;

@@ -12,6 +12,7 @@
 
 #include "c_api/internal_slot_keys.h"
 #include "cli/shards/steps.h"
+#include "cli/support/format.h"
 #include "cli/support/stream.h"
 
 namespace warpseal::cli {
@@ -50,7 +51,7 @@ private:
                           shard_failure("cannot join '" + path + "'", status, result));
         if (!parts_[index].empty())
             throw Failure(ExitCode::usage,
-                          fmt::format("'{}' and '{}' are both shard {}: give one of them.",
+                          cli::format("'{}' and '{}' are both shard {}: give one of them.",
                                       parts_[index], path, index + 1));
         parts_[index] = path;
     }
@@ -62,7 +63,7 @@ private:
         const size_t named = std::min(missing.size(), most_named);
         throw Failure(
             ExitCode::input_missing,
-            fmt::format(
+            cli::format(
                 "{} of {} parts are missing, of shard {}{}: seal them with --shard I/{}.",
                 missing.size(), parts_.size(),
                 fmt::join(missing.begin(), missing.begin() + static_cast<ptrdiff_t>(named), ", "),
@@ -95,7 +96,7 @@ void copy(const std::string& path, off_t offset, uint64_t bytes, Output& output,
             if (moved < 0 && errno == EINTR) continue;
             if (moved <= 0)
                 throw Failure(ExitCode::input_output,
-                              fmt::format("cannot read the part '{}': {}.", path,
+                              cli::format("cannot read the part '{}': {}.", path,
                                           moved < 0 ? strerror(errno) : "it shrank"));
             raw.write(buffer.data(), static_cast<size_t>(moved));
         }
@@ -125,7 +126,7 @@ std::string damaged_part(const OpenPlan& plan, const Parts& parts, const char* m
         const warpseal_internal_shard shard = warpseal_internal_plan_shard(plan.plan.get(), i);
         // Chunks of 16384 bytes of text begin at multiples of them.
         if (chunk * 16384 < shard.text_offset + std::max<uint64_t>(shard.text_bytes, 1))
-            return fmt::format(" It is in '{}': remove that part and seal shard {} again.",
+            return cli::format(" It is in '{}': remove that part and seal shard {} again.",
                                parts.all()[i], i + 1);
     }
     return "";
@@ -136,7 +137,7 @@ void verify(const OpenPlan& plan, const Parts& parts, Secrets& secrets, Output& 
             Progress& progress, warpseal_file_result& result) {
     if (lseek(output.descriptor(), 0, SEEK_SET) != 0)
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot read {} again: {}.", output.shown(), strerror(errno)));
+                      cli::format("cannot read {} again: {}.", output.shown(), strerror(errno)));
     warpseal_file_options options{};
     options.struct_bytes = sizeof options;
     options.secrets = secrets.list().data();
@@ -180,7 +181,7 @@ ExitCode join_parts(const ShardChoice& choice, const ManyChoice& many, const Fil
     const double seconds = progress.seconds();
     progress.done(result);
     if (!progress.is_json())
-        remark(session, fmt::format("joined {} parts to {}, {} of plaintext, and verified it in "
+        remark(session, cli::format("joined {} parts to {}, {} of plaintext, and verified it in "
                                     "{:.2f} s.",
                                     parts.all().size(), output.shown(),
                                     human_bytes(result.plaintext_bytes), seconds));

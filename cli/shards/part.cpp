@@ -1,9 +1,9 @@
 // Seals one shard to a part.
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 
 #include "cli/shards/steps.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -19,7 +19,7 @@ bool is_done(const OpenPlan& plan, const std::string& path, uint32_t index) {
 
 ExitCode say_already(const ShardChoice& choice, const std::string& path, Session& session) {
     remark(session,
-           fmt::format("shard {} of {} is in '{}' already.", choice.shard, choice.of, path));
+           cli::format("shard {} of {} is in '{}' already.", choice.shard, choice.of, path));
     return ExitCode::ok;
 }
 
@@ -60,7 +60,7 @@ ExitCode seal_shard(const ShardChoice& choice, const FileChoice& file, OutputCho
     secrets.wipe();
     if (choice.of != plan.shard_count())
         throw Failure(ExitCode::usage,
-                      fmt::format("the plan has {} shards: give --shard {}/{}.", plan.shard_count(),
+                      cli::format("the plan has {} shards: give --shard {}/{}.", plan.shard_count(),
                                   choice.shard, plan.shard_count()));
     if (output_choice.path.empty()) output_choice.path = part_name(choice, choice.shard);
     const uint32_t index = choice.shard - 1;

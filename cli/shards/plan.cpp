@@ -1,5 +1,4 @@
 // Makes and opens plans.
-#include <fmt/core.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,6 +9,7 @@
 #include <vector>
 
 #include "cli/shards/steps.h"
+#include "cli/support/format.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/stream.h"
 
@@ -50,7 +50,7 @@ void sync_input(int input, const FileChoice& file) {
     // Not all file systems have it.
     if (fsync(input) == 0 || errno == EINVAL || errno == EROFS || errno == ENOTSUP) return;
     throw Failure(ExitCode::input_output,
-                  fmt::format("cannot sync {}: {}.", shown(file), strerror(errno)));
+                  cli::format("cannot sync {}: {}.", shown(file), strerror(errno)));
 }
 
 // Waits until a write to the input would give it other times than those of the pin.
@@ -63,7 +63,7 @@ void wait_for_the_clock(int input, const FileChoice& file, const Pin& pin) {
     if (pin_of(input, file) == pin) return;
     throw Failure(
         ExitCode::input_output,
-        fmt::format("{} is being written: make the plan when it is complete.", shown(file)));
+        cli::format("{} is being written: make the plan when it is complete.", shown(file)));
 }
 
 // Returns the bytes from the input's position to its end.
@@ -71,11 +71,11 @@ uint64_t text_bytes_of(int input, const FileChoice& file) {
     struct stat about;
     const off_t position = lseek(input, 0, SEEK_CUR);
     if (fstat(input, &about) != 0 || position < 0)
-        throw Failure(ExitCode::input_output, fmt::format("cannot find the length of {}: {}.",
+        throw Failure(ExitCode::input_output, cli::format("cannot find the length of {}: {}.",
                                                           shown(file), strerror(errno)));
     if (about.st_size <= position)
         throw Failure(ExitCode::usage,
-                      fmt::format("{} is empty: seal it without shards.", shown(file)));
+                      cli::format("{} is empty: seal it without shards.", shown(file)));
     return static_cast<uint64_t>(about.st_size - position);
 }
 
@@ -88,7 +88,7 @@ std::vector<uint8_t> read_plan(const std::string& path) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot read the plan '{}': {}.", path, strerror(errno)));
+                          cli::format("cannot read the plan '{}': {}.", path, strerror(errno)));
         if (got == 0) break;
         have += static_cast<size_t>(got);
     }
@@ -103,12 +103,12 @@ std::string shard_failure(const std::string& what, warpseal_status status,
     std::string text =
         what + ": " + (result.message[0] ? result.message : warpseal_status_text(status));
     if (result.system_error != 0 && text.find(strerror(result.system_error)) == std::string::npos)
-        text += fmt::format(": {}", strerror(result.system_error));
+        text += cli::format(": {}", strerror(result.system_error));
     return text + ".";
 }
 
 std::string part_name(const ShardChoice& choice, uint32_t number) {
-    return fmt::format("{}.{}", choice.plan, number);
+    return cli::format("{}.{}", choice.plan, number);
 }
 
 OpenPlan open_plan(const ShardChoice& choice, const FileChoice& file, Secrets& secrets,
@@ -163,7 +163,7 @@ ExitCode make_plan(const ShardChoice& choice, const FileChoice& file, const Seal
     RawOutput(output).write(data, bytes);
     wait_for_the_clock(input.get(), file, pin);
     output.commit();
-    remark(session, fmt::format("a plan of {} shards of about {} each is in '{}'. Seal each with "
+    remark(session, cli::format("a plan of {} shards of about {} each is in '{}'. Seal each with "
                                 "--shard I/{} and the same input, then --join.",
                                 choice.shards, human_bytes(text_bytes / choice.shards), choice.plan,
                                 choice.shards));

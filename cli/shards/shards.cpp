@@ -1,12 +1,12 @@
 // Options of shards, and their checks.
 #include "cli/shards/shards.h"
 
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <charconv>
 
 #include "cli/shards/steps.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -21,7 +21,7 @@ std::string parse_shard(const std::string& text, ShardChoice& choice) {
         good = second.ec == std::errc() && second.ptr == end;
     }
     if (good && choice.shard >= 1 && choice.shard <= choice.of) return "";
-    return fmt::format(
+    return cli::format(
         "'{}' is no shard: give I/N, such as 3/8 for the third of eight; the first is 1", text);
 }
 

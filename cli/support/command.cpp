@@ -1,5 +1,4 @@
 // Functions shared by the commands: creating the engine and printing messages.
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 
 #include "cli/support/ciphers.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 #include "cli/support/run/file_run.h"
 #include "cli/support/words/suggest.h"
 
@@ -47,13 +47,13 @@ bool is_device_name(const std::string& device) {
 std::string shown_device(const std::string& device) {
     const char* const environment = getenv("WARPSEAL_DEVICE");
     const bool is_that = environment != nullptr && lower_case(environment) == device;
-    return fmt::format("'{}'{}", device, is_that ? " of WARPSEAL_DEVICE" : "");
+    return cli::format("'{}'{}", device, is_that ? " of WARPSEAL_DEVICE" : "");
 }
 
 std::string reason_against(const std::string& device) {
     for (const warpseal_target_info& target : all_targets())
         if (device.substr(0, device.find(':')) == target.name && target.reason[0])
-            return fmt::format(" ({})", target.reason);
+            return cli::format(" ({})", target.reason);
     return "";
 }
 
@@ -104,7 +104,7 @@ EngineHandle create_engine(const EngineChoice& choice) {
     if (!is_device_name(choice.device))
         throw Failure(
             ExitCode::usage,
-            fmt::format("there is no device {}: use auto, cpu, cuda, cuda:N, cuda:N,M "
+            cli::format("there is no device {}: use auto, cpu, cuda, cuda:N, cuda:N,M "
                         "or a target of `warpseal list`.{}",
                         shown_device(choice.device), did_you_mean(choice.device, device_names())));
     warpseal_engine_options options{};
@@ -117,13 +117,13 @@ EngineHandle create_engine(const EngineChoice& choice) {
     if (status == WARPSEAL_NO_DEVICE)
         throw Failure(
             ExitCode::device_not_usable,
-            fmt::format(
+            cli::format(
                 "device {} cannot be used on this machine{}: `warpseal devices` shows what can; "
                 "--device auto takes what works.",
                 shown_device(choice.device), reason_against(choice.device)));
     if (status != WARPSEAL_OK)
         throw Failure(exit_code_of(status),
-                      fmt::format("cannot start: {}", warpseal_status_text(status)));
+                      cli::format("cannot start: {}", warpseal_status_text(status)));
     return EngineHandle(engine);
 }
 
@@ -133,7 +133,7 @@ std::string printable(const std::string& text) {
         const auto byte = static_cast<uint8_t>(text[i]),
                    next = static_cast<uint8_t>(i + 1 < text.size() ? text[i + 1] : 0);
         if (byte < 0x20 || byte == 0x7f || (byte == 0xc2 && next >= 0x80 && next < 0xa0))
-            shown += fmt::format("\\x{:02x}", byte);
+            shown += cli::format("\\x{:02x}", byte);
         else
             shown += text[i];
     }
@@ -153,7 +153,7 @@ void print_output(const std::string& text) {
     // The stream keeps the error of an earlier write, but not its errno.
     if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0 ||
         ferror(stdout) != 0)
-        throw Failure(ExitCode::input_output, fmt::format("cannot write to standard output: {}.",
+        throw Failure(ExitCode::input_output, cli::format("cannot write to standard output: {}.",
                                                           strerror(errno ? errno : EIO)));
 }
 
@@ -161,7 +161,7 @@ std::string check_seconds(const std::string& text) {
     double seconds = 0;
     const bool good =
         CLI::detail::lexical_cast(text, seconds) && seconds >= 0.001 && seconds <= 3600;
-    return good ? "" : fmt::format("'{}' is no number from 0.001 to 3600", text);
+    return good ? "" : cli::format("'{}' is no number from 0.001 to 3600", text);
 }
 
 CLI::Validator size_value() {
@@ -170,7 +170,7 @@ CLI::Validator size_value() {
             uint64_t number = 0;
             const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
             if (read.ec == std::errc()) return size(text);
-            return fmt::format("'{}' is no number of bytes", text);
+            return cli::format("'{}' is no number of bytes", text);
         },
         "");
 }
@@ -186,17 +186,17 @@ CLI::Validator any_case() {
 
 std::string human_bytes(uint64_t bytes) {
     static constexpr const char* units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
-    if (bytes < 1024) return fmt::format("{} B", bytes);
+    if (bytes < 1024) return cli::format("{} B", bytes);
     double value = static_cast<double>(bytes) / 1024;
     size_t unit = 0;
     for (; value >= 1024 && unit + 1 < std::size(units); ++unit) value /= 1024;
-    return fmt::format("{:.1f} {}", value, units[unit]);
+    return cli::format("{:.1f} {}", value, units[unit]);
 }
 
 std::string hexadecimal(const void* bytes, size_t byte_count) {
     std::string text;
     for (size_t i = 0; i < byte_count; ++i)
-        text += fmt::format("{:02x}", static_cast<const uint8_t*>(bytes)[i]);
+        text += cli::format("{:02x}", static_cast<const uint8_t*>(bytes)[i]);
     return text;
 }
 
@@ -205,7 +205,7 @@ std::vector<uint8_t> from_hexadecimal(const std::string& text, const char* optio
     if (text.size() % 2 != 0 ||
         text.find_first_not_of("0123456789abcdefABCDEF") != std::string::npos)
         throw Failure(ExitCode::usage,
-                      fmt::format("{} takes an even number of hexadecimal digits.", option));
+                      cli::format("{} takes an even number of hexadecimal digits.", option));
     for (size_t i = 0; i < text.size(); i += 2)
         bytes.push_back(static_cast<uint8_t>(std::stoul(text.substr(i, 2), nullptr, 16)));
     return bytes;

@@ -1,12 +1,13 @@
 // Finds the companion programs of `warpseal` and replaces this process with one.
 #include "cli/support/companion.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 #include <CLI/CLI.hpp>
 
 #include <cerrno>
 #include <cstring>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -22,7 +23,7 @@ namespace fs = std::filesystem;
     arguments.insert(arguments.end(), companion.first.begin(), companion.first.end());
     arguments.insert(arguments.end(), last.begin(), last.end());
     execv(program.c_str(), pointers_to(arguments).data());
-    throw Failure(ExitCode::error, fmt::format("cannot run {}: {}.", program, strerror(errno)));
+    throw Failure(ExitCode::error, cli::format("cannot run {}: {}.", program, strerror(errno)));
 }
 
 }  // namespace
@@ -33,7 +34,7 @@ fs::path find_companion(const std::string& name) {
     for (const fs::path& candidate : {here / name, here / WARPSEAL_COMPANIONS / name})
         if (fs::is_regular_file(candidate, error)) return candidate.lexically_normal();
     throw Failure(ExitCode::unsupported,
-                  fmt::format("the program {} is not beside {} nor in {}: `cmake --install` of "
+                  cli::format("the program {} is not beside {} nor in {}: `cmake --install` of "
                               "Warpseal's build puts it there.",
                               name, (here / "warpseal").string(),
                               (here / WARPSEAL_COMPANIONS).lexically_normal().string()));

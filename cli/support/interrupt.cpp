@@ -3,7 +3,6 @@
 #include "cli/support/interrupt.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
@@ -22,6 +21,7 @@
 
 #include "cli/support/command.h"
 #include "cli/support/descriptor.h"
+#include "cli/support/format.h"
 #include "cli/support/tree/remove_tree.h"
 
 namespace warpseal::cli {
@@ -117,7 +117,7 @@ void watch_interrupts() {
         // Without the watcher, a signal would leave incomplete files.
     } catch (const std::system_error& error) {
         complain(
-            fmt::format("cannot start a thread: {}. See `ulimit -u`.", error.code().message()));
+            cli::format("cannot start a thread: {}. See `ulimit -u`.", error.code().message()));
         _exit(static_cast<int>(ExitCode::error));
     }
 }

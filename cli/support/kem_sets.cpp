@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 #include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
@@ -22,7 +23,7 @@ warpseal_kem_info kem_set(const std::string& name) {
         known.emplace_back(set.name);
     }
     throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no set '{}': there are {}.{}", name, fmt::join(known, ", "),
+                  cli::format("there is no set '{}': there are {}.{}", name, fmt::join(known, ", "),
                               did_you_mean(name, known)));
 }
 

@@ -3,7 +3,6 @@
 #include "cli/support/output.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -14,13 +13,14 @@
 #include <cstring>
 #include <utility>
 
+#include "cli/support/format.h"
 #include "cli/support/run/file_run.h"
 #include "cli/support/unfinished/unfinished.h"
 
 namespace warpseal::cli {
 namespace {
 
-std::string process_path(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
+std::string process_path(int descriptor) { return cli::format("/proc/self/fd/{}", descriptor); }
 
 }  // namespace
 
@@ -30,17 +30,17 @@ Descriptor open_input(const std::string& path, int flags) {
     const int error = file ? 0 : errno;
     if (error == ENOENT || error == ENOTDIR)
         throw Failure(ExitCode::input_missing,
-                      fmt::format("there is no input {}: check the path.", shown));
+                      cli::format("there is no input {}: check the path.", shown));
     if (error)
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot open {}: {}.", shown, strerror(error)));
+                      cli::format("cannot open {}: {}.", shown, strerror(error)));
     struct stat about;
     const int status = fcntl(file.get(), F_GETFL);
     if (status < 0 || (status & O_ACCMODE) == O_WRONLY || fstat(file.get(), &about) != 0)
-        throw Failure(ExitCode::input_output, fmt::format("cannot read {}: it is closed.", shown));
+        throw Failure(ExitCode::input_output, cli::format("cannot read {}: it is closed.", shown));
     if (S_ISDIR(about.st_mode))
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot read {}: it is a directory. Name a file; encrypt "
+                      cli::format("cannot read {}: it is a directory. Name a file; encrypt "
                                   "--tar DIRECTORY seals one.",
                                   shown));
     return file;
@@ -134,7 +134,7 @@ bool Output::is_stream_path(const std::string& path, struct stat& about) const {
     if (S_ISDIR(about.st_mode))
         throw Failure(
             ExitCode::input_output,
-            fmt::format("cannot write to {}: it is a directory. Name a file in it.", shown_));
+            cli::format("cannot write to {}: it is a directory. Name a file in it.", shown_));
     if (S_ISCHR(about.st_mode) || S_ISFIFO(about.st_mode) || (S_ISBLK(about.st_mode) && force_))
         return true;
     if (!force_) fail_exists();
@@ -147,13 +147,13 @@ void Output::open_file(const std::string& path) {
     name_ = path.substr(slash == std::string::npos ? 0 : slash + 1);
     if (name_.empty())
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot write to {}: it names a directory.", shown_));
+                      cli::format("cannot write to {}: it names a directory.", shown_));
     directory_descriptor_ =
         Descriptor(open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory_descriptor_) fail("cannot open the directory of", errno);
     if (!resume_) return open_unnamed();
     if (is_unfinished_name(name_))
-        throw Failure(ExitCode::usage, fmt::format("cannot write to {} with --resume: names like "
+        throw Failure(ExitCode::usage, cli::format("cannot write to {} with --resume: names like "
                                                    "that are of unfinished outputs.",
                                                    shown_));
     const std::string name = name_ + unfinished_ending;
@@ -192,7 +192,7 @@ void Output::open_temporary() {
     // Printed under --quiet too, because a user who kills the program must know the location of the
     // file.
     complain(
-        fmt::format("this file system has no unnamed files: until it is whole, {} is kept as '{}'; "
+        cli::format("this file system has no unnamed files: until it is whole, {} is kept as '{}'; "
                     "if the program is killed (signal "
                     "9), remove that file, or let a later run into the same directory remove it.",
                     shown_, directory_ + "/" + name));
@@ -220,7 +220,7 @@ void Output::refuse_same_file(const struct stat& input) {
                                       AT_SYMLINK_NOFOLLOW) == 0)))
         throw Failure(
             ExitCode::usage,
-            fmt::format(
+            cli::format(
                 "{} is the same file as one that is read here: name another output with -o.",
                 shown_));
 }
@@ -232,7 +232,7 @@ void Output::remove_abandoned(const Session& session) const {
         !session.file->run.is_first_file_in({about.st_dev, about.st_ino}))
         return;
     for (const std::string& name : cli::remove_abandoned(directory_descriptor_.get(), read_))
-        remark(session, fmt::format("removed '{}', which a run that was killed left behind.",
+        remark(session, cli::format("removed '{}', which a run that was killed left behind.",
                                     directory_ + "/" + name));
 }
 
@@ -253,7 +253,7 @@ void Output::cut() {
     if (const int signal_number = interrupted_by())
         throw Failure(
             ExitCode(128 + signal_number),
-            fmt::format("interrupted: {} is not finished. The same command finishes it.", shown_));
+            cli::format("interrupted: {} is not finished. The same command finishes it.", shown_));
     if (ftruncate(file_.get(), static_cast<off_t>(length_)) != 0)
         fail("cannot give its length to", errno);
     resume_ = false;
@@ -303,7 +303,7 @@ std::string Output::take_back() {
         return "The old file is back.";
     }
     complain(
-        fmt::format("{} was replaced; what it was is now '{}'.", shown_, directory_ + "/" + other));
+        cli::format("{} was replaced; what it was is now '{}'.", shown_, directory_ + "/" + other));
     return "The new file is in its place; the old one has another name.";
 }
 
@@ -395,13 +395,13 @@ void Output::fail(const char* what, int error, const std::string& now) const {
     const char* next =
         error == ENOSPC || error == EDQUOT ? " Free some space or write to another disk." : "";
     throw Failure(ExitCode::input_output,
-                  fmt::format("{} {}: {}.{}{}{}", what, shown_, strerror(error),
+                  cli::format("{} {}: {}.{}{}{}", what, shown_, strerror(error),
                               now.empty() ? "" : " ", now, next));
 }
 
 void Output::fail_exists() const {
     throw Failure(ExitCode::output_exists,
-                  fmt::format("output {} exists and was left alone: {}.", shown_, exists_hint_));
+                  cli::format("output {} exists and was left alone: {}.", shown_, exists_hint_));
 }
 
 }  // namespace warpseal::cli

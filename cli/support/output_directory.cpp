@@ -4,7 +4,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -20,6 +19,7 @@
 #include <memory>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -45,7 +45,7 @@ bool is_planted(const struct stat& file, const struct stat& folder) {
 void refuse_planted_link(const struct stat& link, const struct stat& folder,
                          const std::string& shown) {
     if (!is_planted(link, folder)) return;
-    throw Failure(ExitCode::usage, fmt::format("refused to follow {}: it is a link of another "
+    throw Failure(ExitCode::usage, cli::format("refused to follow {}: it is a link of another "
                                                "user's in a directory where everybody may "
                                                "write. Name the file behind it.",
                                                shown));
@@ -56,7 +56,7 @@ void refuse_planted_stream(const struct stat& stream, const struct stat& folder,
     if (!is_planted(stream, folder)) return;
     throw Failure(
         ExitCode::usage,
-        fmt::format(
+        cli::format(
             "refused to write to {}: it is a pipe or device of another user's in a directory where "
             "everybody may write. Name another output.",
             shown));
@@ -126,7 +126,7 @@ Descriptor open_stream(const std::string& path, const struct stat& seen, const s
     const auto require = [&shown](bool done) {
         if (!done)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot open {}: {}.", shown, strerror(errno)));
+                          cli::format("cannot open {}: {}.", shown, strerror(errno)));
     };
     const std::string folder_path = folder_of(path), name = path.substr(path.rfind('/') + 1);
     struct stat folder_about, about;
@@ -139,7 +139,7 @@ Descriptor open_stream(const std::string& path, const struct stat& seen, const s
     if (!is_same(about, seen))
         throw Failure(
             ExitCode::input_output,
-            fmt::format("cannot write to {}: another file took its place meanwhile.", shown));
+            cli::format("cannot write to {}: another file took its place meanwhile.", shown));
     return stream;
 }
 

@@ -1,12 +1,12 @@
 // Permissions, owner and times of an output.
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
 #include <cerrno>
 
+#include "cli/support/format.h"
 #include "cli/support/output.h"
 
 namespace warpseal::cli {
@@ -28,7 +28,7 @@ void Output::preserve(int input) {
     if (stream_ || fstat(input, &about) != 0 || !S_ISREG(about.st_mode))
         throw Failure(
             ExitCode::usage,
-            fmt::format("--preserve needs an input and an output that are files: leave it "
+            cli::format("--preserve needs an input and an output that are files: leave it "
                         "out, or name {}.",
                         stream_ ? "the output with -o" : "an input"));
     if (has_access_list(input)) about.st_mode &= ~mode_t{S_IRWXG};

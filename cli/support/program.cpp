@@ -2,7 +2,6 @@
 #include "cli/support/program.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -14,6 +13,7 @@
 #include <new>
 #include <sstream>
 
+#include "cli/support/format.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/progress.h"
 #include "cli/support/words/unknown.h"
@@ -67,7 +67,7 @@ void add_options(CLI::App& program, const ProgramDescription& description, Sessi
     program.description(description.about);
     program.add_flag("-q,--quiet", session.quiet, "no remarks on stderr, errors only");
     program.set_version_flag("-V,--version",
-                             fmt::format("{} {}", description.name, warpseal_version()));
+                             cli::format("{} {}", description.name, warpseal_version()));
     description.add_commands(program, session);
 }
 
@@ -83,7 +83,7 @@ std::optional<std::string> parse_arguments(CLI::App& program, int argument_count
     } catch (const CLI::ParseError& error) {
         refuse_unknown_words(program, true);
         throw Failure(ExitCode::usage,
-                      fmt::format("{}. See `{} --help`.", without_value(error.what()),
+                      cli::format("{}. See `{} --help`.", without_value(error.what()),
                                   parsed_command(program)));
     }
     return std::nullopt;

@@ -1,13 +1,13 @@
 // Progress of a file operation on stderr, updated at most twenty times a second.
 #include "cli/support/progress.h"
 
-#include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/support/format.h"
 #include "cli/support/run/file_run.h"
 
 namespace warpseal::cli {
@@ -30,8 +30,8 @@ void print_line(const nlohmann::ordered_json& line) {
 
 std::string clock_time(double seconds) {
     const auto whole = static_cast<uint64_t>(std::min(seconds, 359999.0));
-    return whole >= 3600 ? fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
-                         : fmt::format("{}:{:02}", whole / 60, whole % 60);
+    return whole >= 3600 ? cli::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60)
+                         : cli::format("{}:{:02}", whole / 60, whole % 60);
 }
 
 }  // namespace
@@ -100,14 +100,14 @@ void Progress::show_bar(uint64_t done_bytes, uint64_t total_bytes) {
     std::string text;
     double share = -1;
     if (total_bytes == unknown || total_bytes == 0) {
-        text = fmt::format("{}, {}/s, {}", human_bytes(done_bytes),
+        text = cli::format("{}, {}/s, {}", human_bytes(done_bytes),
                            human_bytes(static_cast<uint64_t>(rate)), clock_time(seconds()));
     } else {
         share = std::min(1.0, static_cast<double>(done_bytes) / static_cast<double>(total_bytes));
         const double left =
             rate > 0 ? static_cast<double>(total_bytes - std::min(done_bytes, total_bytes)) / rate
                      : 0;
-        text = fmt::format("{:3.0f} %, {} of {}, {}/s, {} left", share * 100,
+        text = cli::format("{:3.0f} %, {} of {}, {}/s, {} left", share * 100,
                            human_bytes(done_bytes), human_bytes(total_bytes),
                            human_bytes(static_cast<uint64_t>(rate)), clock_time(left));
     }
@@ -115,7 +115,7 @@ void Progress::show_bar(uint64_t done_bytes, uint64_t total_bytes) {
     if (share >= 0 && columns > text.size() + 14) {
         const size_t width = std::min<size_t>(40, columns - text.size() - 4);
         const auto filled = static_cast<size_t>(share * static_cast<double>(width));
-        text = fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'),
+        text = cli::format("[{}{}] {}", std::string(filled, '#'), std::string(width - filled, '.'),
                            text);
     }
     draw(std::move(text));
@@ -160,7 +160,7 @@ std::string json_string(const std::string& text) {
 }
 
 void print_failed_event(ExitCode code, const std::string& message, const std::string& file) {
-    std::string line = fmt::format(R"({{"event":"failed","exit_code":{},"message":{})",
+    std::string line = cli::format(R"({{"event":"failed","exit_code":{},"message":{})",
                                    static_cast<int>(code), json_string(message));
     if (!file.empty()) line += ",\"file\":" + json_string(file);
     print_error(line + "}\n");

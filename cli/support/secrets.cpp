@@ -2,7 +2,6 @@
 #include "cli/support/secrets.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <poll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -17,6 +16,7 @@
 #include <optional>
 #include <utility>
 
+#include "cli/support/format.h"
 #include "cli/support/interrupt.h"
 #include "cli/support/keys/key_file.h"
 #include "cli/support/output.h"
@@ -33,7 +33,7 @@ SecretBytes read_all(int descriptor, const std::string& shown) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot read {}: {}.", shown, strerror(errno)));
+                          cli::format("cannot read {}: {}.", shown, strerror(errno)));
         if (got == 0) break;
         secret.size += static_cast<size_t>(got);
     }
@@ -69,15 +69,15 @@ SecretBytes read_key_command(const std::string& command, const std::vector<size_
 // Checks that a passphrase is one line, as a typed one is.
 SecretBytes one_line(SecretBytes secret, const std::string& shown) {
     if (secret.size == SecretBytes::page_bytes)
-        throw Failure(ExitCode::usage, fmt::format("{} is too long: at most {} bytes.", shown,
+        throw Failure(ExitCode::usage, cli::format("{} is too long: at most {} bytes.", shown,
                                                    SecretBytes::page_bytes - 1));
     if (secret.size > 0 && secret.data()[secret.size - 1] == '\n') {
         --secret.size;
         if (secret.size > 0 && secret.data()[secret.size - 1] == '\r') --secret.size;
     }
-    if (secret.size == 0) throw Failure(ExitCode::usage, fmt::format("{} is empty.", shown));
+    if (secret.size == 0) throw Failure(ExitCode::usage, cli::format("{} is empty.", shown));
     if (memchr(secret.data(), '\n', secret.size))
-        throw Failure(ExitCode::usage, fmt::format("{} has more than one line.", shown));
+        throw Failure(ExitCode::usage, cli::format("{} has more than one line.", shown));
     return secret;
 }
 
@@ -104,7 +104,7 @@ SecretBytes ask(int terminal, const std::string& prompt) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot read the terminal: {}.", strerror(errno)));
+                          cli::format("cannot read the terminal: {}.", strerror(errno)));
         if (got == 0) break;
         secret.size += static_cast<size_t>(got);
     }
@@ -281,7 +281,7 @@ void Secrets::read_named(const SecretChoice& choice, warpseal_format format, boo
     }
     if (choice.passphrase_descriptor >= 0) {
         const std::string shown =
-            fmt::format("the passphrase on descriptor {}", choice.passphrase_descriptor);
+            cli::format("the passphrase on descriptor {}", choice.passphrase_descriptor);
         add(WARPSEAL_SECRET_PASSPHRASE,
             one_line(read_all(choice.passphrase_descriptor, shown), shown));
     }
@@ -298,7 +298,7 @@ void check_passphrase_descriptor(const SecretChoice& choice) {
     if (flags < 0 || (flags & FD_CLOEXEC) != 0)
         throw Failure(
             ExitCode::input_output,
-            fmt::format(
+            cli::format(
                 "cannot read the passphrase on descriptor {}: it was not open when the program "
                 "started. Open it in the shell: {}<FILE.",
                 choice.passphrase_descriptor, choice.passphrase_descriptor));
@@ -336,7 +336,7 @@ void Secrets::add(std::vector<MadeSecret> made) {
 
 void say_if_short(const Secrets& secrets, const Session& session) {
     if (secrets.has_short_passphrase())
-        remark(session, fmt::format("a passphrase of fewer than {} characters is soon guessed by "
+        remark(session, cli::format("a passphrase of fewer than {} characters is soon guessed by "
                                     "who has the file: take a longer one.",
                                     Secrets::short_characters));
 }
@@ -369,16 +369,16 @@ Descriptor open_private(const std::string& path, const std::string& shown) {
     Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
     if (!file && (errno == ENOENT || errno == ENOTDIR))
         throw Failure(ExitCode::input_missing,
-                      fmt::format("there is no {}: check the path.", shown));
+                      cli::format("there is no {}: check the path.", shown));
     struct stat about;
     if (!file || fstat(file.get(), &about) != 0)
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot open {}: {}.", shown, strerror(errno)));
+                      cli::format("cannot open {}: {}.", shown, strerror(errno)));
     if (S_ISREG(about.st_mode) && is_for_own_group(about)) return file;
     if (S_ISREG(about.st_mode) && (about.st_mode & 077) != 0)
         throw Failure(
             ExitCode::usage,
-            fmt::format("{} is open to others (mode {:04o}): make it private with chmod 600.",
+            cli::format("{} is open to others (mode {:04o}): make it private with chmod 600.",
                         shown, static_cast<unsigned>(about.st_mode & 07777)));
     return file;
 }

@@ -1,11 +1,12 @@
 // Reading and writing of whole buffers, with the text for an interrupt.
 #include "cli/support/stream.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 
@@ -13,14 +14,14 @@ void RawOutput::throw_if_interrupted() const {
     const int signal_number = interrupted_by();
     if (signal_number == 0) return;
     throw Failure(ExitCode(128 + signal_number),
-                  gone_ ? fmt::format("interrupted: what went to {} is not whole.", output_.shown())
-                        : fmt::format("interrupted: nothing was written to {}.", output_.shown()));
+                  gone_ ? cli::format("interrupted: what went to {} is not whole.", output_.shown())
+                        : cli::format("interrupted: nothing was written to {}.", output_.shown()));
 }
 
 void RawOutput::write(const uint8_t* data, size_t bytes) {
     if (!write_until_closed(data, bytes))
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot write the output: {}.", std::strerror(EPIPE)));
+                      cli::format("cannot write the output: {}.", std::strerror(EPIPE)));
 }
 
 bool RawOutput::write_until_closed(const uint8_t* data, size_t bytes) {
@@ -31,7 +32,7 @@ bool RawOutput::write_until_closed(const uint8_t* data, size_t bytes) {
         if (wrote < 0 && errno == EPIPE) return false;
         if (wrote <= 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot write the output: {}.",
+                          cli::format("cannot write the output: {}.",
                                       std::strerror(wrote < 0 ? errno : EIO)));
         done += static_cast<size_t>(wrote);
         written_ += static_cast<size_t>(wrote);
@@ -49,7 +50,7 @@ size_t read_some(int input, uint8_t* to, size_t most, const std::string& shown,
         if (got >= 0) return static_cast<size_t>(got);
         if (error != EINTR)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot read {}: {}.", shown, std::strerror(error)));
+                          cli::format("cannot read {}: {}.", shown, std::strerror(error)));
     }
 }
 

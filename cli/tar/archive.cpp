@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -12,6 +11,8 @@
 #include <memory>
 #include <new>
 #include <system_error>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli::tar {
 
@@ -23,7 +24,7 @@ std::string reason(archive* handle) {
 void fail(ExitCode code, const std::string& text) { throw Failure(code, text); }
 
 void fail_system(const char* doing, const std::string& path, int error) {
-    fail(ExitCode::input_output, fmt::format("cannot {} '{}': {}.", doing, path, strerror(error)));
+    fail(ExitCode::input_output, cli::format("cannot {} '{}': {}.", doing, path, strerror(error)));
 }
 
 std::vector<std::string> names_in(int directory, const std::string& shown) {
@@ -82,7 +83,7 @@ SideTask::SideTask(Descriptor end, std::function<void(int)> work)
         thread_ = std::thread([this] { run(); });
     } catch (const std::system_error& error) {
         fail(ExitCode::error,
-             fmt::format("cannot start a thread: {}. See `ulimit -u`.", error.code().message()));
+             cli::format("cannot start a thread: {}. See `ulimit -u`.", error.code().message()));
     }
 }
 

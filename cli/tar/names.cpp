@@ -1,9 +1,9 @@
 // Checks names and links of archives by their text alone.
 #include "cli/tar/names.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli::tar {
 namespace {
@@ -24,19 +24,19 @@ std::string split_path(const std::string& path, std::vector<std::string>& names)
     names.clear();
     if (path.empty()) return "its name is empty";
     if (path.size() > most_path_bytes)
-        return fmt::format("its path is longer than {} bytes", most_path_bytes);
+        return cli::format("its path is longer than {} bytes", most_path_bytes);
     if (path[0] == '/') return "its path is absolute";
     for_each_name(path, [&names](const std::string& name) { names.push_back(name); });
     if (std::find(names.begin(), names.end(), "..") != names.end()) return "its path contains '..'";
     if (names.size() > most_levels)
-        return fmt::format("its path has more than {} levels", most_levels);
+        return cli::format("its path has more than {} levels", most_levels);
     return "";
 }
 
 std::string leads_out(const std::string& target, size_t levels) {
     if (target.empty()) return "its target is empty";
     if (target.size() > most_path_bytes)
-        return fmt::format("its target is longer than {} bytes", most_path_bytes);
+        return cli::format("its target is longer than {} bytes", most_path_bytes);
     if (target[0] == '/') return "its target is absolute";
     size_t up = 0;
     bool named = false, hidden = false;

@@ -2,7 +2,6 @@
 #include "cli/tar/pack.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <climits>
 #include <cstring>
 
+#include "cli/support/format.h"
 #include "cli/tar/names.h"
 
 namespace warpseal::cli::tar {
@@ -34,7 +34,7 @@ bool is_unchanged(const struct stat& a, const struct stat& b) {
 }
 
 [[noreturn]] void fail_changed(const std::string& path, const char* how) {
-    fail(ExitCode::input_output, fmt::format("'{}' {} while it was read.", path, how));
+    fail(ExitCode::input_output, cli::format("'{}' {} while it was read.", path, how));
 }
 
 [[noreturn]] void fail_open(const std::string& path, int error) {
@@ -86,7 +86,7 @@ Packer::Packer(int out, LeftOut left_out, const Session& session)
         archive_write_set_bytes_per_block(writer, packed_at_once) != ARCHIVE_OK ||
         archive_write_set_bytes_in_last_block(writer, pax_block_bytes) != ARCHIVE_OK ||
         archive_write_open2(writer, this, nullptr, write_out, nullptr, nullptr) != ARCHIVE_OK)
-        fail(ExitCode::error, fmt::format("cannot begin the archive: {}.", reason(writer)));
+        fail(ExitCode::error, cli::format("cannot begin the archive: {}.", reason(writer)));
 }
 
 Packer::~Packer() {
@@ -115,7 +115,7 @@ void Packer::finish() {
     const bool closed = archive_write_close(writer_.get()) == ARCHIVE_OK;
     if (other_end_closed_) throw OtherEndClosed();
     if (!closed)
-        fail(ExitCode::error, fmt::format("cannot end the archive: {}.", reason(writer_.get())));
+        fail(ExitCode::error, cli::format("cannot end the archive: {}.", reason(writer_.get())));
     finish_input(out_);
 }
 
@@ -125,7 +125,7 @@ void Packer::write_header(const Place& place, archive_entry* entry) {
     if (other_end_closed_) throw OtherEndClosed();
     if (status < ARCHIVE_WARN)
         fail(ExitCode::unsupported,
-             fmt::format("cannot pack '{}': {}.", place.shown, reason(writer_.get())));
+             cli::format("cannot pack '{}': {}.", place.shown, reason(writer_.get())));
 }
 
 void Packer::write_data(const Place& place, const uint8_t* data, size_t bytes) {
@@ -134,7 +134,7 @@ void Packer::write_data(const Place& place, const uint8_t* data, size_t bytes) {
         if (other_end_closed_) throw OtherEndClosed();
         if (wrote <= 0)
             fail(ExitCode::error,
-                 fmt::format("cannot pack '{}': {}.", place.shown, reason(writer_.get())));
+                 cli::format("cannot pack '{}': {}.", place.shown, reason(writer_.get())));
         data += wrote;
         bytes -= static_cast<size_t>(wrote);
     }
@@ -142,11 +142,11 @@ void Packer::write_data(const Place& place, const uint8_t* data, size_t bytes) {
 
 void Packer::check_place(const Place& place) const {
     if (place.path.size() > most_path_bytes)
-        fail(ExitCode::limit_exceeded, fmt::format("the path of '{}' is longer than {} bytes.",
+        fail(ExitCode::limit_exceeded, cli::format("the path of '{}' is longer than {} bytes.",
                                                    place.shown, most_path_bytes));
     if (place.levels >= most_levels)
         fail(ExitCode::limit_exceeded,
-             fmt::format("'{}' has more than {} levels of directories.", place.shown, most_levels));
+             cli::format("'{}' has more than {} levels of directories.", place.shown, most_levels));
 }
 
 void Packer::add(const Named& named) {
@@ -158,7 +158,7 @@ void Packer::add(const Named& named) {
     const Place place{AT_FDCWD, named.path, named.path, named.name, 0};
     if (S_ISDIR(about.st_mode)) return add_directory(place, opened, about);
     if (!S_ISREG(about.st_mode))
-        fail(ExitCode::usage, fmt::format("'{}' is {}: --tar packs files, directories and links.",
+        fail(ExitCode::usage, cli::format("'{}' is {}: --tar packs files, directories and links.",
                                           named.path, kind(about.st_mode)));
     add_file(place, opened.get(), about);
 }
@@ -183,11 +183,11 @@ void Packer::add_entry(const Place& place) {
     if (fstatat(place.directory, name, &about, AT_SYMLINK_NOFOLLOW) != 0)
         fail_open(place.shown, errno);
     if (is_left_out(place, about))
-        return remark(session_, fmt::format("left out '{}': it is the output.", place.shown));
+        return remark(session_, cli::format("left out '{}': it is the output.", place.shown));
     if (S_ISLNK(about.st_mode)) return add_link(place, about);
     if (!S_ISDIR(about.st_mode) && !S_ISREG(about.st_mode))
         return remark(session_,
-                      fmt::format("left out '{}': it is {}.", place.shown, kind(about.st_mode)));
+                      cli::format("left out '{}': it is {}.", place.shown, kind(about.st_mode)));
     const Descriptor file(openat(place.directory, name, open_flags | O_NOFOLLOW));
     if (!file) fail_open(place.shown, errno);
     if (fstat(file.get(), &opened) != 0) fail_system("read", place.shown, errno);
@@ -219,7 +219,7 @@ void Packer::add_link(const Place& place, const struct stat& about) {
     if (length < 0) fail_open(place.shown, errno);
     target.resize(static_cast<size_t>(length));
     if (const std::string why = leads_out(target, place.levels); !why.empty())
-        remark(session_, fmt::format("'{}' is a link to '{}': {}. `warpseal decrypt --tar` will "
+        remark(session_, cli::format("'{}' is a link to '{}': {}. `warpseal decrypt --tar` will "
                                      "refuse the archive; without --tar, tar takes it.",
                                      place.shown, target, why));
     const EntryHandle entry = new_entry(place.path, about);
@@ -279,7 +279,7 @@ void Packer::add_file(const Place& place, int file, const struct stat& about) {
     // Files of procfs and of some servers.
     if (pread(file, buffer_.data(), 1, about.st_size) > 0)
         fail(ExitCode::input_output,
-             fmt::format("'{}' has more content than its size says: pack a copy of it.",
+             cli::format("'{}' has more content than its size says: pack a copy of it.",
                          place.shown));
 }
 

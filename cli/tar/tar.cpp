@@ -1,7 +1,6 @@
 // Runs a packing or unpacking thread beside the encryption.
 #include "cli/tar/tar.h"
 
-#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -11,6 +10,7 @@
 #include <cstring>
 #include <set>
 
+#include "cli/support/format.h"
 #include "cli/tar/pack.h"
 #include "cli/tar/target.h"
 #include "cli/tar/unpack.h"
@@ -23,7 +23,7 @@ using namespace tar;
 constexpr const char* keeps_them = "--preserve: the archive keeps permissions and times by itself";
 
 void refuse_option(bool given, const char* option) {
-    if (given) fail(ExitCode::usage, fmt::format("--tar does not go with {}.", option));
+    if (given) fail(ExitCode::usage, cli::format("--tar does not go with {}.", option));
 }
 
 void check_choice(const ManyChoice& many) {
@@ -52,7 +52,7 @@ std::string name_of(const std::string& given) {
     if (name.empty() || name == "." || name == "..") name = last(real_name(given));
     if (name.empty())
         fail(ExitCode::usage,
-             fmt::format("'{}' has no name for the archive: name what is in it.", given));
+             cli::format("'{}' has no name for the archive: name what is in it.", given));
     return name;
 }
 
@@ -69,10 +69,10 @@ std::vector<Named> find_named(const std::vector<std::string>& inputs) {
         if (stat(path.c_str(), &about) != 0)
             fail(errno == ENOENT || errno == ENOTDIR ? ExitCode::input_missing
                                                      : ExitCode::input_output,
-                 fmt::format("cannot read '{}': {}.", path, strerror(errno)));
+                 cli::format("cannot read '{}': {}.", path, strerror(errno)));
         found.push_back({path, name_of(path)});
         if (!names.insert(found.back().name).second)
-            fail(ExitCode::usage, fmt::format("two inputs would be '{}' in the archive: pack their "
+            fail(ExitCode::usage, cli::format("two inputs would be '{}' in the archive: pack their "
                                               "common directory, or one at a time.",
                                               found.back().name));
     }
@@ -109,12 +109,12 @@ void refuse_output_as_input(const std::vector<Named>& inputs, const LeftOut& lef
         if (left_out.file && stat(input.path.c_str(), &about) == 0 &&
             about.st_dev == left_out.file->device && about.st_ino == left_out.file->inode)
             fail(ExitCode::usage,
-                 fmt::format("'{}' is the output too: name another one with -o.", input.path));
+                 cli::format("'{}' is the output too: name another one with -o.", input.path));
 }
 
 std::string shown(const std::vector<Named>& inputs) {
     return inputs.size() == 1 ? inputs[0].path
-                              : fmt::format("{}' and {} more", inputs[0].path, inputs.size() - 1);
+                              : cli::format("{}' and {} more", inputs[0].path, inputs.size() - 1);
 }
 
 // Returns a sentence on the output after a failure of the packing.
@@ -122,8 +122,8 @@ std::string left_behind(const OutputChoice& output) {
     struct stat about;
     const bool file = !is_standard_output(output.path) &&
                       (stat(output.path.c_str(), &about) != 0 || S_ISREG(about.st_mode));
-    if (file) return fmt::format(" Nothing was written to '{}'.", output.path);
-    return fmt::format(" What went to {} is useless.", is_standard_output(output.path)
+    if (file) return cli::format(" Nothing was written to '{}'.", output.path);
+    return cli::format(" What went to {} is useless.", is_standard_output(output.path)
                                                            ? "standard output"
                                                            : "'" + output.path + "'");
 }
@@ -176,7 +176,7 @@ ExitCode run_tar_encrypt(const ManyChoice& many, const FileChoice& file, const O
     thread.join();
     if (const std::optional<Failure> failure = thread.failure())
         fail(failure->code,
-             fmt::format("{} The output has only what came before: remove it.", failure->what()));
+             cli::format("{} The output has only what came before: remove it.", failure->what()));
     return ExitCode::ok;
 }
 
@@ -189,7 +189,7 @@ ExitCode run_tar_decrypt(const ManyChoice& many, const FileChoice& file, const O
         fail(ExitCode::usage, "--tar needs --output-dir DIR to unpack into.");
     if (many.inputs.size() > 1) fail(ExitCode::usage, "--tar unpacks one file: name one.");
     const Descriptor input = open_input(file.input);
-    const std::string nothing = fmt::format(" Nothing was written to '{}'.", many.output_directory);
+    const std::string nothing = cli::format(" Nothing was written to '{}'.", many.output_directory);
     Target target(many.output_directory, output.force, session);
     uint64_t entries = 0;
     Channel channel = channel_from_pipeline();
@@ -216,7 +216,7 @@ ExitCode run_tar_decrypt(const ManyChoice& many, const FileChoice& file, const O
     if (const std::optional<Failure> failure = thread.failure())
         fail(failure->code, failure->what() + nothing);
     target.place();
-    remark(session, fmt::format("unpacked {} entries into '{}'", entries, many.output_directory));
+    remark(session, cli::format("unpacked {} entries into '{}'", entries, many.output_directory));
     return ExitCode::ok;
 }
 

@@ -2,7 +2,6 @@
 #include "cli/tar/target.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +12,7 @@
 #include <ctime>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 #include "cli/support/output_directory.h"
 #include "cli/support/tree/remove_tree.h"
 #include "cli/tar/archive.h"
@@ -74,7 +74,7 @@ Target::~Target() {
     if (temporary_.empty()) return;
     const Uninterrupted shield;
     if (!remove_open_tree(base_.get(), temporary_.c_str(), tree_.release()))
-        complain(fmt::format("'{}' could not be removed: remove it.", in_base(temporary_)));
+        complain(cli::format("'{}' could not be removed: remove it.", in_base(temporary_)));
 }
 
 void Target::open_base() {
@@ -83,7 +83,7 @@ void Target::open_base() {
     if (base_) return;
     if (errno == ENOTDIR)
         fail(ExitCode::input_output,
-             fmt::format("cannot write into '{}': it is no directory.", path_));
+             cli::format("cannot write into '{}': it is no directory.", path_));
     if (errno != ENOENT) fail_system("open", path_, errno);
     is_new_ = true;
     const size_t slash = path_.rfind('/');
@@ -94,7 +94,7 @@ void Target::open_base() {
     struct stat about;
     if (find(base_.get(), last_name_, about))
         fail(ExitCode::input_output,
-             fmt::format("cannot write into '{}': it is a link that leads nowhere.", path_));
+             cli::format("cannot write into '{}': it is a link that leads nowhere.", path_));
 }
 
 void Target::make_tree() {
@@ -124,14 +124,14 @@ void Target::remove_abandoned(const Session& session) const {
         if (opened && flock(opened.get(), LOCK_EX | LOCK_NB) == 0 &&
             fstat(opened.get(), &about) == 0 && is_abandoned(about) &&
             remove_open_tree(base, name.c_str(), opened.release()))
-            remark(session, fmt::format("removed '{}', which a run that was killed left behind.",
+            remark(session, cli::format("removed '{}', which a run that was killed left behind.",
                                         in_base(name)));
     }
 }
 
 void Target::fail_exists(const std::string& shown) const {
     fail(ExitCode::output_exists,
-         fmt::format("'{}' exists already: name another --output-dir, or replace files with "
+         cli::format("'{}' exists already: name another --output-dir, or replace files with "
                      "--force.",
                      shown));
 }
@@ -175,7 +175,7 @@ void Target::place() {
         place_names();
     if (syncfs(base_.get()) != 0)
         fail(ExitCode::input_output,
-             fmt::format("cannot sync '{}': {}. All files are in place; a power failure may undo "
+             cli::format("cannot sync '{}': {}. All files are in place; a power failure may undo "
                          "that.",
                          path_, strerror(errno)));
 }
@@ -204,9 +204,9 @@ void Target::place_names() {
         std::string left;
         for (size_t j = i; j-- > 0;)
             if (move_new(base_.get(), tree_.get(), names[j]) != 0)
-                left = fmt::format(" '{}' is in place.", in_target(names[j]));
+                left = cli::format(" '{}' is in place.", in_target(names[j]));
         if (error == EEXIST && left.empty()) fail_exists(in_target(names[i]));
-        fail(ExitCode::input_output, fmt::format("cannot give its name to '{}': {}.{}",
+        fail(ExitCode::input_output, cli::format("cannot give its name to '{}': {}.{}",
                                                  in_target(names[i]), strerror(error), left));
     }
 }
@@ -218,7 +218,7 @@ void Target::check_merge(int from, int to, const std::string& shown) const {
         const std::string path = shown + "/" + name;
         if (S_ISDIR(made.st_mode) != S_ISDIR(old.st_mode))
             fail(ExitCode::output_exists,
-                 fmt::format("'{}' exists already and is {} directory, unlike in the archive: "
+                 cli::format("'{}' exists already and is {} directory, unlike in the archive: "
                              "remove it, or name another --output-dir.",
                              path, S_ISDIR(old.st_mode) ? "a" : "no"));
         if (!S_ISDIR(made.st_mode)) continue;
@@ -258,7 +258,7 @@ void Target::place_forced() {
         merge(tree_.get(), base_.get(), path_);
     } catch (const Failure& failure) {
         fail(failure.code,
-             fmt::format("{} Before that, {} files or directories were put in place; the others "
+             cli::format("{} Before that, {} files or directories were put in place; the others "
                          "were not.",
                          failure.what(), placed_));
     }

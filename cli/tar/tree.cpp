@@ -2,11 +2,12 @@
 #include "cli/tar/tree.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <utility>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli::tar {
 namespace {
@@ -37,7 +38,7 @@ int finish_attributes(int descriptor, mode_t mode, const timespec& modified) {
 }  // namespace
 
 void refuse(const std::string& shown, const std::string& why) {
-    fail(ExitCode::refused_entry, fmt::format("cannot unpack '{}': {}.", shown, why));
+    fail(ExitCode::refused_entry, cli::format("cannot unpack '{}': {}.", shown, why));
 }
 
 Tree::Tree(int root, mode_t removed) : removed_(removed) {

@@ -1,13 +1,13 @@
 // Reads a tar stream by libarchive. Everything an entry says is checked here.
 #include "cli/tar/unpack.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "cli/support/format.h"
 #include "cli/tar/names.h"
 
 namespace warpseal::cli::tar {
@@ -20,7 +20,7 @@ constexpr uint64_t most_header_bytes = 8 << 20;
 
 [[noreturn]] void fail_damaged(archive* reader) {
     fail(ExitCode::unsupported,
-         fmt::format("the text inside is no whole tar archive: {}. Without --tar it is written as "
+         cli::format("the text inside is no whole tar archive: {}. Without --tar it is written as "
                      "it is.",
                      reason(reader)));
 }
@@ -67,7 +67,7 @@ Unpacker::Unpacker(int in, Tree& tree, std::function<void(const std::string&)> c
       buffer_(unpacked_at_once) {
     if (!reader_) throw std::bad_alloc();
     if (archive_read_support_format_tar(reader_.get()) != ARCHIVE_OK)
-        fail(ExitCode::error, fmt::format("cannot read archives: {}.", reason(reader_.get())));
+        fail(ExitCode::error, cli::format("cannot read archives: {}.", reason(reader_.get())));
 }
 
 size_t Unpacker::read_some() {
@@ -105,7 +105,7 @@ bool Unpacker::next(archive_entry*& entry) {
     if (status == ARCHIVE_EOF) return false;
     if (header_too_long_)
         fail(ExitCode::limit_exceeded,
-             fmt::format("the header of an entry is longer than {} MiB.", most_header_bytes >> 20));
+             cli::format("the header of an entry is longer than {} MiB.", most_header_bytes >> 20));
     if (status != ARCHIVE_OK && (status != ARCHIVE_WARN || !is_about_names(reader_.get())))
         fail_damaged(reader_.get());
     return true;
@@ -139,10 +139,10 @@ void Unpacker::unpack(archive_entry* entry) {
             const char* const text = archive_entry_symlink(entry);
             const std::string target = text != nullptr ? text : "";
             if (const std::string why = leads_out(target, names.size() - 1); !why.empty())
-                refuse(shown, fmt::format("it is a link to '{}': {}", target, why));
+                refuse(shown, cli::format("it is a link to '{}': {}", target, why));
             return tree_.make_symbolic_link(names, target, attributes_of(entry).modified, shown);
         }
-        default: refuse(shown, fmt::format("it is {}", unusable_kind(type)));
+        default: refuse(shown, cli::format("it is {}", unusable_kind(type)));
     }
 }
 
@@ -151,9 +151,9 @@ void Unpacker::unpack_hard_link(archive_entry* entry, const std::vector<std::str
     const std::string target = archive_entry_hardlink(entry);
     std::vector<std::string> target_names;
     if (const std::string why = split_path(target, target_names); !why.empty())
-        refuse(shown, fmt::format("it is a hard link to '{}', and {}", target, why));
+        refuse(shown, cli::format("it is a hard link to '{}', and {}", target, why));
     if (target_names.empty())
-        refuse(shown, fmt::format("it is a hard link to the directory '{}'", target));
+        refuse(shown, cli::format("it is a hard link to the directory '{}'", target));
     if (archive_entry_size_is_set(entry) != 0 && archive_entry_size(entry) > 0)
         refuse(shown, "it is a hard link with content of its own");
     tree_.make_hard_link(names, target_names, shown);

@@ -1,11 +1,11 @@
 // `warpseal vectors`: checks published test vectors, so that users can verify our claims.
 #include "cli/vectors/vectors.h"
 
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
 #include "cli/commands.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -16,12 +16,12 @@ struct VectorsOptions {
 };
 
 void print_tally(const std::string& path, const Tally& tally) {
-    print_output(fmt::format("{}: {} passed, {} failed, {} skipped\n", path, tally.passed,
+    print_output(cli::format("{}: {} passed, {} failed, {} skipped\n", path, tally.passed,
                              tally.failed, tally.skipped));
     for (const std::string& failure : tally.failures)
-        print_output(fmt::format("    FAILED {}\n", failure));
+        print_output(cli::format("    FAILED {}\n", failure));
     if (tally.failed > tally.failures.size())
-        print_output(fmt::format("    and {} more failed\n", tally.failed - tally.failures.size()));
+        print_output(cli::format("    and {} more failed\n", tally.failed - tally.failures.size()));
 }
 
 ExitCode run(const VectorsOptions& options, Session& session) {
@@ -36,8 +36,8 @@ ExitCode run(const VectorsOptions& options, Session& session) {
         total.add(tally);
     }
     for (const auto& [reason, count] : total.reasons)
-        print_output(fmt::format("skipped {}: {}\n", count, reason));
-    print_output(fmt::format("{} passed, {} failed, {} skipped\n", total.passed, total.failed,
+        print_output(cli::format("skipped {}: {}\n", count, reason));
+    print_output(cli::format("{} passed, {} failed, {} skipped\n", total.passed, total.failed,
                              total.skipped));
     return total.failed + total.skipped == 0 ? ExitCode::ok : ExitCode::error;
 }

@@ -1,6 +1,5 @@
 // `tls-exchange connect`: sends standard input to the server and prints its answers, both encrypted
 // under the exchanged key.
-#include <fmt/core.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "cli/support/format.h"
 #include "cli/support/interrupt.h"
 #include "examples/tls_exchange/exchange_ends.h"
 #include "examples/tls_exchange/options.h"
@@ -70,7 +70,7 @@ private:
             throw Failure(ExitCode::truncated, "the server ended the connection too early.");
         if (state == TlsStream::State::broken)
             throw Failure(ExitCode::input_output,
-                          fmt::format("{}: {}.", server_.host, stream_.why()));
+                          cli::format("{}: {}.", server_.host, stream_.why()));
         return state == TlsStream::State::blocked;
     }
     bool flush(ClientExchange& exchange) { return step(stream_.write(exchange.output)); }
@@ -85,7 +85,7 @@ private:
             if (!dynamic_cast<const Refused*>(&error)) exchange.refuse(Refusal::failed);
             stream_.write(exchange.output);
             throw Failure(ExitCode::error,
-                          fmt::format("no exchange with {}: {}.", server_.host, error.what()));
+                          cli::format("no exchange with {}: {}.", server_.host, error.what()));
         }
         return false;
     }
@@ -109,7 +109,7 @@ private:
         if (count < 0 && errno == EINTR) return true;
         if (count < 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("cannot read standard input: {}.", strerror(errno)));
+                          cli::format("cannot read standard input: {}.", strerror(errno)));
         if (count == 0)
             exchange.send_last();
         else
@@ -139,7 +139,7 @@ private:
         if (cli::interrupted_by() != 0)
             throw Failure(static_cast<ExitCode>(128 + cli::interrupted_by()), "interrupted.");
         if (count == 0)
-            throw Failure(ExitCode::input_output, fmt::format("{}: no answer.", server_.host));
+            throw Failure(ExitCode::input_output, cli::format("{}: no answer.", server_.host));
         input_ready_ = polled[2].revents != 0;
     }
 

@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::tls {
 namespace {
@@ -118,7 +119,7 @@ uint8_t exchange_set_number(const std::string& name) {
         if (name == set_names[i]) return static_cast<uint8_t>(i + 1);
     throw cli::Failure(
         cli::ExitCode::unsupported,
-        fmt::format("there is no set '{}': there are {}.", name, fmt::join(set_names, ", ")));
+        cli::format("there is no set '{}': there are {}.", name, fmt::join(set_names, ", ")));
 }
 
 std::vector<uint8_t> exchange_set_numbers(const std::vector<std::string>& names) {

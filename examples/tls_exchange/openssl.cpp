@@ -2,7 +2,6 @@
 #include "examples/tls_exchange/openssl.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 
 #include "cli/support/command.h"
 #include "cli/support/descriptor.h"
+#include "cli/support/format.h"
 
 namespace warpseal::tls {
 
@@ -27,7 +27,7 @@ std::string openssl_error() {
 }
 
 void fail(const std::string& what) {
-    throw cli::Failure(cli::ExitCode::error, fmt::format("cannot {}: {}.", what, openssl_error()));
+    throw cli::Failure(cli::ExitCode::error, cli::format("cannot {}: {}.", what, openssl_error()));
 }
 
 void require_file(const std::string& path) {
@@ -37,7 +37,7 @@ void require_file(const std::string& path) {
     if (error == 0 && S_ISDIR(about.st_mode)) error = EISDIR;
     if (error == 0) return;
     throw cli::Failure(error == ENOENT ? cli::ExitCode::input_missing : cli::ExitCode::input_output,
-                       fmt::format("cannot read {}: {}.", path, std::strerror(error)));
+                       cli::format("cannot read {}: {}.", path, std::strerror(error)));
 }
 
 void name_server(SSL* client, const std::string& host) {

@@ -1,9 +1,9 @@
 // `tls-exchange serve`: TLS with the system's configuration, a pool of key pairs, and one event
 // loop per core.
-#include <fmt/core.h>
 
 #include <algorithm>
 
+#include "cli/support/format.h"
 #include "cli/support/interrupt.h"
 #include "examples/tls_exchange/options.h"
 #include "examples/tls_exchange/serve.h"
@@ -35,7 +35,7 @@ void serve(ExchangeService& service, int listening, unsigned threads) {
 
 void print_counts(const ExchangeService& service, const PoolBatcher::Counts& pool) {
     cli::print_output(
-        fmt::format("accepted {}, turned away {}, exchanges {}, refused {}, failed {}, timed out "
+        cli::format("accepted {}, turned away {}, exchanges {}, refused {}, failed {}, timed out "
                     "{}, bytes {}, keys {}, key batches {}, secrets {}, "
                     "secret batches {}, largest batch {}\n",
                     service.accepted.load(), service.turned_away.load(), service.opened.load(),
@@ -65,7 +65,7 @@ cli::ExitCode run_serve(const ServeOptions& options, cli::Session& session) {
                             .most_clients = std::max(1U, options.most_clients / threads)};
     const cli::Descriptor listening =
         listen_on(resolve(split_address(options.listen), true).front());
-    cli::print_output(fmt::format("listening on {}\n", address_of(listening.get()).text()));
+    cli::print_output(cli::format("listening on {}\n", address_of(listening.get()).text()));
     serve(service, listening.get(), threads);
     print_counts(service, pool.counts());
     return cli::ExitCode::ok;  // Only a stop request ends the server.

@@ -1,7 +1,6 @@
 // TCP: non-blocking sockets and addresses.
 #include "examples/tls_exchange/socket.h"
 
-#include <fmt/core.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,6 +16,7 @@
 #include <memory>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 #include "cli/support/interrupt.h"
 
 namespace warpseal::tls {
@@ -28,7 +28,7 @@ using cli::Failure;
 
 [[noreturn]] void give_up(const char* what, const Address& address) {
     throw Failure(ExitCode::input_output,
-                  fmt::format("cannot {} {}: {}.", what, address.text(), strerror(errno)));
+                  cli::format("cannot {} {}: {}.", what, address.text(), strerror(errno)));
 }
 
 Descriptor open_socket(const Address& address) {
@@ -62,18 +62,18 @@ std::string Address::text() const {
     if (getnameinfo(address, length, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return "an address";
-    return storage.ss_family == AF_INET6 ? fmt::format("[{}]:{}", host, port)
-                                         : fmt::format("{}:{}", host, port);
+    return storage.ss_family == AF_INET6 ? cli::format("[{}]:{}", host, port)
+                                         : cli::format("{}:{}", host, port);
 }
 
 HostAndPort split_address(const std::string& text) {
     const size_t colon = text.rfind(':');
     if (colon == std::string::npos || colon == 0 || colon + 1 == text.size())
-        throw Failure(ExitCode::usage, fmt::format("'{}' is no HOST:PORT.", text));
+        throw Failure(ExitCode::usage, cli::format("'{}' is no HOST:PORT.", text));
     HostAndPort parts{text.substr(0, colon), text.substr(colon + 1)};
     if (!is_port(parts.port))
         throw Failure(ExitCode::usage,
-                      fmt::format("'{}' of '{}' is no port: 0 to 65535 are.", parts.port, text));
+                      cli::format("'{}' of '{}' is no port: 0 to 65535 are.", parts.port, text));
     if (parts.host.front() == '[' && parts.host.back() == ']')
         parts.host = parts.host.substr(1, parts.host.size() - 2);
     return parts;
@@ -86,7 +86,7 @@ std::vector<Address> resolve(const HostAndPort& name, bool to_listen) {
     addrinfo* list = nullptr;
     const int error = getaddrinfo(name.host.c_str(), name.port.c_str(), &hints, &list);
     if (error != 0)
-        throw Failure(ExitCode::input_output, fmt::format("cannot find {}:{}: {}.", name.host,
+        throw Failure(ExitCode::input_output, cli::format("cannot find {}:{}: {}.", name.host,
                                                           name.port, gai_strerror(error)));
     const std::unique_ptr<addrinfo, void (*)(addrinfo*)> found(list, freeaddrinfo);
     std::vector<Address> addresses;
@@ -134,7 +134,7 @@ Descriptor connect_to_any(const HostAndPort& name, std::chrono::seconds patience
             taken = address;
             return connecting;
         }
-        why = fmt::format("cannot connect to {}: {}.", address.text(), strerror(error));
+        why = cli::format("cannot connect to {}: {}.", address.text(), strerror(error));
     }
     throw Failure(ExitCode::input_output, why);
 }
@@ -167,7 +167,7 @@ void allow_descriptors(uint64_t wanted) {
     if (wanted > limit.rlim_cur)
         throw Failure(
             ExitCode::usage,
-            fmt::format(
+            cli::format(
                 "this process may have {} descriptors, and {} are wanted: see `ulimit -Hn`.",
                 limit.rlim_cur, wanted));
 }

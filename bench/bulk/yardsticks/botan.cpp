@@ -8,6 +8,7 @@
 #include <map>
 
 #include "bench/bulk/yardsticks/yardstick.h"
+#include "cli/support/format.h"
 
 namespace warpseal::bench {
 namespace {
@@ -52,7 +53,7 @@ public:
     // Returns false if Botan does not have the mode for this cipher.
     bool open(const std::string& name) {
         const std::string full =
-            is_ecb() ? name : fmt::format(fmt::runtime(mode_pattern(what_.mode)), name);
+            is_ecb() ? name : cli::format(fmt::runtime(mode_pattern(what_.mode)), name);
         if (what_.mac()) return botan_.mac_init(&handle_, full.c_str(), 0) == 0;
         if (is_ecb()) return botan_.block_cipher_init(&handle_, full.c_str()) == 0;
         return botan_.cipher_init(&handle_, full.c_str(),
@@ -114,7 +115,7 @@ class BotanLibrary : public YardstickLibrary {
 public:
     explicit BotanLibrary(const SharedLibrary& library) : botan_(library) {}
     std::string version() const override {
-        return fmt::format("{}.{}.{}", botan_.version_major(), botan_.version_minor(),
+        return cli::format("{}.{}.{}", botan_.version_major(), botan_.version_minor(),
                            botan_.version_patch());
     }
     std::unique_ptr<YardstickCipher> find(const BenchCase& what,
@@ -150,7 +151,7 @@ std::vector<std::string> files() {
     std::vector<std::string> names;
     for (const int major : {3, 2})
         for (int minor = newest; minor >= 0; --minor)
-            names.push_back(fmt::format("libbotan-{}.so.{}", major, minor));
+            names.push_back(cli::format("libbotan-{}.so.{}", major, minor));
     return names;
 }
 

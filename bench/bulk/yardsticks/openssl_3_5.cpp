@@ -1,9 +1,9 @@
 // A libcrypto of OpenSSL 3.5 or later, loaded beside the one that the program is linked with.
 #include <dlfcn.h>
-#include <fmt/core.h>
 
 #include "bench/bulk/yardsticks/libcrypto.h"
 #include "bench/bulk/yardsticks/openssl.h"
+#include "cli/support/format.h"
 
 namespace warpseal::bench {
 namespace {
@@ -28,7 +28,7 @@ SharedLibrary load(const std::string& file) {
     }
     if (!can_load_second)
         throw cli::Failure(cli::ExitCode::error,
-                           fmt::format("--against {}: a program with this sanitizer cannot load a "
+                           cli::format("--against {}: a program with this sanitizer cannot load a "
                                        "second libcrypto.",
                                        own_name));
     return {name, {file}, RTLD_DEEPBIND};
@@ -42,7 +42,7 @@ void check_version(const SharedLibrary& library) {
     if (major() > oldest_major || (major() == oldest_major && minor() >= oldest_minor)) return;
     throw cli::Failure(
         cli::ExitCode::error,
-        fmt::format(
+        cli::format(
             "--against {}: {} is OpenSSL {}.{}, and {}.{} or later is needed: name one with "
             "{}=PATH, or run in Debian 13 by bench/in_debian_13.",
             own_name, library.path(), major(), minor(), oldest_major, oldest_minor, own_name));

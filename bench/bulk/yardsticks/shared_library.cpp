@@ -2,17 +2,17 @@
 #include "bench/bulk/yardsticks/shared_library.h"
 
 #include <dlfcn.h>
-#include <fmt/core.h>
 #include <link.h>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::bench {
 
 SharedLibrary::SharedLibrary(std::string name, const std::vector<std::string>& files, int flags)
     : name_(std::move(name)) {
-    std::string reason = fmt::format("there is no {}", files.front());
-    if (files.size() > 1) reason += fmt::format(" … {}", files.back());
+    std::string reason = cli::format("there is no {}", files.front());
+    if (files.size() > 1) reason += cli::format(" … {}", files.back());
     for (const std::string& file : files) {
         handle_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | flags);
         if (handle_) return;
@@ -21,7 +21,7 @@ SharedLibrary::SharedLibrary(std::string name, const std::vector<std::string>& f
         // A file that is there may lack something itself.
         if (said.rfind(file + ": cannot open", 0) != 0) reason = said;
     }
-    throw LibraryAbsent(fmt::format("{} cannot be loaded: {}", name_, reason));
+    throw LibraryAbsent(cli::format("{} cannot be loaded: {}", name_, reason));
 }
 
 void* SharedLibrary::find(const char* symbol) const {
@@ -29,7 +29,7 @@ void* SharedLibrary::find(const char* symbol) const {
     if (!found)
         throw cli::Failure(
             cli::ExitCode::error,
-            fmt::format("{} lacks the function {}: it is no {} that can be measured.", path(),
+            cli::format("{} lacks the function {}: it is no {} that can be measured.", path(),
                         symbol, name_));
     return found;
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "bench/bulk/yardsticks/shared_library.h"
+#include "cli/support/format.h"
 
 namespace warpseal::bench {
 namespace {
@@ -39,7 +40,7 @@ Yardstick open(const Opener& opener, const std::string& path) {
     } catch (const LibraryAbsent& why) {
         if (!path.empty())
             throw cli::Failure(cli::ExitCode::error,
-                               fmt::format("--against {}: {}.", opener.name, why.what()));
+                               cli::format("--against {}: {}.", opener.name, why.what()));
         yardstick.not_run = why.what();
     }
     return yardstick;
@@ -79,13 +80,13 @@ std::string check_yardstick(const std::string& text) {
     const size_t equals = text.find('=');
     const Opener* const opener = find_opener(text.substr(0, equals));
     if (!opener)
-        return fmt::format("there is no '{}': it takes {}", text,
+        return cli::format("there is no '{}': it takes {}", text,
                            fmt::join(yardstick_names(), ", "));
     if (equals == std::string::npos) return "";
     if (!opener->takes_path)
-        return fmt::format("{} is the OpenSSL that the program is linked with: it has no path",
+        return cli::format("{} is the OpenSSL that the program is linked with: it has no path",
                            opener->name);
-    return equals + 1 == text.size() ? fmt::format("{}= needs a path", opener->name) : "";
+    return equals + 1 == text.size() ? cli::format("{}= needs a path", opener->name) : "";
 }
 
 std::vector<Yardstick> open_yardsticks(const std::vector<std::string>& texts) {

@@ -1,11 +1,10 @@
 // Reads and writes headers. The MAC covers the bytes as they were read.
 #include "cli/age/format/header.h"
 
-#include <fmt/core.h>
-
 #include "cli/age/crypto.h"
 #include "cli/age/format/text.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -21,7 +20,7 @@ public:
         check_version();
         for (std::string line = read_line(); line.rfind("---", 0) != 0; line = read_line()) {
             if (header_.stanzas.size() == max_stanzas)
-                limit(fmt::format("more than {} stanzas", max_stanzas));
+                limit(cli::format("more than {} stanzas", max_stanzas));
             header_.stanzas.push_back(read_stanza(line));
         }
         if (header_.stanzas.empty()) throw_bad_header("it has no stanza");
@@ -31,7 +30,7 @@ public:
 
 private:
     [[noreturn]] static void limit(const std::string& what) {
-        throw Failure(ExitCode::limit_exceeded, fmt::format("its header has {}.", what));
+        throw Failure(ExitCode::limit_exceeded, cli::format("its header has {}.", what));
     }
 
     void check_version() {
@@ -57,7 +56,7 @@ private:
             const int byte = source_.get();
             if (byte < 0) throw Failure(ExitCode::truncated, "it ends within its header.");
             if (header_.authenticated.size() + line.size() == max_header_bytes)
-                limit(fmt::format("more than {} bytes", max_header_bytes));
+                limit(cli::format("more than {} bytes", max_header_bytes));
             if (byte == '\n') break;
             line.push_back(static_cast<char>(byte));
         }

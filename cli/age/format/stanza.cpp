@@ -1,9 +1,8 @@
 // Reads and writes stanzas. Of a body of one line, no copy stays in memory besides the stanza.
 #include "cli/age/format/stanza.h"
 
-#include <fmt/core.h>
-
 #include "cli/age/format/text.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -40,7 +39,7 @@ Stanza read_stanza(const std::string& first_line,
         if (characters > line_characters || !from_base64(line, Padding::none, stanza.body))
             faults.malformed("the body of a stanza is malformed");
         if (stanza.body.size() > max_body_bytes)
-            faults.limit(fmt::format("a stanza of more than {} bytes", max_body_bytes));
+            faults.limit(cli::format("a stanza of more than {} bytes", max_body_bytes));
         warpseal_wipe(line.data(), line.size());
     }
     return stanza;

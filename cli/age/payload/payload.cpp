@@ -1,7 +1,6 @@
 // Batches of chunks on threads.
 #include "cli/age/payload/payload.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <thread>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -26,7 +26,7 @@ size_t read_all_at(int input, uint8_t* to, size_t bytes, uint64_t position) {
         if (got < 0 && errno == EINTR) continue;
         if (got < 0)
             throw Failure(ExitCode::input_output,
-                          fmt::format("reading failed: {}.", std::strerror(errno)));
+                          cli::format("reading failed: {}.", std::strerror(errno)));
         if (got == 0) break;
         done += static_cast<size_t>(got);
     }
@@ -195,7 +195,7 @@ void Payload::write_range(const Batch& batch) const {
         if (put <= 0)
             throw Failure(
                 ExitCode::input_output,
-                fmt::format("cannot write the output: {}.", std::strerror(put < 0 ? errno : EIO)));
+                cli::format("cannot write the output: {}.", std::strerror(put < 0 ? errno : EIO)));
         done += static_cast<size_t>(put);
     }
 }

@@ -1,7 +1,6 @@
 // Reads descriptors, which stop signals interrupt.
 #include "cli/age/payload/source.h"
 
-#include <fmt/core.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <cstring>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 
@@ -25,7 +25,7 @@ size_t DescriptorSource::read(uint8_t* to, size_t most) {
         if (got >= 0) return static_cast<size_t>(got);
         if (error != EINTR)
             throw Failure(ExitCode::input_output,
-                          fmt::format("reading failed: {}.", std::strerror(error)));
+                          cli::format("reading failed: {}.", std::strerror(error)));
     }
 }
 

@@ -2,7 +2,6 @@
 #include "cli/age/plugin/connection.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,6 +16,7 @@
 #include "cli/age/crypto.h"
 #include "cli/age/format/header.h"
 #include "cli/age/payload/source.h"
+#include "cli/support/format.h"
 #include "cli/support/interrupt.h"
 
 namespace warpseal::cli::age::plugin {
@@ -45,7 +45,7 @@ std::string find_on_path(const std::string& program) {
     while (!rest.empty()) {
         const size_t end = std::min(rest.find(':'), rest.size());
         const bool is_absolute = rest[0] == '/';
-        std::string file = fmt::format("{}/{}", rest.substr(0, end), program);
+        std::string file = cli::format("{}/{}", rest.substr(0, end), program);
         rest.remove_prefix(std::min(end + 1, rest.size()));
         struct stat about;
         if (is_absolute && stat(file.c_str(), &about) == 0 && S_ISREG(about.st_mode) &&
@@ -53,7 +53,7 @@ std::string find_on_path(const std::string& program) {
             return file;
     }
     throw Failure(ExitCode::unsupported,
-                  fmt::format("there is no program {} on PATH: install that age plugin.", program));
+                  cli::format("there is no program {} on PATH: install that age plugin.", program));
 }
 
 struct Pipe {
@@ -85,7 +85,7 @@ Connection::Connection(const std::string& name, const char* state_machine, size_
         start(find_on_path(program_), state_machine);
     } catch (const std::system_error& error) {
         throw Failure(ExitCode::input_output,
-                      fmt::format("{} cannot be started: {}.", program_, error.code().message()));
+                      cli::format("{} cannot be started: {}.", program_, error.code().message()));
     }
 }
 
@@ -94,7 +94,7 @@ void Connection::start(const std::string& path, const char* state_machine) {
     for (const Descriptor* ours : {&input.writing, &output.reading, &errors.reading})
         make_nonblocking(*ours);
     child_.emplace(ChildProgram{path,
-                                {program_, fmt::format("--age-plugin={}", state_machine)},
+                                {program_, cli::format("--age-plugin={}", state_machine)},
                                 input.reading.get(),
                                 output.writing.get(),
                                 errors.writing.get(),
@@ -157,7 +157,7 @@ void Connection::receive_line(std::string& line, size_t& message_bytes) {
         const auto found = std::find(from, incoming_.end(), '\n');
         const size_t line_end = static_cast<size_t>(found - incoming_.begin());
         if (message_bytes + line_end - taken_bytes_ > max_message_bytes)
-            fail(fmt::format("sends a stanza of more than {} bytes", max_message_bytes));
+            fail(cli::format("sends a stanza of more than {} bytes", max_message_bytes));
         if (found != incoming_.end()) {
             const auto begin = incoming_.begin() + static_cast<std::ptrdiff_t>(taken_bytes_);
             line.append(begin, found);
@@ -195,7 +195,7 @@ void Connection::exchange(const std::optional<Clock::time_point>& end) {
                       {stderr_.get(), POLLIN, 0},
                       {input_closed_ ? -1 : input_.get(), sends, 0}};
     if (poll(ready, std::size(ready), wait) < 0 && errno != EINTR)
-        fail(fmt::format("cannot be waited for: {}", strerror(errno)));
+        fail(cli::format("cannot be waited for: {}", strerror(errno)));
     throw_if_interrupted();
     if (ready[1].revents != 0) read_output();
     if (ready[2].revents != 0) read_errors();
@@ -216,7 +216,7 @@ void Connection::read_output() {
     incoming_.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) output_ended_ = true;
     if (got < 0 && !would_wait(error))
-        fail(fmt::format("cannot be read: {}", std::strerror(error)));
+        fail(cli::format("cannot be read: {}", std::strerror(error)));
 }
 
 // Keeps the first bytes, which say most.
@@ -238,7 +238,7 @@ void Connection::write_input() {
     else if (errno == EPIPE)
         input_closed_ = true;
     else if (!would_wait(errno))
-        fail(fmt::format("cannot be written to: {}", std::strerror(errno)));
+        fail(cli::format("cannot be written to: {}", std::strerror(errno)));
 }
 
 std::string Connection::how_it_ended() {
@@ -249,9 +249,9 @@ std::string Connection::how_it_ended() {
         const int signal_number = WTERMSIG(status);
         if (has_terminal_ && (signal_number == SIGINT || signal_number == SIGQUIT))
             throw Failure(ExitCode(128 + signal_number), "interrupted.");
-        return fmt::format("was ended by signal {}", signal_number);
+        return cli::format("was ended by signal {}", signal_number);
     }
-    return fmt::format("ended with exit code {} before it was done", WEXITSTATUS(status));
+    return cli::format("ended with exit code {} before it was done", WEXITSTATUS(status));
 }
 
 void Connection::add_error(const std::string& text) {
@@ -264,10 +264,10 @@ void Connection::fail(const std::string& what) {
         if (poll(&ready, 1, 0) <= 0 || said_.size() >= max_said_bytes) break;
         read_errors();
     }
-    std::string text = has_errors() ? fmt::format("{} reports: {}.", program_, errors_)
-                                    : fmt::format("{} {}.", program_, what);
+    std::string text = has_errors() ? cli::format("{} reports: {}.", program_, errors_)
+                                    : cli::format("{} {}.", program_, what);
     std::replace(said_.begin(), said_.end(), '\n', ' ');
-    if (!said_.empty()) text += fmt::format(" It wrote to stderr: {}", said_);
+    if (!said_.empty()) text += cli::format(" It wrote to stderr: {}", said_);
     throw Failure(ExitCode::input_output, text);
 }
 
@@ -276,7 +276,7 @@ size_t Connection::index(const std::string& text, size_t end, const char* of) {
     const bool is_number = !text.empty() && text.size() < 10 && (text == "0" || text[0] != '0') &&
                            text.find_first_not_of("0123456789") == std::string::npos;
     if (is_number) number = std::stoul(text);
-    if (number >= end) fail(fmt::format("names {} that it was not given", of));
+    if (number >= end) fail(cli::format("names {} that it was not given", of));
     return number;
 }
 

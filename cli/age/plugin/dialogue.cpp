@@ -1,11 +1,10 @@
 // Speaks for a plugin at the terminal. Without one, what it asks for cannot be had.
 #include "cli/age/plugin/dialogue.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "cli/age/format/text.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age::plugin {
 namespace {
@@ -22,10 +21,10 @@ std::string label(Connection& plugin, const std::string& argument) {
 void ask_to_confirm(Connection& plugin, const Stanza& message) {
     const size_t choices = message.arguments.size() - 1;
     if (choices < 1 || choices > 2) plugin.fail("asks in a form that is unknown");
-    std::string prompt = fmt::format("{}: {} [y: {}", plugin.program(), shown_text(message.body),
+    std::string prompt = cli::format("{}: {} [y: {}", plugin.program(), shown_text(message.body),
                                      label(plugin, message.arguments[1]));
     prompt +=
-        choices == 2 ? fmt::format(", n: {}] ", label(plugin, message.arguments[2])) : ", n] ";
+        choices == 2 ? cli::format(", n: {}] ", label(plugin, message.arguments[2])) : ", n] ";
     if (!has_terminal()) return plugin.send({"fail"});
     for (;;) {
         const SecretBytes typed = ask_line(prompt, false);
@@ -39,7 +38,7 @@ void ask_to_confirm(Connection& plugin, const Stanza& message) {
 void ask_for_text(Connection& plugin, const Stanza& message, bool hidden) {
     if (!has_terminal()) return plugin.send({"fail"});
     const SecretBytes typed =
-        ask_line(fmt::format("{}: {} ", plugin.program(), shown_text(message.body)), hidden);
+        ask_line(cli::format("{}: {} ", plugin.program(), shown_text(message.body)), hidden);
     plugin.send({"ok"}, View(typed.data(), typed.size));
 }
 
@@ -57,7 +56,7 @@ std::string shown_text(View text) {
 void answer(Connection& plugin, const Stanza& message) {
     const std::string& type = message.type();
     if (type == "msg") {
-        complain(fmt::format("{}: {}", plugin.program(), shown_text(message.body)));
+        complain(cli::format("{}: {}", plugin.program(), shown_text(message.body)));
         return plugin.send({"ok"});
     }
     if (type == "confirm") return ask_to_confirm(plugin, message);

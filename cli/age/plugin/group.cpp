@@ -1,14 +1,13 @@
 // Sorts recipients and identities by plugin, and compares the labels of recipients.
 #include "cli/age/plugin/group.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
 
 #include "cli/age/crypto.h"
 #include "cli/age/payload/source.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age::plugin {
 namespace {
@@ -39,11 +38,11 @@ private:
                    other = labels_.count(post_quantum_label) != 0;
         if (one != other)
             throw Failure(ExitCode::usage,
-                          fmt::format("{} is not post-quantum and would weaken the others: give "
+                          cli::format("{} is not post-quantum and would weaken the others: give "
                                       "recipients of one kind alone.",
                                       one ? shown_ : shown));
         throw Failure(ExitCode::usage,
-                      fmt::format("{} and {} refuse to share a file: encrypt it for each alone.",
+                      cli::format("{} and {} refuse to share a file: encrypt it for each alone.",
                                   shown_, shown));
     }
     std::string shown_;

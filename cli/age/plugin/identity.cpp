@@ -1,9 +1,9 @@
 // The protocol identity-v1: a plugin unwraps file keys.
-#include <fmt/core.h>
 
 #include "cli/age/crypto.h"
 #include "cli/age/plugin/dialogue.h"
 #include "cli/age/plugin/plugin.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age::plugin {
 namespace {
@@ -45,7 +45,7 @@ private:
         warpseal_wipe(message.body.data(), bytes);
         if (bytes != file_key_bytes)
             plugin_.fail(
-                fmt::format("sends a file key of {} bytes instead of {}", bytes, file_key_bytes));
+                cli::format("sends a file key of {} bytes instead of {}", bytes, file_key_bytes));
         has_key_ = true;
         plugin_.send({"ok"});
     }

@@ -1,11 +1,11 @@
 // Names of plugins in recipients and identities.
-#include <fmt/core.h>
 
 #include <algorithm>
 
 #include "cli/age/format/text.h"
 #include "cli/age/plugin/plugin.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age::plugin {
 namespace {
@@ -53,11 +53,11 @@ std::string name_of_identity(std::string_view text) {
 Secret identity_without_data(const std::string& name) {
     if (!is_name(name))
         throw Failure(ExitCode::usage,
-                      fmt::format("-j {} is no name of a plugin: give NAME of the program "
+                      cli::format("-j {} is no name of a plugin: give NAME of the program "
                                   "age-plugin-NAME, in small letters, digits and -_.+ alone.",
                                   name));
     Secret text;
-    for (const char c : bech32(fmt::format("{}{}-", identity_prefix, name), {}))
+    for (const char c : bech32(cli::format("{}{}-", identity_prefix, name), {}))
         text.push_back(static_cast<uint8_t>(c >= 'a' && c <= 'z' ? c - 'a' + 'A' : c));
     return text;
 }

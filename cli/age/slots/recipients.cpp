@@ -1,8 +1,6 @@
 // Wraps file keys for key slots.
 #include "cli/age/slots/recipients.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "c_api/internal_slot_keys.h"
@@ -10,6 +8,7 @@
 #include "cli/age/plugin/group.h"
 #include "cli/age/slots/parameters.h"
 #include "cli/age/ssh/stanzas.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -31,7 +30,7 @@ MadeSecret slot_of_plugin(const plugin::PluginKey& made, bool is_post_quantum) {
     const size_t text_bytes = parameters.size() - WARPSEAL_INTERNAL_STANZA_FLAG_BYTES;
     if (text_bytes > WARPSEAL_INTERNAL_STANZA_TEXT_BYTES_MAX)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("age-plugin-{} made stanzas of {} bytes, and a key slot of a "
+                      cli::format("age-plugin-{} made stanzas of {} bytes, and a key slot of a "
                                   "Warpseal file holds {}: give fewer of its recipients, and "
                                   "add the others with `warpseal key add`.",
                                   made.name, text_bytes, WARPSEAL_INTERNAL_STANZA_TEXT_BYTES_MAX));

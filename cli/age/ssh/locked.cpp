@@ -1,5 +1,4 @@
 // Decrypts the secret part of OpenSSH's private keys (PROTOCOL.key of OpenSSH).
-#include <fmt/core.h>
 #include <openssl/err.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "cli/age/ssh/keys.h"
 #include "cli/age/ssh/wire.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -37,14 +37,14 @@ constexpr LockCipher lock_ciphers[] = {
 [[noreturn]] void throw_damaged_lock(const std::string& shown) {
     throw Failure(
         ExitCode::usage,
-        fmt::format("{} is a private key that is cut or damaged: take it from a backup.", shown));
+        cli::format("{} is a private key that is cut or damaged: take it from a backup.", shown));
 }
 
 const LockCipher& find_cipher(View name, const std::string& shown) {
     for (const LockCipher& cipher : lock_ciphers)
         if (is_text(name, cipher.name)) return cipher;
     throw Failure(ExitCode::unsupported,
-                  fmt::format("{} is encrypted by a cipher that is not supported: ssh-keygen -p -Z "
+                  cli::format("{} is encrypted by a cipher that is not supported: ssh-keygen -p -Z "
                               "aes256-ctr writes it with another.",
                               shown));
 }
@@ -57,7 +57,7 @@ Secret derive(const LockedPart& part, View passphrase, size_t bytes,
     WireReader options(part.kdf_options);
     if (!is_text(part.kdf, "bcrypt"))
         throw Failure(ExitCode::unsupported,
-                      fmt::format("{} has a key derivation other than bcrypt, which is not "
+                      cli::format("{} has a key derivation other than bcrypt, which is not "
                                   "supported: ssh-keygen -p writes it with bcrypt.",
                                   shown));
     if (!options.string(salt) || !options.number(rounds) || !options.rest().empty() ||
@@ -65,7 +65,7 @@ Secret derive(const LockedPart& part, View passphrase, size_t bytes,
         throw_damaged_lock(shown);
     if (rounds > most_rounds)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("{} asks for {} rounds of bcrypt, and the limit is {}: "
+                      cli::format("{} asks for {} rounds of bcrypt, and the limit is {}: "
                                   "ssh-keygen -p -a {} writes it with fewer.",
                                   shown, rounds, most_rounds, most_rounds));
     return bcrypt_pbkdf(passphrase, salt, rounds, bytes, between);

@@ -1,5 +1,4 @@
 // Work that opens an encrypted private key in PEM: PBES1 and PBES2 (RFC 8018), scrypt (RFC 7914).
-#include <fmt/core.h>
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
@@ -10,6 +9,7 @@
 #include "cli/age/ssh/keys.h"
 #include "cli/age/ssh/rsa.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -50,7 +50,7 @@ void require_rounds(const ASN1_INTEGER* integer, const std::string& shown) {
     const uint64_t rounds = number_of(integer);
     if (rounds > most_pem_rounds)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("{} asks for {} rounds of key derivation, and the limit is {}: "
+                      cli::format("{} asks for {} rounds of key derivation, and the limit is {}: "
                                   "ssh-keygen -p writes it in OpenSSH's format.",
                                   shown, rounds, most_pem_rounds));
 }
@@ -67,7 +67,7 @@ void require_scrypt(const SCRYPT_PARAMS& parameters, const std::string& shown) {
         !is_below(cost * block, parallel, most_work_bytes))
         throw Failure(
             ExitCode::limit_exceeded,
-            fmt::format("{} asks for 32 MiB of memory or more for scrypt, or for too many "
+            cli::format("{} asks for 32 MiB of memory or more for scrypt, or for too many "
                         "repetitions of it: ssh-keygen -p writes it in OpenSSH's format.",
                         shown));
 }

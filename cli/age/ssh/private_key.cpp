@@ -1,11 +1,11 @@
 // SSH private keys: OpenSSH's format, and PEM by libcrypto. Errors never have any of the content.
-#include <fmt/core.h>
 #include <sodium.h>
 
 #include "cli/age/crypto.h"
 #include "cli/age/ssh/keys.h"
 #include "cli/age/ssh/wire.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -24,12 +24,12 @@ bool has(std::string_view text, std::string_view part) {
 [[noreturn]] void throw_damaged(const std::string& shown) {
     throw Failure(
         ExitCode::usage,
-        fmt::format("{} is a private key that is cut or damaged: take it from a backup.", shown));
+        cli::format("{} is a private key that is cut or damaged: take it from a backup.", shown));
 }
 
 [[noreturn]] void throw_other_type(const std::string& shown) {
     throw Failure(ExitCode::unsupported,
-                  fmt::format("{} is a private key of another type: use an ssh-ed25519 or ssh-rsa "
+                  cli::format("{} is a private key of another type: use an ssh-ed25519 or ssh-rsa "
                               "key, or an age identity.",
                               shown));
 }
@@ -41,7 +41,7 @@ void require_whole(bool whole, const std::string& shown) {
 void require_key_file_size(std::string_view content, const std::string& shown) {
     if (content.size() > max_key_file_bytes)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("{} has more than {}.", shown, human_bytes(max_key_file_bytes)));
+                      cli::format("{} has more than {}.", shown, human_bytes(max_key_file_bytes)));
 }
 
 // The bytes between the two marker lines.
@@ -204,7 +204,7 @@ bool is_locked_pem(std::string_view content) {
 Identity parse_ssh_identity(std::string_view content, const std::string& shown) {
     if (!is_private_key(content))
         throw Failure(ExitCode::usage,
-                      fmt::format("{} is PEM, but no private key: -i takes an SSH private key or "
+                      cli::format("{} is PEM, but no private key: -i takes an SSH private key or "
                                   "age identities.",
                                   shown));
     require_key_file_size(content, shown);
@@ -212,7 +212,7 @@ Identity parse_ssh_identity(std::string_view content, const std::string& shown) 
         return parse_openssh_key(decode_lines(content, shown), shown);
     if (is_locked_pem(content))
         throw Failure(ExitCode::unsupported,
-                      fmt::format("{} is an SSH key in PEM under a passphrase, which hides its "
+                      cli::format("{} is an SSH key in PEM under a passphrase, which hides its "
                                   "public key too: ssh-keygen -y prints that.",
                                   shown));
     const PrivateKey key = pem_private_key(view(content), {});

@@ -1,5 +1,4 @@
 // SSH public keys. Errors name the place of a key, never its text.
-#include <fmt/core.h>
 
 #include <algorithm>
 
@@ -8,6 +7,7 @@
 #include "cli/age/ssh/keys.h"
 #include "cli/age/ssh/wire.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -28,7 +28,7 @@ std::string_view take_word(std::string_view& text) {
 [[noreturn]] void throw_bad_key(const std::string& shown) {
     throw Failure(
         ExitCode::usage,
-        fmt::format("{} is no valid SSH key: copy the whole line of its .pub file.", shown));
+        cli::format("{} is no valid SSH key: copy the whole line of its .pub file.", shown));
 }
 
 bool is_ed25519_wire(View wire) {
@@ -71,12 +71,12 @@ void require_rsa_size(const RsaPublic& key, const std::string& shown) {
     const size_t bits = bits_of(key.modulus);
     if (bits < min_rsa_bits)
         throw Failure(ExitCode::weak_key,
-                      fmt::format("{} is an RSA key of {} bits, which is too weak: use one of {} "
+                      cli::format("{} is an RSA key of {} bits, which is too weak: use one of {} "
                                   "bits or more, or an ssh-ed25519 key.",
                                   shown, bits, min_rsa_bits));
     if (bits > max_rsa_bits)
         throw Failure(ExitCode::limit_exceeded,
-                      fmt::format("{} is an RSA key of {} bits, and the limit is {}: use a smaller "
+                      cli::format("{} is an RSA key of {} bits, and the limit is {}: use a smaller "
                                   "one.",
                                   shown, bits, max_rsa_bits));
 }

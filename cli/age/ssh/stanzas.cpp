@@ -1,7 +1,6 @@
 // Wraps and unwraps file keys for SSH keys, as age does.
 #include "cli/age/ssh/stanzas.h"
 
-#include <fmt/core.h>
 #include <sodium.h>
 
 #include "cli/age/crypto.h"
@@ -9,6 +8,7 @@
 #include "cli/age/ssh/keys.h"
 #include "cli/age/ssh/wire.h"
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -24,7 +24,7 @@ std::string key_tag(View wire) {
 }
 
 [[noreturn]] void throw_other_form(const Stanza& stanza) {
-    throw_bad_header(fmt::format("a stanza {} has another form", stanza.type()));
+    throw_bad_header(cli::format("a stanza {} has another form", stanza.type()));
 }
 
 Octets argument(const Stanza& stanza, size_t index, size_t bytes) {
@@ -56,7 +56,7 @@ Secret ed25519_wrap_key(View shared, View share, View point) {
 }
 
 [[noreturn]] void throw_refused(const Recipient& recipient) {
-    throw Failure(ExitCode::usage, fmt::format("{} is no valid key: ask its owner for another "
+    throw Failure(ExitCode::usage, cli::format("{} is no valid key: ask its owner for another "
                                                "recipient.",
                                                recipient.shown));
 }

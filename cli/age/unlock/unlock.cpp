@@ -1,8 +1,6 @@
 // Unlocks SSH keys in OpenSSH's format and in PEM, and identity files that are age files.
 #include "cli/age/unlock/unlock.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
 
 #include "cli/age/file_key.h"
@@ -11,6 +9,7 @@
 #include "cli/age/ssh/keys.h"
 #include "cli/age/stanzas.h"
 #include "cli/age/task.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli::age {
 namespace {
@@ -69,7 +68,7 @@ std::vector<Identity> read_locked(const LockedFile& locked, View passphrase,
 }
 
 [[noreturn]] void throw_wrong(const std::string& shown) {
-    throw Failure(ExitCode::wrong_key, fmt::format("the passphrase does not open {}.", shown));
+    throw Failure(ExitCode::wrong_key, cli::format("the passphrase does not open {}.", shown));
 }
 
 }  // namespace
@@ -86,7 +85,7 @@ std::vector<Identity> identities_in(const LockedFile& file, View passphrase,
         throw Failure(damage ? ExitCode::usage : failure.code,
                       text.find(file.shown) != std::string::npos
                           ? text
-                          : fmt::format("cannot read {}: {}", file.shown, text));
+                          : cli::format("cannot read {}: {}", file.shown, text));
     }
 }
 
@@ -143,13 +142,13 @@ std::vector<Identity> KeyRing::try_all(const std::vector<SecretBytes>& passphras
     if (!passphrases.empty()) throw_wrong(shown);
     if (!has_terminal())
         throw Failure(ExitCode::usage,
-                      fmt::format("{} {}: give its passphrase with --passphrase-file or "
+                      cli::format("{} {}: give its passphrase with --passphrase-file or "
                                   "--passphrase-fd.",
                                   shown, how));
-    remark(session_, fmt::format("{} {}.", shown, how));
+    remark(session_, cli::format("{} {}.", shown, how));
     SecretChoice asked;  // Another identity may have another passphrase.
     asked.ask = true;
-    asked.prompt = fmt::format("Passphrase of {}", printable(shown));
+    asked.prompt = cli::format("Passphrase of {}", printable(shown));
     std::vector<Identity> identities = open(read_passphrase(asked, false, session_));
     if (identities.empty()) throw_wrong(shown);
     return identities;

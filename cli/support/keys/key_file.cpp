@@ -7,6 +7,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cli/support/format.h"
 #include "cli/support/kem_sets.h"
 
 namespace warpseal::cli {
@@ -101,9 +102,9 @@ std::string recognised(const SecretBytes& content) {
     for (const warpseal_kem_info& set : all_kem_sets()) {
         if (content.size < least_named_kem_bytes) break;
         if (content.size == set.public_key_bytes)
-            return fmt::format("as long as a public key of {}", set.name);
+            return cli::format("as long as a public key of {}", set.name);
         if (content.size == set.secret_key_bytes)
-            return fmt::format("as long as a secret key of {}", set.name);
+            return cli::format("as long as a secret key of {}", set.name);
     }
     return "";
 }
@@ -121,21 +122,21 @@ SecretBytes decode_key(SecretBytes content, const std::vector<size_t>& lengths,
         if (!decode_text(content, text_bytes, bytes, key)) continue;
         if (!allowed(content.size)) return key;
         throw Failure(ExitCode::usage,
-                      fmt::format("{} can be a raw key of {} bytes or the text of one of {}: end "
+                      cli::format("{} can be a raw key of {} bytes or the text of one of {}: end "
                                   "text with a newline, or give the {} bytes themselves.",
                                   shown, content.size, bytes, bytes));
     }
     if (allowed(content.size)) return content;
-    const std::string wanted = fmt::format("{} bytes", fmt::join(lengths, " or "));
+    const std::string wanted = cli::format("{} bytes", fmt::join(lengths, " or "));
     const std::string what = recognised(content);
     if (!what.empty())
         throw Failure(
             ExitCode::usage,
-            fmt::format("{} is {}, and a key of {} is needed. `warpseal keygen` makes key "
+            cli::format("{} is {}, and a key of {} is needed. `warpseal keygen` makes key "
                         "files.",
                         shown, what, wanted));
     throw Failure(ExitCode::usage,
-                  fmt::format("{} has the wrong size: {}{} bytes, where {} are needed, raw or as "
+                  cli::format("{} has the wrong size: {}{} bytes, where {} are needed, raw or as "
                               "hexadecimal or base64 text. `warpseal keygen` makes key files.",
                               shown, content.size == SecretBytes::page_bytes ? "at least " : "",
                               content.size, wanted));

@@ -2,7 +2,6 @@
 #include "cli/support/unfinished/unfinished.h"
 
 #include <fcntl.h>
-#include <fmt/core.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
@@ -10,6 +9,7 @@
 #include <cstring>
 
 #include "cli/support/command.h"
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -31,9 +31,9 @@ void lock(const Descriptor& file, const std::string& shown) {
     if (failed == 0) return;
     if (errno == EWOULDBLOCK)
         throw Failure(ExitCode::input_output,
-                      fmt::format("another run is writing {}: wait until it has ended.", shown));
+                      cli::format("another run is writing {}: wait until it has ended.", shown));
     throw Failure(ExitCode::input_output,
-                  fmt::format("cannot lock {}: {}. Leave out --resume, or write to another file "
+                  cli::format("cannot lock {}: {}. Leave out --resume, or write to another file "
                               "system.",
                               shown, strerror(errno)));
 }
@@ -52,15 +52,15 @@ Descriptor open_unfinished(int directory, const std::string& name, mode_t mode,
     Descriptor file(openat(directory, name.c_str(), flags, mode));
     if (!file && errno != ELOOP && errno != EISDIR)
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot open {}: {}.", shown, strerror(errno)));
+                      cli::format("cannot open {}: {}.", shown, strerror(errno)));
     struct stat about = {}, named;
     if (file && fstat(file.get(), &about) != 0)
         throw Failure(ExitCode::input_output,
-                      fmt::format("cannot read {}: {}.", shown, strerror(errno)));
+                      cli::format("cannot read {}: {}.", shown, strerror(errno)));
     const std::string why = why_unsafe(about, mode);
     if (!why.empty())
         throw Failure(ExitCode::output_exists,
-                      fmt::format("{} cannot be continued, and was left alone: {}. Remove it, or "
+                      cli::format("{} cannot be continued, and was left alone: {}. Remove it, or "
                                   "name another output.",
                                   shown, why));
     lock(file, shown);
@@ -68,7 +68,7 @@ Descriptor open_unfinished(int directory, const std::string& name, mode_t mode,
     if (fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
         named.st_dev != about.st_dev || named.st_ino != about.st_ino)
         throw Failure(ExitCode::input_output,
-                      fmt::format("another run has just written {}: try again.", shown));
+                      cli::format("another run has just written {}: try again.", shown));
     return file;
 }
 

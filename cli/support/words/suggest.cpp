@@ -1,9 +1,9 @@
 // Compares words by the optimal string alignment distance.
 #include "cli/support/words/suggest.h"
 
-#include <fmt/core.h>
-
 #include <algorithm>
+
+#include "cli/support/format.h"
 
 namespace warpseal::cli {
 namespace {
@@ -51,7 +51,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
         least = difference;
         best = &candidate;
     }
-    return best == nullptr ? "" : fmt::format(" Did you mean '{}'?", *best);
+    return best == nullptr ? "" : cli::format(" Did you mean '{}'?", *best);
 }
 
 }  // namespace warpseal::cli

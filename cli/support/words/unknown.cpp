@@ -1,11 +1,11 @@
 // Finds the unknown words in what CLI11 parsed.
 #include "cli/support/words/unknown.h"
 
-#include <fmt/core.h>
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 
+#include "cli/support/format.h"
 #include "cli/support/words/suggest.h"
 
 namespace warpseal::cli {
@@ -48,7 +48,7 @@ bool asks_for_passphrase(const CLI::App& app) {
 std::string without_value(std::string text) {
     const std::string front = "Could not convert: ";
     if (text.rfind(front, 0) == 0)
-        return fmt::format("{} does not take this value",
+        return cli::format("{} does not take this value",
                            text.substr(front.size(), text.find(" = ") - front.size()));
     const size_t value = text.find(": Value "), end = text.rfind(" not in range ");
     if (value != std::string::npos && end != std::string::npos && value + 8 <= end)
@@ -74,25 +74,25 @@ void refuse_unknown_words(const CLI::App& program, bool options) {
     const std::string command = parsed_command(program), &first = words.front();
     const bool is_option = first.size() > 1 && first[0] == '-';
     if (is_option && !options) return;
-    const std::string see = fmt::format("See `{} --help`.", command);
+    const std::string see = cli::format("See `{} --help`.", command);
     if (is_option) {
         // What follows "=" or a letter may be a secret, in "-pword" for instance.
         const std::string name = first.substr(0, first[1] == '-' ? first.find('=') : 2);
-        throw Failure(ExitCode::usage, fmt::format("there is no option '{}'.{} {}", name,
+        throw Failure(ExitCode::usage, cli::format("there is no option '{}'.{} {}", name,
                                                    did_you_mean(name, options_of(app)), see));
     }
     const std::vector<std::string> commands = commands_of(*app);
     if (!commands.empty())
-        throw Failure(ExitCode::usage, fmt::format("there is no command '{}'.{} {}", first,
+        throw Failure(ExitCode::usage, cli::format("there is no command '{}'.{} {}", first,
                                                    did_you_mean(first, commands), see));
     if (options && asks_for_passphrase(*app))
         throw Failure(ExitCode::usage,
-                      fmt::format("there is one argument too many. A passphrase is typed when the "
+                      cli::format("there is one argument too many. A passphrase is typed when the "
                                   "program asks, and is never an argument. {}",
                                   see));
     if (options)
         throw Failure(ExitCode::usage,
-                      fmt::format("'{}' is one argument too many. {}", first, see));
+                      cli::format("'{}' is one argument too many. {}", first, see));
 }
 
 }  // namespace warpseal::cli
