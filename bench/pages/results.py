@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from typing import Any
 
 from .checked import fail, shown
@@ -54,7 +53,7 @@ class Run:
         return self.text("commit")
 
     def settings(self) -> tuple[str, ...]:
-        return tuple(json.dumps(self.facts.get(key)) for key in SETTINGS)
+        return tuple(repr(self.facts.get(key)) for key in SETTINGS)
 
 
 @dataclasses.dataclass
@@ -82,7 +81,7 @@ class Figure:
 
     def identity(self) -> tuple[str, ...]:
         """Returns texts that are equal for two measurements of the same thing."""
-        attributes = (json.dumps(self.about.get(key)) for key in ATTRIBUTES)
+        attributes = (repr(self.about.get(key)) for key in ATTRIBUTES)
         # NTRU is compared with more than one yardstick; a cipher's yardstick depends on OpenSSL.
         against = self.yardstick_name if self.kind == "submission" else ""
         return (self.kind, self.name, self.unit, against, *attributes, *self.run.settings())

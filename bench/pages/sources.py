@@ -29,17 +29,26 @@ class Sources:
 
     def __init__(self, results: list[Result]):
         self.runs: list[Run] = []
+        self.numbers: dict[int, int] = {}  # by the id of a run; the figures of one share it
         figures = [figure for result in results for figure in result.figures]
         for figure in sorted(figures, key=lambda figure: figure.run.date):
-            if not any(self.same(figure.run, run) for run in self.runs):
-                self.runs.append(figure.run)
+            if id(figure.run) not in self.numbers:
+                self.numbers[id(figure.run)] = self.added(figure.run)
+
+    def added(self, run: Run) -> int:
+        """Returns the number of a run, which is that of an equal one if there is one."""
+        for number, known in enumerate(self.runs, 1):
+            if self.same(run, known):
+                return number
+        self.runs.append(run)
+        return len(self.runs)
 
     @staticmethod
     def same(one: Run, other: Run) -> bool:
         return (one.facts, one.machine) == (other.facts, other.machine)
 
     def number(self, figure: Figure) -> int:
-        return 1 + next(i for i, run in enumerate(self.runs) if self.same(figure.run, run))
+        return self.numbers[id(figure.run)]
 
     def note(self, figures: Iterable[Figure]) -> str:
         """Returns a line with machine, date and commit of the figures."""
