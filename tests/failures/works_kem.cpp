@@ -11,7 +11,7 @@ namespace works {
 namespace {
 
 constexpr const char* set = "ntruhps2048509";
-constexpr size_t most = 64;
+constexpr size_t most = 16;
 constexpr size_t public_bytes = 699, secret_bytes = 935, ciphertext_bytes = 699, shared_bytes = 32;
 
 // One value of each item.
