@@ -380,6 +380,12 @@ protected:
     // Returns true if thousands of cases are feasible: not on a GPU, whose tests run manually, nor
     // under a sanitizer, which slows each many times.
     bool many() const { return backend().cpu() != nullptr && !stacks_are_sanitized; }
+    // Returns true for the bulk vectors that are feasible here. Device code on the host takes a
+    // quarter of those of 256 items.
+    static bool takes_batch(uint64_t first, uint64_t count, bool takes_thousands) {
+        if (count > 256) return takes_thousands;
+        return GetParam().target != device_code || first % 1024 == 0;
+    }
     // The reference, made once: it inverts x - 1.
     const reference::Ntru& reference_ntru() const {
         static std::map<std::string, reference::Ntru> all;
