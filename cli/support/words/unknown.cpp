@@ -76,7 +76,7 @@ void refuse_unknown_words(const CLI::App& program, bool options) {
     if (is_option && !options) return;
     const std::string see = cli::format("See `{} --help`.", command);
     if (is_option) {
-        // What follows "=" or a letter may be a secret, in "-pword" for instance.
+        // The text after "=" or after a letter may be a secret, as in "-pword".
         const std::string name = first.substr(0, first[1] == '-' ? first.find('=') : 2);
         throw Failure(ExitCode::usage, cli::format("there is no option '{}'.{} {}", name,
                                                    did_you_mean(name, options_of(app)), see));
