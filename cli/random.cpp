@@ -20,7 +20,7 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t chunk_bytes = size_t{16} << 20;
+constexpr size_t random_chunk_bytes = size_t{16} << 20;
 constexpr size_t line_bytes = 32;  // of --hex
 
 struct RandomChoice {
@@ -105,8 +105,8 @@ ExitCode run(const RandomChoice& choice, Session& session) {
     warpseal_drbg* made = nullptr;
     require(warpseal_drbg_create(engine.get(), nullptr, &made));
     const std::unique_ptr<warpseal_drbg, DrbgDelete> drbg(made);
-    uint64_t left = choice.bytes.value_or(chunk_bytes);
-    const size_t most = std::clamp<uint64_t>(left, 1, chunk_bytes);
+    uint64_t left = choice.bytes.value_or(random_chunk_bytes);
+    const size_t most = std::clamp<uint64_t>(left, 1, random_chunk_bytes);
     const Chunk chunk(engine.get(), most);
     std::optional<HexLines> lines;
     if (choice.hex) lines.emplace(most);

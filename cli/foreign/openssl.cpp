@@ -21,7 +21,7 @@ namespace {
 
 constexpr char magic[] = "Salted__";
 constexpr size_t magic_bytes = 8, header_bytes = magic_bytes + openssl_salt_bytes;
-constexpr size_t longest_block = 16;
+constexpr size_t most_block_bytes = 16;
 constexpr char bad_padding[] =
     "no padding came out: the passphrase, --cipher, --digest, --pbkdf2 or --iter is another, the "
     "file was changed, or it was written with -nopad, which `openssl enc -d` reads";
@@ -169,7 +169,7 @@ void check_padding(ForeignJob& job, const OpensslCipherKey& key, off_t begin) {
     if (!key.raw().padding || fstat(job.input(), &about) != 0 || !S_ISREG(about.st_mode)) return;
     const off_t bytes = about.st_size - begin, step = static_cast<off_t>(block);
     if (bytes < step || bytes % step != 0) return;  // found later
-    uint8_t blocks[2 * longest_block], text[longest_block];
+    uint8_t blocks[2 * most_block_bytes], text[most_block_bytes];
     const off_t from = bytes == step ? about.st_size - step : about.st_size - 2 * step;
     uint8_t* const to = bytes == step ? blocks + block : blocks;
     const size_t wanted = static_cast<size_t>(about.st_size - from);

@@ -18,7 +18,7 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t most_names = 20;  // of files that were not changed, in a message
+constexpr size_t most_unchanged_names = 20;  // of files that were not changed, in a message
 
 void print_line(const ManyChoice& choice, nlohmann::ordered_json& line, const char* status,
                 ExitCode code, const std::string& message) {
@@ -45,10 +45,10 @@ void work_within_memory(const KeyWork& work, const std::string& path,
 
 std::string names_of_rest(const std::vector<KeyFile>& files, size_t first) {
     std::string names;
-    for (size_t i = first; i < files.size() && i < first + most_names; ++i)
+    for (size_t i = first; i < files.size() && i < first + most_unchanged_names; ++i)
         names += cli::format("{}'{}'", names.empty() ? " Not changed: " : ", ", files[i].path);
-    if (files.size() > first + most_names)
-        names += cli::format(" and {} more", files.size() - first - most_names);
+    if (files.size() > first + most_unchanged_names)
+        names += cli::format(" and {} more", files.size() - first - most_unchanged_names);
     return names.empty() ? "" : names + ".";
 }
 

@@ -10,7 +10,7 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t most_names = 20;  // of files that are not done, in a message
+constexpr size_t most_unfinished_names = 20;  // of files that are not done, in a message
 
 const char* past(FileTask task) {
     return task == FileTask::encrypt   ? "encrypted"
@@ -126,12 +126,13 @@ std::string Report::names_of_rest() const {
     std::string names;
     size_t count = 0;
     for (size_t i = 0; i < file_count(); ++i) {
-        if (ended_[i] || ++count > most_names) continue;
+        if (ended_[i] || ++count > most_unfinished_names) continue;
         names += cli::format("{}'{}'", count == 1 ? " Not done: " : ", ", (*inputs_)[i].path);
     }
     if (count == 0) return "";
-    return count > most_names ? cli::format("{} and {} more.", names, count - most_names)
-                              : names + ".";
+    return count > most_unfinished_names
+               ? cli::format("{} and {} more.", names, count - most_unfinished_names)
+               : names + ".";
 }
 
 ExitCode Report::end() {

@@ -13,7 +13,7 @@
 namespace warpseal::cli {
 namespace {
 
-constexpr size_t tag_bytes = 16;
+constexpr size_t full_tag_bytes = 16;
 // Bytes of one read. Interrupts are handled between reads.
 constexpr size_t read_bytes = size_t{1} << 20;
 
@@ -77,24 +77,25 @@ void WholeInput::read(int descriptor, const std::string& shown, const RawOutput&
 
 void run_raw_whole(const RawJob& job, const warpseal_key* key, const WholeInput* aad, int input,
                    RawOutput& output) {
-    const WholeInput in(input, "the input", job.encrypt ? tag_bytes : 0, output);
-    if (!job.encrypt && in.size() < tag_bytes)
+    const WholeInput in(input, "the input", job.encrypt ? full_tag_bytes : 0, output);
+    if (!job.encrypt && in.size() < full_tag_bytes)
         throw Failure(
             ExitCode::truncated,
             cli::format("cannot decrypt with {}: the input has {} bytes, and its tag alone has {}.",
-                        job.name, in.size(), tag_bytes));
-    const size_t text_bytes = job.encrypt ? in.size() : in.size() - tag_bytes;
+                        job.name, in.size(), full_tag_bytes));
+    const size_t text_bytes = job.encrypt ? in.size() : in.size() - full_tag_bytes;
     uint8_t *const text = in.data(), *const tag = text + text_bytes;
     const uint8_t* const aad_data = aad ? aad->data() : nullptr;
     const size_t aad_bytes = aad ? aad->size() : 0;
     const warpseal_status status =
-        job.encrypt ? warpseal_seal_unsafe_iv(key, job.mode, job.iv.data(), job.iv.size(), aad_data,
-                                              aad_bytes, text, text, text_bytes, tag, tag_bytes)
-                    : warpseal_open(key, job.mode, job.iv.data(), job.iv.size(), aad_data,
-                                    aad_bytes, text, text, text_bytes, tag, tag_bytes);
+        job.encrypt
+            ? warpseal_seal_unsafe_iv(key, job.mode, job.iv.data(), job.iv.size(), aad_data,
+                                      aad_bytes, text, text, text_bytes, tag, full_tag_bytes)
+            : warpseal_open(key, job.mode, job.iv.data(), job.iv.size(), aad_data, aad_bytes, text,
+                            text, text_bytes, tag, full_tag_bytes);
     output.throw_if_interrupted();
     require_raw(job, status);
-    output.write(text, job.encrypt ? text_bytes + tag_bytes : text_bytes);
+    output.write(text, job.encrypt ? text_bytes + full_tag_bytes : text_bytes);
 }
 
 }  // namespace warpseal::cli

@@ -24,8 +24,8 @@ constexpr size_t most_plan_bytes = size_t{128} << 10;
 // times without them have steps of a second, or of two.
 constexpr int fine_milliseconds = 20, coarse_milliseconds = 2100;
 
-[[noreturn]] void fail(const std::string& what, warpseal_status status,
-                       const warpseal_file_result& result) {
+[[noreturn]] void fail_plan(const std::string& what, warpseal_status status,
+                            const warpseal_file_result& result) {
     throw Failure(exit_code_of(status), shard_failure(what, status, result));
 }
 
@@ -34,7 +34,7 @@ Pin pin_of(int input, const FileChoice& file) {
     warpseal_file_result result{};
     result.struct_bytes = sizeof result;
     const warpseal_status status = warpseal_internal_pin_file(input, pin.data(), &result);
-    if (status != WARPSEAL_OK) fail("cannot plan " + shown(file), status, result);
+    if (status != WARPSEAL_OK) fail_plan("cannot plan " + shown(file), status, result);
     return pin;
 }
 
@@ -126,7 +126,8 @@ OpenPlan open_plan(const ShardChoice& choice, const FileChoice& file, Secrets& s
     const warpseal_status status = warpseal_internal_plan_open(
         open.engine.get(), data.data(), data.size(), &options, &made, &result);
     open.plan.reset(made);
-    if (status != WARPSEAL_OK) fail("cannot open the plan '" + choice.plan + "'", status, result);
+    if (status != WARPSEAL_OK)
+        fail_plan("cannot open the plan '" + choice.plan + "'", status, result);
     return open;
 }
 
@@ -156,7 +157,7 @@ ExitCode make_plan(const ShardChoice& choice, const FileChoice& file, const Seal
     const warpseal_status status = warpseal_internal_plan_create(
         engine.get(), &options, text_bytes, choice.shards, pin.data(), &made, &result);
     const PlanHandle plan(made);
-    if (status != WARPSEAL_OK) fail("cannot plan " + shown(file), status, result);
+    if (status != WARPSEAL_OK) fail_plan("cannot plan " + shown(file), status, result);
     size_t bytes = 0;
     const auto* const data =
         static_cast<const uint8_t*>(warpseal_internal_plan_data(plan.get(), &bytes));

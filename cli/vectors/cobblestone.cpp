@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t salt_bytes = 24, commitment_bytes = 32,
                  header_bytes = salt_bytes + commitment_bytes;
-constexpr size_t chunk_bytes = 16384, tag_bytes = 16, nonce_bytes = 12;
+constexpr size_t cobblestone_chunk_bytes = 16384, tag_bytes = 16, nonce_bytes = 12;
 
 class Descriptor {
 public:
@@ -167,7 +167,7 @@ void check_chunks(Tested& tested, const std::string& cipher_name, const nlohmann
     const Octets base_nonce = hex_field(row, "baseNonce");
     if (base_nonce.size() != nonce_bytes)
         throw RowSkipped("malformed row: baseNonce is not 12 bytes");
-    const size_t count = plaintext.size() / chunk_bytes + 1;
+    const size_t count = plaintext.size() / cobblestone_chunk_bytes + 1;
     Octets nonces, tags;
     std::vector<uint64_t> lengths, sealed_offsets, plain_offsets;
     for (size_t i = 0; i < count; ++i) {
@@ -175,9 +175,10 @@ void check_chunks(Tested& tested, const std::string& cipher_name, const nlohmann
         for (size_t byte = 0; byte < 8; ++byte)
             nonces[i * nonce_bytes + nonce_bytes - 1 - byte] ^=
                 static_cast<uint8_t>(uint64_t{i} >> (8 * byte));
-        lengths.push_back(i + 1 < count ? chunk_bytes : plaintext.size() % chunk_bytes);
-        sealed_offsets.push_back(header_bytes + i * (chunk_bytes + tag_bytes));
-        plain_offsets.push_back(i * chunk_bytes);
+        lengths.push_back(i + 1 < count ? cobblestone_chunk_bytes
+                                        : plaintext.size() % cobblestone_chunk_bytes);
+        sealed_offsets.push_back(header_bytes + i * (cobblestone_chunk_bytes + tag_bytes));
+        plain_offsets.push_back(i * cobblestone_chunk_bytes);
         const uint8_t* tag = message.data() + sealed_offsets[i] + lengths[i];
         tags.insert(tags.end(), tag, tag + tag_bytes);
     }

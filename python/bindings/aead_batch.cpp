@@ -13,7 +13,7 @@ namespace nb = nanobind;
 namespace warpseal::python {
 namespace {
 
-constexpr uint64_t release_bytes = 1024;  // such a batch runs without the GIL
+constexpr uint64_t batch_release_bytes = 1024;  // such a batch runs without the GIL
 constexpr uint32_t nonce_bytes = 12;
 
 bool is_array(nb::handle object) {
@@ -101,7 +101,7 @@ warpseal_scattered_batch batch_of(const AeadBatchKey& key, std::vector<int32_t>&
 // Runs a call without the GIL. Throws for all but messages that do not verify.
 template <class Call>
 void run(uint64_t bytes, Call call) {
-    const warpseal_status status = without_gil(bytes >= release_bytes, call);
+    const warpseal_status status = without_gil(bytes >= batch_release_bytes, call);
     if (status != WARPSEAL_OK && status != WARPSEAL_NOT_AUTHENTIC)
         throw_status(status, warpseal_last_error_message());
 }

@@ -17,7 +17,7 @@ namespace nb = nanobind;
 namespace warpseal::python {
 namespace {
 
-constexpr uint32_t nonce_bytes = 12;
+constexpr uint32_t array_nonce_bytes = 12;
 
 // Fields of a batch from a dict of addresses and numbers. Every name must be one.
 class Fields {
@@ -25,7 +25,7 @@ public:
     Fields(nb::dict given, size_t tag_bytes) : given_(std::move(given)) {
         warpseal_batch& b = batch_.batch;
         b.struct_bytes = sizeof batch_;
-        b.iv_bytes = nonce_bytes;
+        b.iv_bytes = array_nonce_bytes;
         b.tag_bytes = static_cast<uint32_t>(tag_bytes);
         number("message_count", b.message_count);
         number("message_bytes", b.message_bytes);

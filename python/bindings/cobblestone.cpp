@@ -16,7 +16,7 @@ namespace nb = nanobind;
 namespace warpseal::python {
 namespace {
 
-constexpr size_t release_bytes = 8192;  // about 10 microseconds
+constexpr size_t cobblestone_release_bytes = 8192;  // about 10 microseconds
 
 enum class Direction { seal, open };
 
@@ -64,7 +64,7 @@ public:
         const auto capacity = static_cast<size_t>(PyBytes_Size(out.ptr()));
         size_t written = 0;
         uint8_t* const memory = memory_of(out);
-        finish(without_gil(capacity >= release_bytes, [&] {
+        finish(without_gil(capacity >= cobblestone_release_bytes, [&] {
             return warpseal_cobblestone_finish(message_, memory, capacity, &written);
         }));
         finalized_ = true;
@@ -90,7 +90,7 @@ private:
 
     size_t run_update(const InputBuffer& data, uint8_t* out, size_t capacity) {
         size_t written = 0;
-        finish(without_gil(data.size() >= release_bytes, [&] {
+        finish(without_gil(data.size() >= cobblestone_release_bytes, [&] {
             return warpseal_cobblestone_update(message_, data.data(), data.size(), out, capacity,
                                                &written);
         }));

@@ -15,7 +15,7 @@ namespace nb = nanobind;
 namespace warpseal::python {
 namespace {
 
-constexpr size_t release_bytes = 1024;  // about 10 microseconds of the slowest cipher
+constexpr size_t mode_release_bytes = 1024;  // about 10 microseconds of the slowest cipher
 
 warpseal_cipher_info cipher_named(const char* name) {
     warpseal_cipher_info info;
@@ -81,7 +81,7 @@ public:
             sealing ? (data.size() / info_.block_bytes + 1) * info_.block_bytes : data.size();
         nb::object out = new_bytes(room);
         size_t written = 0;
-        check(without_gil(room >= release_bytes, [&] {
+        check(without_gil(room >= mode_release_bytes, [&] {
             return call(key_.get(), iv.data(), iv.size(), data.data(), data.size(), memory_of(out),
                         room, &written);
         }));
@@ -99,7 +99,7 @@ public:
             throw_value_error("tag_length must be 1 to %u, not %zd", info_.block_bytes, wanted);
         const auto tag_length = static_cast<size_t>(wanted);
         nb::object tag = new_bytes(tag_length);
-        check(without_gil(data.size() >= release_bytes, [&] {
+        check(without_gil(data.size() >= mode_release_bytes, [&] {
             return warpseal_mac(key_.get(), WARPSEAL_CMAC, data.data(), data.size(), memory_of(tag),
                                 tag_length);
         }));
@@ -111,7 +111,7 @@ public:
         if (tag.size() == 0 || tag.size() > info_.block_bytes)
             throw_value_error("tag must be 1 to %u bytes, this has %zu", info_.block_bytes,
                               tag.size());
-        check(without_gil(data.size() >= release_bytes, [&] {
+        check(without_gil(data.size() >= mode_release_bytes, [&] {
             return warpseal_mac_verify(key_.get(), WARPSEAL_CMAC, data.data(), data.size(),
                                        tag.data(), tag.size());
         }));
@@ -140,7 +140,7 @@ private:
         if (whole_blocks && data.size() % info_.block_bytes != 0)
             throw_value_error("data: %s needs whole blocks of %u bytes, this has %zu bytes",
                               mode_name, info_.block_bytes, data.size());
-        check(without_gil(data.size() >= release_bytes, [&] {
+        check(without_gil(data.size() >= mode_release_bytes, [&] {
             return call(key_.get(), mode, iv.data(), iv.size(), data.data(), out, data.size());
         }));
     }
@@ -167,7 +167,7 @@ public:
         if (data.size() < 16) throw_value_error("data: XTS needs at least 16 bytes");
         const uint64_t unit = data_unit_length == 0 ? data.size() : data_unit_length;
         nb::object out = new_bytes(data.size());
-        check(without_gil(data.size() >= release_bytes, [&] {
+        check(without_gil(data.size() >= mode_release_bytes, [&] {
             return call(key_.get(), first_unit.data(), unit, data.data(), memory_of(out),
                         data.size());
         }));

@@ -18,8 +18,8 @@ namespace warpseal::cli {
 namespace {
 
 // Less than the grace period after a stop signal.
-constexpr Child::Time grace{1000};
-constexpr Child::Time pause{2};
+constexpr Child::Time time_to_end{1000};
+constexpr Child::Time between_looks{2};
 
 void require(int error) {
     if (error != 0) throw std::system_error(error, std::generic_category());
@@ -86,9 +86,9 @@ Child::Child(ChildProgram program) : has_group_(!has_terminal()) {
 Child::~Child() {
     if (process_ <= 0) return;
     end(SIGTERM);
-    if (ends_within(grace)) return;
+    if (ends_within(time_to_end)) return;
     end(SIGKILL);
-    while (!ends_within(grace)) {
+    while (!ends_within(time_to_end)) {
     }
 }
 
@@ -103,7 +103,7 @@ bool Child::ends_within(Time time) {
             return true;
         }
         if (std::chrono::steady_clock::now() >= end) return false;
-        std::this_thread::sleep_for(pause);
+        std::this_thread::sleep_for(between_looks);
     }
 }
 

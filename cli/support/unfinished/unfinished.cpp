@@ -23,7 +23,7 @@ std::string why_unsafe(const struct stat& about, mode_t mode) {
     return {};
 }
 
-void lock(const Descriptor& file, const std::string& shown) {
+void lock_file(const Descriptor& file, const std::string& shown) {
     int failed = 0;
     do {
         failed = flock(file.get(), LOCK_EX | LOCK_NB);
@@ -63,7 +63,7 @@ Descriptor open_unfinished(int directory, const std::string& name, mode_t mode,
                       cli::format("{} cannot be continued, and was left alone: {}. Remove it, or "
                                   "name another output.",
                                   shown, why));
-    lock(file, shown);
+    lock_file(file, shown);
     // Before the lock, another run may have finished or removed it.
     if (fstatat(directory, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 ||
         named.st_dev != about.st_dev || named.st_ino != about.st_ino)

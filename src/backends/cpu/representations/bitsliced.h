@@ -4,6 +4,7 @@
 
 #include "backends/cipher_backend.h"
 #include "backends/cpu/representations/cipher_traits.h"
+#include "backends/cpu/representations/vector.h"
 #include "core/bit_planes.h"
 #include "core/bitsliced_byte.h"
 #include "core/block.h"
@@ -49,6 +50,25 @@ struct Bitsliced {
         BitPlanes<Word>::template from_blocks<Cipher::block_bytes>(plane, in);
         crypt<direction>(schedule.mask[static_cast<int>(direction)], plane);
         BitPlanes<Word>::template to_blocks<Cipher::block_bytes>(out, plane);
+    }
+
+    // Processes one block, for serial modes: in lane 0 of short words, without a transposition.
+    template <Direction direction>
+    static void one(const Schedule& schedule, const uint8_t* in, uint8_t* out) {
+        Bitsliced<Cipher, VectorOf<uint64_t, 16>>::template one_lane<direction>(
+            schedule.mask[static_cast<int>(direction)], in, out);
+    }
+    template <Direction direction>
+    static void one_lane(const uint64_t* mask, const uint8_t* in, uint8_t* out) {
+        Word plane[8 * Cipher::block_bytes];
+        for (int i = 0; i < 8 * static_cast<int>(Cipher::block_bytes); ++i)
+            plane[i] = Word{} + (uint64_t{in[i / 8]} >> (i % 8));
+        crypt<direction>(mask, plane);
+        for (int i = 0; i < static_cast<int>(Cipher::block_bytes); ++i) {
+            uint64_t byte = 0;
+            for (int j = 0; j < 8; ++j) byte |= (plane[8 * i + j][0] & 1) << j;
+            out[i] = static_cast<uint8_t>(byte);
+        }
     }
 
     // Counter mode: XORs wide_blocks blocks of text with the encrypted counter blocks from `first`
