@@ -29,8 +29,7 @@ void keep_names(int argument_count, char** arguments) {
         if (!brackets && strcmp(arguments[i], "{}") != 0) continue;
         char* const path = static_cast<char*>(malloc(length + 3));
         if (path == nullptr) continue;
-        memcpy(path, "./", 2);
-        memcpy(path + 2, arguments[i], length + 1);
+        stpcpy(stpcpy(path, "./"), arguments[i]);
         arguments[i] = path;  // as long as the program runs
     }
 }

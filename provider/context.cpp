@@ -9,7 +9,8 @@
 #include <pthread.h>
 
 #include <array>
-#include <cstdio>
+#include <charconv>
+#include <cstring>
 #include <iterator>
 #include <new>
 
@@ -57,9 +58,12 @@ bool is_3_5_or_later(const OSSL_CORE_HANDLE* core, const CoreCalls& calls) {
     char* version = nullptr;
     OSSL_PARAM wanted[] = {OSSL_PARAM_construct_utf8_ptr(OSSL_PROV_PARAM_CORE_VERSION, &version, 0),
                            OSSL_PARAM_construct_end()};
+    if (calls.get_params(core, wanted) == 0 || version == nullptr) return true;
     unsigned major = 0, minor = 0;
-    if (calls.get_params(core, wanted) == 0 || version == nullptr ||
-        std::sscanf(version, "%u.%u", &major, &minor) != 2)
+    const char* const end = version + strlen(version);
+    const auto [dot, bad_major] = std::from_chars(version, end, major);
+    if (bad_major != std::errc() || dot == end || *dot != '.' ||
+        std::from_chars(dot + 1, end, minor).ec != std::errc())
         return true;
     return major > 3 || (major == 3 && minor >= 5);
 }

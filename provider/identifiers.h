@@ -31,6 +31,14 @@ inline constexpr uint8_t hybrid_arcs[] = {0x69, 0x83, 0xb2, 0x96, 0xa4, 0x9f, 0x
 
 inline constexpr uint8_t thawte_arcs[] = {0x2b, 0x65};  // of X25519 (RFC 8410, section 3)
 
+// Returns the position of a set, counted from 1.
+template <size_t count>
+constexpr uint8_t number_of(const Set* const (&sets)[count], const Set& set) {
+    uint8_t before = 0;
+    while (before < count - 1 && sets[before] != &set) ++before;
+    return static_cast<uint8_t>(before + 1);
+}
+
 // Must have fewer than 50 characters, because OpenSSL 3.0 truncates longer names.
 constexpr ObjectIdentifier object_identifier(size_t group) {
     const Set& set = groups[group].set;
@@ -38,13 +46,9 @@ constexpr ObjectIdentifier object_identifier(size_t group) {
     if (groups[group].classical != nullptr || set.with_x25519)
         return {"2.25.288558176082678323885897844765479869605.", hybrid_arcs,
                 static_cast<uint8_t>(group)};
-    uint8_t arc = 1;
-    if (groups[group].is_mlkem()) {
-        while (mlkem_sets[arc - 1] != &set) ++arc;
-        return {"2.16.840.1.101.3.4.4.", mlkem_arcs, arc};
-    }
-    while (numbered_sets[arc - 1] != &set) ++arc;
-    return {"1.3.6.1.4.1.22554.5.5.", ntru_arcs, arc};
+    if (groups[group].is_mlkem())
+        return {"2.16.840.1.101.3.4.4.", mlkem_arcs, number_of(mlkem_sets, set)};
+    return {"1.3.6.1.4.1.22554.5.5.", ntru_arcs, number_of(numbered_sets, set)};
 }
 
 struct AlgorithmNames {

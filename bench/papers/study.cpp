@@ -308,6 +308,7 @@ std::vector<Timed> Study::seconds_in_turn(const std::vector<std::function<void()
         }
     } while (seconds[0].size() < bench::bench_repetitions && all.seconds() < options_.seconds);
     std::vector<Timed> times;
+    times.reserve(seconds.size());
     for (std::vector<double>& of_call : seconds)
         times.push_back({bench::median(of_call), spread_of(of_call)});
     return times;

@@ -57,6 +57,7 @@ CLI::App* find_command(CLI::App& program, std::vector<std::string>& words) {
         });
         if (found == commands.end()) {
             std::vector<std::string> names;
+            names.reserve(commands.size());
             for (const CLI::App* one : commands) names.push_back(one->get_name());
             throw Failure(ExitCode::usage,
                           cli::format("there is no command '{}'.{} See `warpseal --help`.",
@@ -73,7 +74,7 @@ ExitCode show_command(CLI::App& program, std::vector<std::string> words, Session
     if (command->get_help_ptr() != nullptr) {
         std::string name = command->get_name();
         for (const CLI::App* app = command->get_parent(); app != nullptr; app = app->get_parent())
-            name = app->get_name() + " " + name;
+            name.insert(0, app->get_name() + " ");
         // CLI::App::help would choose the command that was parsed, which is this one.
         print_output(
             command->get_formatter()->make_help(command, name, CLI::AppFormatMode::Normal));

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
 #include <cstring>
+#include <string_view>
 #include <vector>
 
 #include "c_api/internal_slot_keys.h"
@@ -118,8 +119,13 @@ void write_file(const OpenPlan& plan, const Parts& parts, Output& output) {
 
 // Names the part in which the first chunk that does not verify lies.
 std::string damaged_part(const OpenPlan& plan, const Parts& parts, const char* message) {
-    unsigned long long chunk = 0;
-    if (std::sscanf(message, "chunk %llu,", &chunk) != 1) return "";
+    constexpr std::string_view begin = "chunk ";
+    const std::string_view text = message;
+    uint64_t chunk = 0;
+    if (!text.starts_with(begin) ||
+        std::from_chars(text.data() + begin.size(), text.data() + text.size(), chunk).ec !=
+            std::errc())
+        return "";
     size_t front = 0;
     (void)warpseal_internal_plan_front(plan.plan.get(), &front);
     for (uint32_t i = 0; i < parts.all().size(); ++i) {

@@ -215,7 +215,7 @@ void Target::check_merge(int from, int to, const std::string& shown) const {
     for (const std::string& name : names_in(from, shown)) {
         struct stat made, old;
         if (!find(from, name, made) || !find(to, name, old)) continue;
-        const std::string path = shown + "/" + name;
+        const std::string path = cli::format("{}/{}", shown, name);
         if (S_ISDIR(made.st_mode) != S_ISDIR(old.st_mode))
             fail(ExitCode::output_exists,
                  cli::format("'{}' exists already and is {} directory, unlike in the archive: "
@@ -233,7 +233,7 @@ void Target::check_merge(int from, int to, const std::string& shown) const {
 void Target::merge(int from, int to, const std::string& shown) {
     for (const std::string& name : names_in(from, shown)) {
         struct stat made, old;
-        const std::string path = shown + "/" + name;
+        const std::string path = cli::format("{}/{}", shown, name);
         if (!find(from, name, made)) fail_system("give its name to", path, errno);
         int error = 0;
         if (find(to, name, old) && S_ISDIR(made.st_mode) && S_ISDIR(old.st_mode)) {

@@ -62,7 +62,7 @@ SlotIdentities::SlotIdentities(std::vector<Identity> open, std::vector<LockedFil
       keys_(std::move(keys)),
       ring_(std::move(passphrases), *keys_, session) {}
 
-std::vector<MadeSecret> SlotIdentities::secrets(std::shared_ptr<SlotIdentities> identities) {
+std::vector<MadeSecret> SlotIdentities::secrets(const std::shared_ptr<SlotIdentities>& identities) {
     std::vector<MadeSecret> secrets;
     const auto is_early = [](const Identity& one) { return is_ssh(one.type) && !one.is_locked(); };
     const auto is_late = [&](const Identity& one) { return !is_early(one); };

@@ -31,7 +31,7 @@ public:
 
     // Secrets by which the library asks for file keys. They own the identities. SSH keys come
     // before passphrases; plugins and locked keys come after all other secrets.
-    static std::vector<MadeSecret> secrets(std::shared_ptr<SlotIdentities> identities);
+    static std::vector<MadeSecret> secrets(const std::shared_ptr<SlotIdentities>& identities);
 
 private:
     struct Result {

@@ -18,7 +18,7 @@ std::vector<Stanza> parse_text(std::string_view text) {
     const auto next_line = [&text] {
         const size_t end = text.find('\n');
         if (end == std::string_view::npos) throw Malformed();
-        const std::string line(text.substr(0, end));
+        std::string line(text.substr(0, end));
         text.remove_prefix(end + 1);
         return line;
     };
