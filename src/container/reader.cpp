@@ -21,7 +21,7 @@ using ull = unsigned long long;
 // Chunks of a segment on cores: fewer do not pay for a thread, more do not fit in a core's cache.
 constexpr size_t least_cpu_chunks = 4, most_cpu_chunks = 16;
 constexpr size_t cuda_chunks = 256;
-constexpr size_t read_segments_bytes = size_t{32} << 20;
+constexpr size_t all_segments_bytes = size_t{32} << 20;
 // Into device memory: a segment has 2 MiB, or up to a whole block where the read is so large that
 // all workers have many.
 constexpr size_t least_transfer_chunks = 128,
@@ -227,7 +227,7 @@ Reader::Read::Read(const Reader& reader, uint64_t offset, uint8_t* out, size_t b
 size_t Reader::Read::most_workers() const {
     return job_.device != nullptr
                ? PinnedBlocks::most_shared
-               : read_segments_bytes / (most_chunks_ * chunk_memory_bytes(layout()));
+               : all_segments_bytes / (most_chunks_ * chunk_memory_bytes(layout()));
 }
 
 warpseal_status Reader::Read::run(const char*& target, Fault& fault) {

@@ -8,6 +8,8 @@
 namespace warpseal {
 namespace {
 
+constexpr uint64_t address_limit = uint64_t{1} << 62;  // the sum of two such offsets does not wrap
+
 bool product_fits(uint64_t a, uint64_t b) { return b == 0 || a <= address_limit / b; }
 
 // True if a message at strides may overwrite the input of another, so that the result depends on

@@ -5,9 +5,6 @@
 
 namespace warpseal {
 
-// Of offsets and lengths: the sum of two does not wrap.
-constexpr uint64_t address_limit = uint64_t{1} << 62;
-
 // Checks arguments and standard limits that are visible in the struct itself.
 warpseal_status check_batch(const Key& key, warpseal_mode mode, Direction direction,
                             const warpseal_batch& batch);

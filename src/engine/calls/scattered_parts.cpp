@@ -11,6 +11,8 @@
 namespace warpseal {
 namespace {
 
+constexpr uint64_t address_limit = uint64_t{1} << 62;  // the sum of two such offsets does not wrap
+
 using Number = unsigned long long;  // of a message, for %llu
 
 // The struct as a batch at strides, in which each scattered part is valid. A stride that is not

@@ -9,7 +9,7 @@
 namespace warpseal {
 namespace {
 
-constexpr int encryption = static_cast<int>(Direction::encrypt);
+constexpr int encrypt = static_cast<int>(Direction::encrypt);
 constexpr size_t key_bytes = 32, block_bytes = 16;
 
 // Input of every leaf: its output is the keystream. Not const, so that it takes no space in the
@@ -30,8 +30,7 @@ InstantiationMask instantiation_mask(const CpuCipher& aes, void* state) {
     increment(counter);
     InstantiationMask mask{};
     aes.expand(state, zero_key);
-    aes.sweep[WARPSEAL_CTR][encryption](state, counter, 0, mask.bytes, mask.bytes,
-                                        sizeof mask.bytes);
+    aes.sweep[WARPSEAL_CTR][encrypt](state, counter, 0, mask.bytes, mask.bytes, sizeof mask.bytes);
     return mask;
 }
 
@@ -98,12 +97,12 @@ std::vector<uint8_t> expected_output(const CpuCipher& aes, const InstantiationMa
     std::vector<uint8_t> memory(Leaves::bytes_for(test_leaves)), out(test_bytes);
     Leaves leaves(memory.data(), test_leaves);
     aes.expand(state, key);
-    aes.sweep[WARPSEAL_CTR][encryption](state, counter, 0, leaves.seeds(), leaves.seeds(),
-                                        test_leaves * drbg::seed_bytes);
+    aes.sweep[WARPSEAL_CTR][encrypt](state, counter, 0, leaves.seeds(), leaves.seeds(),
+                                     test_leaves * drbg::seed_bytes);
     leaves.instantiate(mask);
     for (const warpseal_batch& batch :
          {leaves.whole(out.data(), test_bytes), leaves.rest(out.data(), test_bytes)})
-        aes.batch[WARPSEAL_CTR][encryption](nullptr, batch, 0, batch.message_count);
+        aes.batch[WARPSEAL_CTR][encrypt](nullptr, batch, 0, batch.message_count);
     return out;
 }
 

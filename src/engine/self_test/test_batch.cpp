@@ -14,7 +14,7 @@ constexpr uint64_t uneven[] = {31, 0, 16, 1, 100, 48, 15, 129, 64, 273, 17, 33};
 constexpr uint64_t even = 17;
 constexpr uint64_t long_blocks = 53;  // of the one message, which has a short block after them
 constexpr size_t forged = 4;          // index of the message with a wrong tag when decrypting
-constexpr uint8_t unwritten = 0xa5;
+constexpr uint8_t untouched = 0xa5;
 
 uint64_t length_of(size_t i, BatchKind kind, uint32_t block_bytes) {
     if (kind == BatchKind::one_message) return long_blocks * block_bytes + 5;
@@ -36,7 +36,7 @@ void copy(TestText& to, size_t to_at, const TestText& from, size_t from_at, uint
 }  // namespace
 
 size_t TestBatch::reserve(const TestText& bytes) {
-    memory_.resize((memory_.size() + 15) / 16 * 16, unwritten);
+    memory_.resize((memory_.size() + 15) / 16 * 16, untouched);
     memory_.insert(memory_.end(), bytes.begin(), bytes.end());
     return memory_.size() - bytes.size();
 }
@@ -74,9 +74,9 @@ TestBatch::TestBatch(const CipherFacts& facts, warpseal_mode mode, BatchKind kin
     ivs_at_ = reserve(ivs);
     aad_at_ = reserve(test_bytes("batch AAD", count * aad_bytes_));
     in_at_ = reserve(test_bytes("batch text", text_bytes_));
-    out_at_ = reserve(TestText(text_bytes_, unwritten));
-    tags_at_ = reserve(TestText(count * tag_bytes_, unwritten));
-    statuses_at_ = reserve(TestText(count * sizeof(int32_t), unwritten));
+    out_at_ = reserve(TestText(text_bytes_, untouched));
+    tags_at_ = reserve(TestText(count * tag_bytes_, untouched));
+    statuses_at_ = reserve(TestText(count * sizeof(int32_t), untouched));
 }
 
 uint64_t TestBatch::forgeries(Direction direction) const {

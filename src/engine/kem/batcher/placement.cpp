@@ -16,14 +16,14 @@ constexpr double gain = 0.85;
 // slow may have been preempted.
 constexpr double when_faster = 0.5, when_slower = 0.25;
 // Measurements until a model is known; those after the first replace it.
-constexpr unsigned until_known = 3;
+constexpr unsigned known = 3;
 constexpr double least_seconds = 1e-7, least_item_seconds = 1e-12;
 // A side without shards is tried after this many batches, then less and less often.
 constexpr unsigned first_trial = 32, last_trial = 4096;
 // A trial shard is this part of a batch, of at least so many items.
 constexpr size_t trial_part = 16, least_trial_batch = 128;
 
-double elapsed_seconds(BatcherClock::time_point begin, BatcherClock::time_point end) {
+double seconds_between(BatcherClock::time_point begin, BatcherClock::time_point end) {
     return std::max(0.0, std::chrono::duration<double>(end - begin).count());
 }
 
@@ -34,7 +34,7 @@ KemTimeModel assumed(KemKind kind, bool gpu, unsigned threads) {
 
 }  // namespace
 
-KemTimeModel::KemTimeModel(double delay_seconds, double item_seconds) : seen_(until_known) {
+KemTimeModel::KemTimeModel(double delay_seconds, double item_seconds) : seen_(known) {
     set(delay_seconds, item_seconds);
 }
 
@@ -60,11 +60,11 @@ KemTimeModel KemTimeModel::through(size_t items, double seconds, size_t more_ite
 // batches correct the delay and large ones the item time. The first measurement is ignored: it also
 // pays for memory, page faults and perhaps a self-test.
 void KemTimeModel::measured(size_t items, double measured_seconds) {
-    if (seen_ < until_known && seen_++ == 0) return;
+    if (seen_ < known && seen_++ == 0) return;
     const double predicted = seconds(items), delay_fraction = delay_seconds_ / predicted,
                  item_fraction = 1 - delay_fraction;
     const double error = std::log(std::max(measured_seconds, least_seconds) / predicted);
-    const double weight = seen_ < until_known ? 1 : error < 0 ? when_faster : when_slower;
+    const double weight = seen_ < known ? 1 : error < 0 ? when_faster : when_slower;
     const double correction =
         error * weight / (delay_fraction * delay_fraction + item_fraction * item_fraction);
     set(delay_seconds_ * std::exp(correction * delay_fraction),
@@ -89,7 +89,7 @@ void KemPlacement::allow_gpu(KemKind kind, const KemTimeModel& model) {
 }
 
 void KemPlacement::Queue::advance(Time now) {
-    if (!shards.empty()) served += elapsed_seconds(last, now) / static_cast<double>(shards.size());
+    if (!shards.empty()) served += seconds_between(last, now) / static_cast<double>(shards.size());
     last = std::max(last, now);
 }
 
@@ -175,7 +175,7 @@ void KemPlacement::end(uint64_t number, Time now) {
         of(shard->kind)
             .models[side]
             .measured(shard->items,
-                      std::min(queue.served - shard->begun, elapsed_seconds(shard->started, now)));
+                      std::min(queue.served - shard->begun, seconds_between(shard->started, now)));
         queue.shards.erase(shard);
     }
 }
