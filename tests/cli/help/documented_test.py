@@ -1,4 +1,4 @@
-"""Runs every command of the table in docs/cli.md, in its order."""
+"""Runs every command of the table in docs/cli.md, and those at the start of README.md, in order."""
 
 import os
 import pathlib
@@ -15,8 +15,9 @@ sys.path[:0] = [str(TESTS), str(TESTS / "support")]
 from program import NotRun, case, check, check_equal, main, some_bytes
 from terminal import Terminal
 
-PAGE = TESTS.parent.parent / "docs" / "cli.md"
-WORD = "correct horse battery"
+ROOT = TESTS.parent.parent
+PAGE = ROOT / "docs" / "cli.md"
+WORD, NEW_WORD = "correct horse battery", "another staple here"
 
 
 def commands():
@@ -25,8 +26,16 @@ def commands():
     return [shlex.split(row) for row in rows]
 
 
-def answer(p, *arguments):
-    """Runs the command on a terminal and answers every question with the passphrase."""
+def commands_of_the_readme():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.search(r"^```\n(warpseal .*?)^```$", text, re.MULTILINE | re.DOTALL)[1].splitlines()
+    split = [shlex.split(line, comments=True) for line in lines]
+    check(all(words[0] == "warpseal" for words in split), f"commands of the program: {lines}")
+    return [words[1:] for words in split]
+
+
+def answer(p, *arguments, words=(WORD,)):
+    """Runs the command on a terminal and answers its questions with the passphrases in turn. The last one serves for all that follow."""
     terminal, answered, end = Terminal(p, *arguments), 0, time.monotonic() + 120
     while terminal.process.poll() is None:
         check(time.monotonic() < end, f"{arguments} still waits: {terminal.shown!r}")
@@ -34,7 +43,7 @@ def answer(p, *arguments):
             terminal.shown += os.read(terminal.ours, 4096).decode()
         asked = len(re.findall(r": ", terminal.shown))
         if asked > answered and not terminal.echo():
-            terminal.type(WORD + "\n")
+            terminal.type(words[min(answered, len(words) - 1)] + "\n")
             answered += 1
     code, out, err = terminal.end()
     check_equal(code, 0, f"exit code of {arguments}: {err}")
@@ -76,6 +85,40 @@ def every_documented_command_works(p):
                             capture_output=True, check=True).stdout
     check(p.read("film.raw") == theirs, "raw is openssl's ciphertext")
     check_equal(p.ok("key", "list", "letter.ws").out.decode().count("key file"), 1, "slots after key remove")
+
+
+@case
+def the_readme_begins_with_commands_that_work(p):
+    content = {"film.mp4": some_bytes(200_000, 3), "letter.txt": b"Dear reader\n"}
+    for name, data in content.items():
+        p.write(name, data)
+    os.makedirs(p.file("photos"))
+    p.write("photos/a.jpg", some_bytes(5000, 4))
+    recipient, word, ran = "", WORD, []
+    for arguments in commands_of_the_readme():
+        arguments = [recipient if argument == "age1…" else argument for argument in arguments]
+        output = arguments[arguments.index("-o") + 1] if "-o" in arguments else None
+        if arguments[0] == "decrypt" and output:
+            os.unlink(p.file(output))
+        if "--output-dir" in arguments:
+            os.rename(p.file("photos"), p.file("before"))
+        if "passwd" in arguments:
+            _, answered = answer(p, *arguments, words=(WORD, NEW_WORD))
+            check_equal(answered, 3, "the old passphrase, and the new one twice")
+            p.write("new", NEW_WORD.encode() + b"\n", 0o600)
+            p.write("old", WORD.encode() + b"\n", 0o600)
+            check(p.ok("decrypt", "--passphrase-file", "new", arguments[-1]).out == content["letter.txt"], "the new passphrase")
+            p.fails(12, "", "decrypt", "--passphrase-file", "old", arguments[-1], "-o", "other")
+        else:
+            _, answered = answer(p, *arguments)
+            check_equal(answered > 0, "-p" in arguments, f"{arguments} asks")
+        if arguments[0] == "decrypt" and output:
+            check(p.read(output) == content[output], f"the content after {arguments}")
+        if arguments[0] == "keygen":
+            recipient = re.search(r"age1\w+", p.read(output).decode())[0]
+        ran.append(arguments[0])
+    check(p.read("photos/a.jpg") == p.read("before/a.jpg"), "the folder")
+    check_equal(sorted(set(ran)), ["decrypt", "encrypt", "key", "keygen"], "commands")
 
 
 main()
