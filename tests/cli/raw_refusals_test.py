@@ -123,10 +123,9 @@ def sweet32(p):
     for name in old:
         row = ciphers(p)[name]
         key_file(p, some_bytes(row["key_bytes"], 12))
-        counters = [("ctr", limit - 1, 0, True), ("ctr", limit, 0, True), ("ctr", limit, 1, False), ("ctr", limit + 1, 0, False)]
-        # Serial modes take seconds for a message of this size.
-        serial = [("cbc", limit - 1, 0, True), ("cbc", limit, 0, False), ("ofb", limit - 1, 1, True)]
-        for mode, blocks, extra, allowed in counters + (serial if name == old[0] else []):
+        for mode, blocks, extra, allowed in [("ctr", limit - 1, 0, True), ("ctr", limit, 0, True), ("ctr", limit, 1, False),
+                                             ("ctr", limit + 1, 0, False), ("cbc", limit - 1, 0, True), ("cbc", limit, 0, False),
+                                             ("ofb", limit - 1, 1, True)]:
             p.write("plain", bytes(8 * blocks + extra))
             common = ["--legacy", "-c", f"{name}-{mode}", "--key-file", "key", "--iv", "00" * 8]
             if allowed:

@@ -140,7 +140,7 @@ TEST_P(X25519Vectors, Iterations) {
 TEST_P(X25519Vectors, DigestsOfBatches) {
     for (const json& row : rows("x25519/bulk.jsonl")) {
         const uint64_t count = row.at("count"), first = row.at("first");
-        if (!takes_batch(first, count, many())) continue;
+        if (count > 256 && !many()) continue;
         Text scalars, points;
         for (uint64_t i = first; i < first + count; ++i) {
             const Text input = bulk_input(row, i, 2 * point_bytes);
@@ -329,7 +329,7 @@ TEST_P(XWingVectors, DigestsOfBatches) {
     const size_t bytes = backend().sizes().ciphertext_bytes();
     for (const json& row : rows("xwing/bulk.jsonl")) {
         const uint64_t count = row.at("count"), first = row.at("first");
-        if (!takes_batch(first, count, many())) continue;
+        if (count > 256 && !many()) continue;
         Text seeds, coins, random;
         for (uint64_t i = first; i < first + count; ++i) {
             const Text input = bulk_input(row, i, 96 + bytes);

@@ -179,7 +179,7 @@ TEST_P(MlKemVectors, DigestsOfBatches) {
     for (const nlohmann::json& row : vectors::lines(vectors::folder() / "mlkem" / "bulk.jsonl")) {
         const uint64_t count = row.at("count"), first = row.value("first", uint64_t{0});
         if (row.at("set") != set() || row.at("operation") != "bulk") continue;
-        if (!takes_batch(first, count, large())) continue;
+        if (count > 256 && !large()) continue;
         Operations all(backend(), count);
         for (uint64_t i = first; i < first + count; ++i) {
             Shake128 shake;
@@ -204,7 +204,7 @@ TEST_P(MlKemVectors, DigestsOfBatches) {
         same("one_key_k_sha3_256", for_one.secrets);
         ++checked;
     }
-    EXPECT_EQ(checked, large() ? 17u : GetParam().target == tests::device_code ? 4u : 16u);
+    EXPECT_GE(checked, large() ? 17u : 16u);
 }
 
 class MlKemAccumulated : public MlKemVectors {};

@@ -380,10 +380,6 @@ protected:
     // Returns true if thousands of cases are feasible: not on a GPU, whose tests run manually, nor
     // under a sanitizer, which slows each many times.
     bool many() const { return backend().cpu() != nullptr && !stacks_are_sanitized; }
-    // Returns true for feasible bulk vectors: of the small, device code takes a quarter here.
-    static bool takes_batch(uint64_t first, uint64_t count, bool large) {
-        return count > 256 ? large : GetParam().target != device_code || first % 1024 == 0;
-    }
     // The reference, made once: it inverts x - 1.
     const reference::Ntru& reference_ntru() const {
         static std::map<std::string, reference::Ntru> all;
