@@ -31,12 +31,12 @@ inline constexpr uint8_t hybrid_arcs[] = {0x69, 0x83, 0xb2, 0x96, 0xa4, 0x9f, 0x
 
 inline constexpr uint8_t thawte_arcs[] = {0x2b, 0x65};  // of X25519 (RFC 8410, section 3)
 
-// Returns the position of a set, counted from 1.
+// Returns the position of a set, counted from 1, or 0 if it is not there.
 template <size_t count>
 constexpr uint8_t number_of(const Set* const (&sets)[count], const Set& set) {
-    uint8_t before = 0;
-    while (before < count - 1 && sets[before] != &set) ++before;
-    return static_cast<uint8_t>(before + 1);
+    for (size_t i = 0; i < count; ++i)
+        if (sets[i] == &set) return static_cast<uint8_t>(i + 1);
+    return 0;
 }
 
 // Must have fewer than 50 characters, because OpenSSL 3.0 truncates longer names.
@@ -50,6 +50,15 @@ constexpr ObjectIdentifier object_identifier(size_t group) {
         return {"2.16.840.1.101.3.4.4.", mlkem_arcs, number_of(mlkem_sets, set)};
     return {"1.3.6.1.4.1.22554.5.5.", ntru_arcs, number_of(numbered_sets, set)};
 }
+// Assigned arcs count from 1. The last arc of a hybrid is its group, which may be 0.
+constexpr bool assigned_arcs_are_known() {
+    for (size_t group = 0; group < groups.size(); ++group) {
+        const ObjectIdentifier identifier = object_identifier(group);
+        if (identifier.last == 0 && identifier.arcs.data() != hybrid_arcs) return false;
+    }
+    return true;
+}
+static_assert(assigned_arcs_are_known(), "a set is in no list of identifiers");
 
 struct AlgorithmNames {
     char text[96] = {};
