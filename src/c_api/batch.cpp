@@ -46,7 +46,7 @@ warpseal_status read_struct(const warpseal_batch* batch, warpseal_scattered_batc
 
 warpseal_status on_host(const warpseal_key* key, warpseal_mode mode, Direction direction,
                         const warpseal_batch* batch, Call call) {
-    warpseal_scattered_batch whole;
+    warpseal_scattered_batch whole = {};
     warpseal_status status = check(key, mode, batch, call);
     if (status == WARPSEAL_OK) status = read_struct(batch, whole);
     if (status != WARPSEAL_OK) return status;
@@ -84,7 +84,7 @@ warpseal_status count_ivs(const warpseal_key& key, const warpseal_batch& batch) 
 
 warpseal_status seal_drawn(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
                            void* ivs) {
-    warpseal_scattered_batch whole;
+    warpseal_scattered_batch whole = {};
     const warpseal_status status = check_drawing(key, mode, batch, ivs, whole);
     if (status != WARPSEAL_OK) return status;
     const auto draw = [key, batch](void* out, size_t bytes) {
@@ -99,7 +99,7 @@ warpseal_status seal_drawn(const warpseal_key* key, warpseal_mode mode, const wa
 
 warpseal_status seal_drawn_device(const warpseal_key* key, warpseal_mode mode,
                                   const warpseal_batch* batch, void* ivs, void* stream) {
-    warpseal_scattered_batch whole;
+    warpseal_scattered_batch whole = {};
     const warpseal_status status = check_drawing(key, mode, batch, ivs, whole);
     if (status != WARPSEAL_OK) return status;
     return guarded_waiting([&, mode] {
@@ -111,7 +111,7 @@ warpseal_status seal_drawn_device(const warpseal_key* key, warpseal_mode mode,
 
 warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction direction,
                           const warpseal_batch* batch, Call call, void* stream) {
-    warpseal_scattered_batch whole;
+    warpseal_scattered_batch whole = {};
     warpseal_status status = check(key, mode, batch, call);
     if (status == WARPSEAL_OK) status = read_struct(batch, whole);
     if (status != WARPSEAL_OK) return status;
@@ -121,7 +121,7 @@ warpseal_status on_device(const warpseal_key* key, warpseal_mode mode, Direction
 
 warpseal_status workspace(const warpseal_key* key, warpseal_mode mode, const warpseal_batch* batch,
                           uint64_t* bytes) {
-    warpseal_scattered_batch whole;
+    warpseal_scattered_batch whole = {};
     warpseal_status status = check_pointer(bytes, "bytes");
     if (status == WARPSEAL_OK) status = check_key_and_mode(key, mode);
     if (status == WARPSEAL_OK) status = check_struct(batch, "batch");

@@ -226,6 +226,7 @@ void RecipientKinds::add(uint16_t slot_type, Bytes parameters) {
         case WARPSEAL_SLOT_MLKEM768_X25519:
         case WARPSEAL_SLOT_NTRU_X25519: post_quantum_ = true; break;
         case WARPSEAL_SLOT_STANZA:
+            if (parameters.size == 0) break;  // may_have_parameters excludes it
             (parameters.data[0] == WARPSEAL_INTERNAL_STANZA_POST_QUANTUM ? post_quantum_
                                                                          : classical_) = true;
             break;
