@@ -80,7 +80,8 @@ bool read_device(const Source& source, Settings& settings) {
     settings.device = *given;
     return warpseal_internal_device_known(given->c_str()) != 0 ||
            Source::refuse("device", *given,
-                          "auto, cpu, cuda, cuda:N or a target of `warpseal list` is wanted");
+                          "auto, cpu, cuda, cuda:N, cuda:N,M or a target of `warpseal list` is "
+                          "wanted");
 }
 
 bool read_mlkem(const Source& source, Settings& settings) {

@@ -14,6 +14,7 @@
 #include "cli/support/format.h"
 #include "cli/support/run/file_run.h"
 #include "cli/support/words/suggest.h"
+#include "warpseal/error.h"
 
 namespace warpseal::cli {
 namespace {
@@ -121,6 +122,9 @@ EngineHandle create_engine(const EngineChoice& choice) {
                 "device {} cannot be used on this machine{}: `warpseal devices` shows what can; "
                 "--device auto takes what works.",
                 shown_device(choice.device), reason_against(choice.device)));
+    if (status == WARPSEAL_INVALID_ARGUMENT)
+        throw Failure(exit_code_of(status),
+                      cli::format("cannot start: {}.", warpseal_last_error_message()));
     if (status != WARPSEAL_OK)
         throw Failure(exit_code_of(status),
                       cli::format("cannot start: {}", warpseal_status_text(status)));

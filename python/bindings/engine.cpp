@@ -4,6 +4,7 @@
 
 #include "bindings/calls.h"
 #include "bindings/errors.h"
+#include "warpseal/error.h"
 
 namespace nb = nanobind;
 
@@ -21,11 +22,7 @@ EngineHandle create(const char* device, uint32_t threads) {
     warpseal_engine* engine = nullptr;
     const warpseal_status status =
         without_gil(true, [&] { return warpseal_engine_create(&options, &engine); });
-    if (status == WARPSEAL_INVALID_ARGUMENT)
-        throw_value_error(
-            "device '%s' or threads %u is not valid: a device is 'auto', 'cpu', 'cuda', 'cuda:N' "
-            "or a target of `warpseal list`; threads are 0 to 4096",
-            device, threads);
+    if (status == WARPSEAL_INVALID_ARGUMENT) throw_status(status, warpseal_last_error_message());
     check(status);
     return {engine, EngineDeleter{}};
 }

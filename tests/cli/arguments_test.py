@@ -88,6 +88,8 @@ def masked_target(p):
     masked = dict(os.environ, WARPSEAL_TARGETS="portable")
     p.fails(20, "'aesni'", "encrypt", "-k", "key", "--device", "aesni", "plain", "-o", "sealed", env=masked)
     check("portable" in p.ok("encrypt", "-k", "key", "plain", "-o", "sealed", env=masked).err, "the remaining target")
+    unknown = dict(os.environ, WARPSEAL_TARGETS="avx3")
+    p.fails(2, ["WARPSEAL_TARGETS", "avx3"], "encrypt", "-k", "key", "plain", "-o", "other", env=unknown)
 
 
 @case
