@@ -75,6 +75,26 @@ def test_many_files(place: str) -> None:
             assert file.read() == bytes([number]) * 10
 
 
+def test_recipients_and_identities(place: str) -> None:
+    identity, recipient = warpseal.generate_identity()
+    url = f"warpseal::{place}/x.ws"
+    reads, writes = {"identities": [identity]}, {"recipients": [recipient]}
+    with fsspec.open(url, "wb", warpseal=writes) as out:
+        out.write(TEXT)
+    with fsspec.open(url, warpseal=reads) as file:
+        assert file.read() == TEXT
+    with pytest.raises(ValueError, match="give identities= to read"):
+        fsspec.open(url, warpseal=writes).open()
+    with pytest.raises(ValueError, match="give recipients= to write"):
+        fsspec.open(url, "wb", warpseal=reads).open()
+    # A key beside them seals a slot of its own.
+    with fsspec.open(url, "wb", warpseal={"key": KEY, **writes}) as out:
+        out.write(TEXT[:100])
+    for options in ({"key": KEY}, reads):
+        with fsspec.open(url, warpseal=options) as file:
+            assert file.read() == TEXT[:100]
+
+
 def test_text(place: str) -> None:
     with opened(f"{place}/x.ws", "wt") as out:
         out.write("zwölf")

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from typing import Any
 
 import fsspec
 from fsspec.implementations.chained import ChainedFileSystem
 
-from warpseal._file_call import FileCall
+from warpseal._file_call import FileCall, IdentityText
 from warpseal._random_reader import RawRandomReader
 from warpseal._streams import FileSink, RawWriter
 from warpseal.files import BUFFER_BYTES, SealedReader, SealedWriter
@@ -46,8 +47,9 @@ class WarpsealFileSystem(ChainedFileSystem):  # type: ignore[misc]
     """Sealed files as their plaintext. Names and folders are those of the filesystem below.
 
     fs, or target_protocol with target_options: that filesystem. The other arguments are those of
-    warpseal.open. Reads fetch the ranges that they need. `ls` has the size None for a file; `info`
-    reads its header and its end, and has the verified size.
+    warpseal.open: recipients seal files, identities open them, and key or passphrase does both.
+    Reads fetch the ranges that they need. `ls` has the size None for a file; `info` reads its
+    header and its end, and has the verified size.
     """
 
     protocol = "warpseal"
@@ -62,6 +64,8 @@ class WarpsealFileSystem(ChainedFileSystem):  # type: ignore[misc]
         *,
         key: Any = None,
         passphrase: str | bytes | None = None,
+        recipients: Sequence[str] = (),
+        identities: Sequence[IdentityText] = (),
         suite: str | None = None,
         format: Any = "warpseal",
         context: Any = None,
@@ -70,8 +74,17 @@ class WarpsealFileSystem(ChainedFileSystem):  # type: ignore[misc]
     ) -> None:
         super().__init__(**options)
         self.fs = fs or fsspec.filesystem(target_protocol, **(target_options or {}))
-        self._opening = FileCall(False, key, passphrase, None, format, context, engine)
-        self._sealing = FileCall(True, key, passphrase, suite, format, context, engine)
+        for_both = key is not None or passphrase is not None
+        self._opening: FileCall | None = None
+        self._sealing: FileCall | None = None
+        if for_both or identities or not recipients:
+            self._opening = FileCall(
+                False, key, passphrase, None, format, context, engine, (), identities
+            )
+        if for_both or recipients:
+            self._sealing = FileCall(
+                True, key, passphrase, suite, format, context, engine, recipients
+            )
 
     @classmethod
     def _strip_protocol(cls, path: Any) -> Any:
@@ -94,6 +107,8 @@ class WarpsealFileSystem(ChainedFileSystem):  # type: ignore[misc]
             raise ValueError(f"mode: {mode!r} is not 'rb' or 'wb'")
         if not autocommit:
             raise ValueError("sealed files take no part in transactions of fsspec")
+        if self._sealing is None:
+            raise ValueError("recipients: identities only open files; give recipients= to write")
         if block_size is not None:
             options["block_size"] = block_size
         sink = _CommittedSink(self.fs.open(path, "wb", autocommit=False, **options))
@@ -109,6 +124,8 @@ class WarpsealFileSystem(ChainedFileSystem):  # type: ignore[misc]
             memory[: len(part)] = part
             return len(part)
 
+        if self._opening is None:
+            raise ValueError("identities: recipients only seal files; give identities= to read")
         return RawRandomReader((read_at, self.fs.size(path)), self._opening)
 
     def info(self, path: str, **options: Any) -> dict[str, Any]:
