@@ -106,6 +106,19 @@ def test_age_passphrase_and_streams(tmp_path: pathlib.Path) -> None:
         warpseal.verify(tmp_path / "sealed", format="age", passphrase="wrong horse")
 
 
+@pytest.mark.parametrize(("log2", "advice"), [(21, True), (22, True), (23, False), (99, False)])
+def test_age_passphrase_that_costs_too_much(
+    tmp_path: pathlib.Path, log2: int, advice: bool
+) -> None:
+    salt, wrapped, mac = ("A" * length for length in (22, 43, 43))
+    header = f"age-encryption.org/v1\n-> scrypt {salt} {log2}\n{wrapped}\n--- {mac}\n"
+    sealed = tmp_path / "sealed"
+    sealed.write_bytes(header.encode() + bytes(100))
+    with pytest.raises(warpseal.LimitExceededError, match="GiB") as raised:
+        warpseal.verify(sealed, format="age", passphrase="words")
+    assert ("the program `warpseal` reads" in str(raised.value)) == advice
+
+
 def test_age_in_an_armor(tmp_path: pathlib.Path) -> None:
     identity, recipient = warpseal.generate_identity()
     plain, sealed = pair(tmp_path, text_of(100_000))

@@ -496,9 +496,9 @@ def test_arguments(tmp_path: pathlib.Path) -> None:
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="Ray is installed")
 def test_packages_that_are_absent() -> None:
-    with pytest.raises(ImportError, match=r"pip install 'warpseal\[ray\]'"):
+    with pytest.raises(ImportError, match=r"pip install './python\[ray\]'"):
         importlib.import_module("warpseal.ray")
-    with pytest.raises(ImportError, match=r"s3fs: pip install 'warpseal\[ray\]'"):
+    with pytest.raises(ImportError, match=r"s3fs: pip install './python\[ray\]'"):
         store_for("s3", {})
 
 

@@ -16,6 +16,7 @@ X25519, HYBRID, SCRYPT = "X25519", "mlkem768x25519", "scrypt"
 SCRYPT_LABEL = b"age-encryption.org/v1/scrypt"
 SCRYPT_LOG2 = 18  # 256 MiB, as age writes
 MAX_SCRYPT_LOG2 = 20  # 1 GiB: hashlib takes less than 2 GiB
+PROGRAM_SCRYPT_LOG2 = 22
 BASE_POINT = b"\x09" + bytes(31)
 # Prefixes of texts, and the bytes of the public key and of the share.
 FORMS = {
@@ -151,8 +152,7 @@ def wrap_by_passphrase(passphrase: bytes, file_key: bytes) -> Wrapped:
 
 def unwrap_by_passphrase(passphrase: bytes, wrapped: Wrapped, log2: int) -> bytes | None:
     if log2 > MAX_SCRYPT_LOG2:
-        raise LimitExceededError(
-            f"the passphrase needs {1 << log2 - 20} GiB: the program `warpseal` reads this file"
-        )
+        advice = ": the program `warpseal` reads this file" if log2 <= PROGRAM_SCRYPT_LOG2 else ""
+        raise LimitExceededError(f"the passphrase needs {1 << log2 - 20} GiB{advice}")
     key = _scrypt(passphrase, wrapped.share, log2)
     return _core.chacha20_poly1305(True, key, bytes(12), wrapped.body)

@@ -93,8 +93,10 @@ class Cipher:
         wanted = _our_name(name)
         self._name, _, self.mode = wanted.rpartition("-")
         sizes = {cipher[0]: (cipher[1], cipher[2], cipher[3]) for cipher in _core.ciphers()}
-        if self._name not in sizes or self.mode not in MODES:
+        if self.mode not in MODES:
             raise UnsupportedError(f"cipher: {name!r} is none of cbc, ctr, cfb and ofb")
+        if self._name not in sizes:
+            raise UnsupportedError(f"cipher: there is no {self._name!r}: `warpseal list` has all")
         self.key_bytes, self.block_bytes, modes = sizes[self._name]
         if self.mode not in modes:
             raise UnsupportedError(f"cipher: {self._name!r} has no mode {self.mode!r}")

@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 try:
     import ray
 except ImportError as missing:
-    raise ImportError("warpseal.ray needs Ray: pip install 'warpseal[ray]'") from missing
+    raise ImportError(
+        "warpseal.ray needs Ray: pip install './python[ray]' in a checkout of Warpseal"
+    ) from missing
 
 from warpseal import _core
 from warpseal._cluster.actions import OpenRun, RotateRun, SealRun, VerifyRun, items_to_do

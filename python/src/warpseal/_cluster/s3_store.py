@@ -43,7 +43,9 @@ class S3Store:
         try:
             import s3fs
         except ImportError as missing:
-            raise ImportError("s3:// needs s3fs: pip install 'warpseal[ray]'") from missing
+            raise ImportError(
+                "s3:// needs s3fs: pip install './python[ray]' in a checkout of Warpseal"
+            ) from missing
         config = {**CONFIG, **options.get("config_kwargs", {})}
         self._fs = s3fs.S3FileSystem(
             **{**options, "config_kwargs": config, "skip_instance_cache": True}
@@ -113,13 +115,13 @@ class S3Store:
     def _create(self, method: str, path: str, *, overwrite: bool, **arguments: Any) -> str:
         """Runs a call that makes an object appear, and refuses to replace one."""
         if not overwrite and self._exists(path):
-            raise FileExistsError(f"'s3://{path}' exists")
+            raise FileExistsError(f"'s3://{path}' exists: remove it, or give overwrite=True")
         condition = {} if overwrite else {"IfNoneMatch": "*"}
         try:
             answer = self._call(method, **self._at(path), **arguments, **condition)
         except OSError as error:
             if _is_refused_condition(error):
-                raise FileExistsError(f"'s3://{path}' exists") from error
+                raise FileExistsError(f"'s3://{path}' exists: remove it, or give overwrite=True") from error
             if not condition or error.errno != errno.ENOSYS:
                 raise
             # A store without conditional writes: what was there was looked for above.

@@ -84,7 +84,7 @@ class FsspecStore:
 
     def create(self, path: str, data: bytes, *, overwrite: bool, private: bool) -> str:
         if not overwrite and self.fs.exists(path):
-            raise FileExistsError(f"{path!r} exists")
+            raise FileExistsError(f"{path!r} exists: remove it, or give overwrite=True")
         self.fs.makedirs(self.fs._parent(path), exist_ok=True)
         self.fs.pipe_file(path, data, mode="overwrite" if overwrite else "create")
         return self.identify(path).tag

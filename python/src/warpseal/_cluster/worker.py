@@ -270,7 +270,7 @@ class Worker:
             except FileNotFoundError:
                 pass
             else:
-                raise FileExistsError(f"{target!r} exists: remove it, or overwrite it")
+                raise FileExistsError(f"{target!r} exists: remove it, or give overwrite=True")
         return self._retry(lambda: store.begin(path, size, private=private))
 
     def complete(
