@@ -16,7 +16,7 @@ X25519, HYBRID, SCRYPT = "X25519", "mlkem768x25519", "scrypt"
 SCRYPT_LABEL = b"age-encryption.org/v1/scrypt"
 SCRYPT_LOG2 = 18  # 256 MiB, as age writes
 MAX_SCRYPT_LOG2 = 20  # 1 GiB: hashlib takes less than 2 GiB
-PROGRAM_SCRYPT_LOG2 = 22
+PROGRAM_SCRYPT_LOG2 = 22  # what the program reads
 BASE_POINT = b"\x09" + bytes(31)
 # Prefixes of texts, and the bytes of the public key and of the share.
 FORMS = {

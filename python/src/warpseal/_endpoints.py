@@ -64,9 +64,8 @@ class Output:
         if os.path.isdir(path):
             raise IsADirectoryError(f"{os.fspath(path)!r} is a directory: name a file in it")
         if not overwrite and os.path.lexists(path):
-            raise FileExistsError(
-                f"{os.fspath(path)!r} exists: remove it, or give overwrite=True (of open: mode 'wb')"
-            )
+            advice = "remove it, or give overwrite=True (of open: mode 'wb')"
+            raise FileExistsError(f"{os.fspath(path)!r} exists: {advice}")
         self._overwrite = overwrite
         self._temporary = ""
         self._directory = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

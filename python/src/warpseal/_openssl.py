@@ -96,7 +96,7 @@ class Cipher:
         if self.mode not in MODES:
             raise UnsupportedError(f"cipher: {name!r} is none of cbc, ctr, cfb and ofb")
         if self._name not in sizes:
-            raise UnsupportedError(f"cipher: there is no {self._name!r}: `warpseal list` has all")
+            raise UnsupportedError(f"cipher: there is no {self._name!r}: see hazmat.ciphers()")
         self.key_bytes, self.block_bytes, modes = sizes[self._name]
         if self.mode not in modes:
             raise UnsupportedError(f"cipher: {self._name!r} has no mode {self.mode!r}")

@@ -33,6 +33,10 @@ def _is_refused_condition(error: BaseException) -> bool:
     return code_of(error) in ("PreconditionFailed", "412", "ConditionalRequestConflict")
 
 
+def _target_exists(path: str) -> FileExistsError:
+    return FileExistsError(f"'s3://{path}' exists: remove it, or give overwrite=True")
+
+
 class S3Store:
     """Objects are created with If-None-Match, and read with If-Match, where the store has these."""
 
@@ -115,13 +119,13 @@ class S3Store:
     def _create(self, method: str, path: str, *, overwrite: bool, **arguments: Any) -> str:
         """Runs a call that makes an object appear, and refuses to replace one."""
         if not overwrite and self._exists(path):
-            raise FileExistsError(f"'s3://{path}' exists: remove it, or give overwrite=True")
+            raise _target_exists(path)
         condition = {} if overwrite else {"IfNoneMatch": "*"}
         try:
             answer = self._call(method, **self._at(path), **arguments, **condition)
         except OSError as error:
             if _is_refused_condition(error):
-                raise FileExistsError(f"'s3://{path}' exists: remove it, or give overwrite=True") from error
+                raise _target_exists(path) from error
             if not condition or error.errno != errno.ENOSYS:
                 raise
             # A store without conditional writes: what was there was looked for above.
